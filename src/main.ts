@@ -26,6 +26,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>
   backup: async () => (await import("./cli/backup.ts")).backup,
   restore: async () => (await import("./cli/restore.ts")).restore,
   check: async () => (await import("./cli/check.ts")).check,
+  backtest: async () => (await import("./cli/backtest.ts")).backtest,
   simulate: async () => (await import("./cli/simulate.ts")).simulate,
   openapi: async () => (await import("./cli/openapi.ts")).openapi,
 };

@@ -1,0 +1,162 @@
+// tank-monitor backtest
+
+import { basename } from "node:path";
+import { UserError } from "../domain/errors.ts";
+import {
+  type Backtest,
+  type BacktestTank,
+  backtestTank,
+  type Figures,
+  summarize,
+  type TankOutcomes,
+} from "../domain/forecast/backtest.ts";
+import type { Level } from "../domain/forecast/variation.ts";
+import type { Store } from "../domain/store.ts";
+import { quoted } from "../domain/text.ts";
+import { type CliCall, type CliCommand, configOf, text, valueFlags, withStore } from "./command.ts";
+import { readLevels } from "./level-files.ts";
+import { type Column, counted, ProgressBar, print, say, Table } from "./output.ts";
+
+const HORIZON = { standard: 30, least: 1, most: 365 } as const;
+const LATITUDE = 48;
+/** Of a larger fleet, so many tanks are backtested, evenly distributed over it. */
+const MAX_TANKS = 1000;
+
+export const backtest: CliCommand = {
+  name: "backtest",
+  summary: "how far off forecasts would have been",
+  usage: "[--horizon 30] [--latitude 48] [--json] [FILE.csv…]",
+  help: `Repeat the forecast from every day of the past, with what was known on that day, and compare it with what followed, beside the
+14-day average. Without files, on the tanks of the database (of more than ${MAX_TANKS.toLocaleString("en")}, on that many). A file is one tank: lines of
+date,percent with a date or datetime (UTC if it has no offset) and a fill from 0 to 100.
+
+  --horizon DAYS    how many days ahead (${HORIZON.standard})
+  --latitude DEGREES   of tanks in files, and of those in the database that have none (${LATITUDE}); decides when it is winter
+  --json            one object, with each tank under tanks_detail
+
+Figures are in points of fill and in days. docs/forecasts.md says how they are defined.`,
+  maxArguments: Number.POSITIVE_INFINITY,
+  flags: { ...valueFlags("horizon", "latitude"), json: { type: "boolean" } },
+  async run(call) {
+    const horizon = wholeNumber(call, "horizon", HORIZON.standard, HORIZON.least, HORIZON.most);
+    const latitude = numberIn(call, "latitude", LATITUDE, -90, 90);
+    const results: TankOutcomes[] = [];
+    using progress = new ProgressBar("backtesting");
+    const run = (tank: BacktestTank, total: number): void => {
+      results.push(backtestTank(tank, horizon));
+      progress.show(results.length, total, counted(results.length, "tank"));
+    };
+    if (call.arguments.length > 0) {
+      for (const file of call.arguments) {
+        const readings = await readLevels(file);
+        run({ name: basename(file, ".csv"), readings, latitude, use_case: null }, call.arguments.length);
+      }
+    } else await withStore(configOf(call), (store) => ofDatabase(store, latitude, run));
+    progress.end();
+    const result = summarize(results, horizon);
+    if (call.flags["json"] === true) print(JSON.stringify(result, rounded));
+    else printFigures(result);
+    return 0;
+  },
+};
+
+/** Streams a snapshot of the database: tanks come before readings, and the readings of a tank together. */
+async function ofDatabase(store: Store, latitude: number, run: (tank: BacktestTank, total: number) => void): Promise<void> {
+  const tanks = new Map<string, Omit<BacktestTank, "readings">>();
+  let chosen: ReadonlySet<string> | undefined;
+  let current: { readonly id: string; readonly readings: Level[] } | undefined;
+  const finish = (): void => {
+    const tank = tanks.get(current?.id ?? "");
+    if (current !== undefined && tank !== undefined) run({ ...tank, readings: current.readings }, chosen?.size ?? 0);
+  };
+  for await (const record of store.exportRecords()) {
+    if (record.kind === "tank" && !record.deleted) {
+      const { id, location, use_case } = record.tank;
+      tanks.set(id, { name: id, latitude: location.latitude ?? latitude, use_case });
+    }
+    if (record.kind === "damaged") say(`left out: ${record.what}`);
+    if (record.kind !== "readings") continue;
+    chosen ??= evenly([...tanks.keys()], MAX_TANKS);
+    if (!chosen.has(record.tankId)) continue;
+    if (current?.id !== record.tankId) {
+      finish();
+      current = { id: record.tankId, readings: [] };
+    }
+    for (const { created_at, fill_percentage } of record.readings)
+      current.readings.push({ at: created_at, fill: fill_percentage });
+  }
+  finish();
+}
+
+function evenly(ids: readonly string[], count: number): ReadonlySet<string> {
+  const step = Math.max(1, ids.length / count);
+  return new Set(ids.filter((_, i) => Math.floor(i / step) !== Math.floor((i - 1) / step)));
+}
+
+function numberIn(call: CliCall, flag: string, standard: number, least: number, most: number): number {
+  const given = text(call, flag);
+  if (given === undefined) return standard;
+  const value = given.trim() === "" ? Number.NaN : Number(given);
+  if (value >= least && value <= most) return value;
+  throw new UserError(`--${flag} must be a number from ${least} to ${most}, not ${quoted(given)}`, 2);
+}
+
+function wholeNumber(call: CliCall, flag: string, standard: number, least: number, most: number): number {
+  const value = numberIn(call, flag, standard, least, most);
+  if (Number.isInteger(value)) return value;
+  throw new UserError(`--${flag} must be a whole number, not ${quoted(String(value))}`, 2);
+}
+
+const rounded = (_name: string, value: unknown): unknown => (typeof value === "number" ? Math.round(value * 1e4) / 1e4 : value);
+
+function printFigures(result: Backtest): void {
+  const { horizon_days, tanks, origins, skipped, tanks_detail } = result;
+  print(`${counted(tanks, "tank")}, ${counted(origins, "forecast")} of the level ${counted(horizon_days, "day")} ahead.`);
+  if (skipped > 0) print(`On ${counted(skipped, "more day")} there was no forecast: too little data, or no use.`);
+  if (origins === 0) {
+    say("No day had a forecast and a reading at the horizon without a refill between: try a shorter --horizon.");
+    return;
+  }
+  print("");
+  for (const line of new Table(SUMMARY).lines(summaryOf(result))) print(line);
+  print(`\nWithin the 10–90 % range: ${percent(result.inside_range)} (80 % would be exact).`);
+  if (tanks < 2) return;
+  print("");
+  for (const line of new Table(DETAIL).lines(tanks_detail)) print(line);
+}
+
+type SummaryRow = { readonly what: string; readonly forecast: string | null; readonly average: string | null };
+const SUMMARY: readonly Column<SummaryRow>[] = [
+  { title: "ERROR", cell: ({ what }) => what },
+  { title: "FORECAST", cell: ({ forecast }) => forecast, alignRight: true },
+  { title: "14-DAY AVERAGE", cell: ({ average }) => average, alignRight: true },
+];
+
+function summaryOf(figures: Figures): SummaryRow[] {
+  const { level_error, level_error_14_day_average, day_error, day_error_14_day_average } = figures;
+  const row = (what: string, forecast: number | undefined | null, average: number | undefined | null): SummaryRow => ({
+    what,
+    forecast: fixed(forecast),
+    average: fixed(average),
+  });
+  return [
+    row("level, mean (points)", figures.mean_absolute_error, figures.mean_absolute_error_14_day_average),
+    row("level, median", level_error?.median, level_error_14_day_average?.median),
+    row("level, 90 % below", level_error?.p90, level_error_14_day_average?.p90),
+    row("day it runs low, median (days)", day_error?.median, day_error_14_day_average?.median),
+    row("day it runs low, 90 % below", day_error?.p90, day_error_14_day_average?.p90),
+    { what: "mean ÷ that of the average", forecast: fixed(figures.ratio), average: "1.00" },
+  ];
+}
+
+const DETAIL: readonly Column<Backtest["tanks_detail"][number]>[] = [
+  { title: "TANK", cell: ({ name }) => name, maxWidth: 40 },
+  { title: "FORECASTS", cell: ({ origins }) => origins, alignRight: true },
+  { title: "ERROR", cell: ({ mean_absolute_error }) => fixed(mean_absolute_error), alignRight: true },
+  { title: "14-DAY AVERAGE", cell: (tank) => fixed(tank.mean_absolute_error_14_day_average), alignRight: true },
+  { title: "RATIO", cell: ({ ratio }) => fixed(ratio), alignRight: true },
+  { title: "IN RANGE", cell: ({ inside_range }) => percent(inside_range), alignRight: true },
+];
+
+const fixed = (value: number | null | undefined): string | null => value?.toFixed(2) ?? null;
+const percent = (share: number | null): string | null => (share === null ? null : `${Math.round(share * 100)} %`);

@@ -1,0 +1,47 @@
+// Files of levels, `date,percent`: the history of one tank each, from wherever it was measured.
+
+import { createReadStream } from "node:fs";
+import { UserError } from "../domain/errors.ts";
+import type { Level } from "../domain/forecast/variation.ts";
+import { type Instant, parseInstant } from "../domain/instant.ts";
+import { FILL } from "../domain/reading.ts";
+import { quoted } from "../domain/text.ts";
+import { parseDecimal, type Separator, separatorIn } from "../ingest/csv.ts";
+import { readLines } from "../ingest/lines.ts";
+import { requireReadable } from "./files.ts";
+
+/** In order of time; of two levels at one instant the later line counts. The first line may be a header. */
+export async function readLevels(file: string): Promise<Level[]> {
+  requireReadable(file);
+  const levels = new Map<Instant, number>();
+  let separator: Separator = ",";
+  for await (const lines of readLines(file === "-" ? process.stdin : createReadStream(file))) {
+    for (const line of lines) {
+      const fail = (error: string): never => {
+        throw new UserError(`${file}:${line.number}: ${error}`);
+      };
+      if ("unreadable" in line) return fail(line.unreadable);
+      if (line.number === 1) separator = separatorIn(line.text);
+      const cells = line.text.split(separator).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
+      const [date = "", percent = ""] = cells;
+      if (date === "" && cells.length === 1) continue;
+      if (line.number === 1 && !/\d/.test(line.text)) continue;
+      if (cells.length !== 2) fail(`two cells are expected, date and percent, not ${cells.length}`);
+      const at = parseInstant(withSeconds(date))?.instant;
+      if (at === undefined) return fail(`${quoted(date)} is not a date such as 2026-11-14 or 2026-11-14T09:30:00Z`);
+      const fill = parseDecimal(percent, { separator, decimal: undefined });
+      if (typeof fill === "object") return fail(fill.error);
+      if (typeof fill !== "number" || !(fill >= FILL.minimum && fill <= FILL.maximum)) {
+        return fail(`percent must be a number from ${FILL.minimum} to ${FILL.maximum}, not ${quoted(percent)}`);
+      }
+      levels.set(at, fill);
+    }
+  }
+  if (levels.size === 0) throw new UserError(`${file}: there are no levels in it`);
+  return Array.from(levels, ([at, fill]) => ({ at, fill })).sort((a, b) => a.at - b.at);
+}
+
+/** Spreadsheets write times without seconds, and a space before them. */
+function withSeconds(date: string): string {
+  return date.replace(/^(\d{4}-\d\d-\d\d) (?=\d)/, "$1T").replace(/^(\S{10}T\d\d:\d\d)(?!:)/, "$1:00");
+}

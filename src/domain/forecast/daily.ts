@@ -1,0 +1,131 @@
+// Reduces readings to one level a day, the median: daily temperature swings and noise cancel out, and a year is 365 levels
+// whatever the interval of the readings.
+
+import type { Refill } from "./refills.ts";
+import type { Level } from "./variation.ts";
+
+export const DAY = 86_400_000;
+const THINNED = DAY / 6;
+
+/** At most one reading every four hours, the median, so that what follows takes the same time whatever a device sends. */
+export function thinned(readings: readonly Level[]): Level[] {
+  const kept: Level[] = [];
+  for (let from = 0, to = 0; from < readings.length; from = to) {
+    const first = readings[from];
+    if (first === undefined) break;
+    const end = Math.floor(first.at / THINNED) * THINNED + THINNED;
+    while ((readings[to]?.at ?? end) < end) to++;
+    if (to === from + 1) kept.push(first);
+    else {
+      const bucket = readings.slice(from, to).sort((a, b) => a.fill - b.fill);
+      kept.push(bucket[bucket.length >>> 1] ?? first);
+    }
+  }
+  return kept;
+}
+
+/** A level at a time in days since 1970. Use is seen between levels of one segment only: they have no refill between them. */
+export type DailyLevel = { readonly day: number; readonly fill: number; readonly segment: number };
+
+/** `cleaned` is in order of time. A day with a refill has two levels; readings during the refill are left out. */
+export function dailyLevels(cleaned: readonly Level[], refills: readonly Refill[]): DailyLevel[] {
+  const levels: DailyLevel[] = [];
+  let fills: number[] = [];
+  let sumOfTimes = 0;
+  let dayOfFills = Number.NaN;
+  let segment = 0;
+  const close = (): void => {
+    if (fills.length > 0) levels.push({ day: sumOfTimes / fills.length / DAY, fill: median(fills), segment });
+    fills = [];
+    sumOfTimes = 0;
+  };
+  for (const { at, fill } of cleaned) {
+    const refill = refills[segment];
+    if (refill !== undefined && at > refill.startedAt) {
+      if (at < refill.endedAt) continue;
+      close();
+      segment++;
+    }
+    const day = Math.floor(at / DAY);
+    if (day !== dayOfFills) close();
+    dayOfFills = day;
+    fills.push(fill);
+    sumOfTimes += at;
+  }
+  close();
+  return levels;
+}
+
+/** A rise of more than this, and four times the noise, begins a segment, before it has held long enough to be a refill. */
+const RISE = 2;
+/** So does a fall of more than this, and five times what the tank uses on days of much use: theft, or another sensor. */
+const FALL = 3;
+
+export function splitAtJumps(levels: readonly DailyLevel[], noise: number): DailyLevel[] {
+  const falls: number[] = [];
+  levels.forEach(({ fill, segment }, i) => {
+    const before = levels[i - 1];
+    if (before?.segment === segment && before.fill > fill) falls.push(before.fill - fill);
+  });
+  const highest = RISE + 4 * noise;
+  const deepest = FALL + 5 * (Float64Array.from(falls).sort()[Math.floor(0.9 * falls.length)] ?? 0);
+  let splits = 0;
+  return levels.map((level, i) => {
+    const before = levels[i - 1];
+    const rise = before === undefined ? 0 : level.fill - before.fill;
+    if (before?.segment === level.segment && (rise > highest || -rise > deepest)) splits++;
+    return { ...level, segment: level.segment + splits };
+  });
+}
+
+/** A sensor fails if more than this share of its readings leap this far and back within half a day. */
+const ERRATIC = { share: 0.05, leap: 5, within: 13 * 3_600_000, days: 90 } as const;
+
+export function isErratic(readings: readonly Level[]): boolean {
+  const start = (readings.at(-1)?.at ?? 0) - ERRATIC.days * DAY;
+  let [seen, leaps] = [0, 0];
+  for (let i = readings.length - 1; i >= 2; i--) {
+    const [before, reading, after] = [readings[i - 2], readings[i - 1], readings[i]];
+    if (before === undefined || reading === undefined || after === undefined || before.at < start) break;
+    if (after.at - before.at > ERRATIC.within) continue;
+    const [there, back] = [reading.fill - before.fill, reading.fill - after.fill];
+    seen++;
+    if (there * back > 0 && Math.min(Math.abs(there), Math.abs(back)) > ERRATIC.leap) leaps++;
+  }
+  return leaps > ERRATIC.share * Math.max(seen, 40);
+}
+
+/** Sensors have steps of about this. */
+const LEAST_NOISE = 0.05;
+
+/** The median distance of a level from the line between its neighbours. */
+export function noiseOf(levels: readonly DailyLevel[]): number {
+  const distances: number[] = [];
+  for (let i = 2; i < levels.length; i++) {
+    const [before, level, after] = [levels[i - 2], levels[i - 1], levels[i]];
+    if (before === undefined || level === undefined || after === undefined || before.segment !== after.segment) continue;
+    const share = (level.day - before.day) / (after.day - before.day);
+    distances.push(Math.abs(level.fill - before.fill - share * (after.fill - before.fill)));
+  }
+  return distances.length === 0
+    ? LEAST_NOISE
+    : Math.max(LEAST_NOISE, Float64Array.from(distances).sort()[distances.length >>> 1] ?? 0);
+}
+
+/** NaN of none. Sorts the list. */
+function median(values: number[]): number {
+  sortFew(values);
+  const middle = values.length / 2;
+  const upper = values[Math.floor(middle)] ?? Number.NaN;
+  return Number.isInteger(middle) ? ((values[middle - 1] ?? Number.NaN) + upper) / 2 : upper;
+}
+
+/** Insertion sort: the levels of a day are few, and the sort of the language costs several times as much on them. */
+function sortFew(values: number[]): void {
+  for (let i = 1; i < values.length; i++) {
+    const value = values[i] ?? 0;
+    let j = i;
+    for (; j > 0 && (values[j - 1] ?? 0) > value; j--) values[j] = values[j - 1] ?? 0;
+    values[j] = value;
+  }
+}

@@ -1,0 +1,202 @@
+// The forecast of a tank: when it falls to its threshold and when it is empty, each as a range. Pure; docs/forecasts.md
+// describes the method.
+
+import type { Instant } from "../instant.ts";
+import type { CapacityUnit, UseCase } from "../tank.ts";
+import { DAY, type DailyLevel, dailyLevels, isErratic, noiseOf, splitAtJumps, thinned } from "./daily.ts";
+import { removeOutliers } from "./outliers.ts";
+import { modelsForRange, scaleOf, type Widths, widthAt, widthsOf } from "./range.ts";
+import { findRefills, type Refill } from "./refills.ts";
+import { seasonAt } from "./season.ts";
+import { type UseModel, useUntil } from "./use.ts";
+import type { Level } from "./variation.ts";
+
+export type ForecastInput = {
+  /** In order of time, of the last year or two. A few a day are enough. */
+  readonly readings: readonly Level[];
+  readonly latitude: number | null;
+  readonly use_case: UseCase | null;
+  readonly threshold: number;
+  readonly capacity: number;
+  readonly capacity_unit: CapacityUnit;
+  readonly now: Instant;
+};
+
+/** With a probability of 10, 50 and 90 % it is at that time or earlier. Null: not within three years. */
+type WhenRange = { readonly p10: Instant | null; readonly p50: Instant | null; readonly p90: Instant | null };
+type LevelRange = { readonly p10: number; readonly p50: number; readonly p90: number };
+type Volume = { readonly volume: number; readonly unit: CapacityUnit };
+
+/**
+ * `insufficient_data`: too few readings, or they contradict each other. `no_use`: none can be seen. `stale`: the tank has been
+ * silent for so long that the range says nothing.
+ */
+type ForecastState = "ok" | "insufficient_data" | "stale" | "no_use";
+
+export type Forecast = {
+  readonly state: ForecastState;
+  /** The last reading that was not an outlier. */
+  readonly based_on_until: Instant | null;
+  readonly use_per_day: ({ readonly percentage: number } & Volume) | null;
+  readonly runs_low_at: WhenRange;
+  readonly runs_empty_at: WhenRange;
+  readonly suggested_delivery: ({ readonly by: Instant } & Volume) | null;
+  /** The level to expect at an instant from the last reading on. Undefined if the state is not ok. */
+  readonly levelAt: (at: Instant) => LevelRange | undefined;
+};
+
+const MIN_READINGS = 5;
+const MIN_DAYS = 5;
+/** A range of the level this wide says nothing. */
+const WIDEST = 40;
+/** After this silence, somebody may have filled the tank or replaced it. */
+const LONGEST_SILENCE = 90;
+/** Less than this in a year is no use. */
+const LEAST_YEARLY_USE = 1;
+/** Where no delivery has been seen. */
+const FULL = 95;
+
+const NEVER: WhenRange = { p10: null, p50: null, p90: null };
+const NOTHING = {
+  use_per_day: null,
+  runs_low_at: NEVER,
+  runs_empty_at: NEVER,
+  suggested_delivery: null,
+  levelAt: () => undefined,
+} as const;
+
+export function forecast(input: ForecastInput): Forecast {
+  return forecastFrom(historyOf(thinned(input.readings)), input);
+}
+
+/** Readings without outliers, the refills in them, and a level a day. */
+export type History = {
+  readonly cleaned: readonly Level[];
+  readonly refills: readonly Refill[];
+  readonly daily: readonly DailyLevel[];
+  readonly isErratic: boolean;
+};
+
+export function historyOf(readings: readonly Level[]): History {
+  const cleaned = removeOutliers(readings);
+  const refills = findRefills(cleaned);
+  return { cleaned, refills, daily: dailyLevels(cleaned, refills), isErratic: isErratic(readings) };
+}
+
+export function forecastFrom({ cleaned, refills, daily, ...history }: History, input: Omit<ForecastInput, "readings">): Forecast {
+  const [first, last] = [cleaned[0], cleaned.at(-1)];
+  const based_on_until = last?.at ?? null;
+  const none = (state: ForecastState): Forecast => ({ state, based_on_until, ...NOTHING });
+  if (first === undefined || last === undefined) return none("insufficient_data");
+  if (cleaned.length < MIN_READINGS || last.at - first.at < MIN_DAYS * DAY) return none("insufficient_data");
+  if (history.isErratic) return none("insufficient_data");
+  const noise = noiseOf(daily);
+  const levels = splitAtJumps(daily, noise);
+  const models = modelsForRange(levels, seasonAt(input.latitude, input.use_case));
+  const model = models.get(levels.length - 1);
+  const level = levels.at(-1);
+  if (model === undefined || level === undefined) return none("insufficient_data");
+  models.delete(levels.length - 1);
+  const path = pathOf(level.fill, model, widthsOf(levels, models, noise), noise);
+  if (spread(levelOn(path, 1)) > WIDEST) return none("insufficient_data");
+  if (!isUsed(levels, path, noise)) return { ...none("no_use"), use_per_day: used(0, input) };
+  const silence = input.now / DAY - level.day;
+  const levelNow = levelOn(path, silence);
+  if (silence > LONGEST_SILENCE || spread(levelNow) > WIDEST || levelNow.p50 <= 0) return none("stale");
+
+  const whenAt = (fill: number): WhenRange => {
+    const when = (drops: readonly number[]): Instant | null => {
+      const days = crossing(drops, level.fill - fill);
+      return days === undefined ? null : Math.max(input.now, Math.round((level.day + days) * DAY));
+    };
+    return { p10: when(path.most), p50: when(path.expected), p90: when(path.least) };
+  };
+  const levelAt = (at: Instant): LevelRange => levelOn(path, at / DAY - level.day);
+  const runs_low_at = whenAt(input.threshold);
+  return {
+    state: "ok",
+    based_on_until,
+    use_per_day: used(path.expected[1] ?? 0, input),
+    runs_low_at,
+    runs_empty_at: whenAt(0),
+    suggested_delivery: delivery(runs_low_at.p10, levelAt, refills, input),
+    levelAt,
+  };
+}
+
+const spread = ({ p10, p90 }: LevelRange): number => p90 - p10;
+
+function used(percentage: number, { capacity, capacity_unit }: Pick<ForecastInput, "capacity" | "capacity_unit">) {
+  return { percentage, volume: (percentage / 100) * capacity, unit: capacity_unit };
+}
+
+/** By when it must come, and what then fits in up to the level that deliveries have reached. */
+function delivery(
+  by: Instant | null,
+  levelAt: (at: Instant) => LevelRange,
+  refills: readonly Refill[],
+  { capacity, capacity_unit }: Pick<ForecastInput, "capacity" | "capacity_unit">,
+): Forecast["suggested_delivery"] {
+  if (by === null) return null;
+  const full = refills.length === 0 ? FULL : Math.max(...refills.map(({ to }) => to));
+  return { by, volume: (Math.max(0, full - levelAt(by).p50) / 100) * capacity, unit: capacity_unit };
+}
+
+/** Use until each of the days of `PATH_DAYS`. All three rise. */
+type Path = {
+  readonly start: number;
+  readonly expected: readonly number[];
+  /** With a probability of 90 %, at most that; then at least that. */
+  readonly most: readonly number[];
+  readonly least: readonly number[];
+};
+
+/** Every day for two months, then every fifth, for three years. */
+const PATH_DAYS = Array.from({ length: 268 }, (_, i) => (i <= 60 ? i : 60 + 5 * (i - 60)));
+
+function pathOf(start: number, model: UseModel, widths: Widths, noise: number): Path {
+  const expected = useUntil(model, PATH_DAYS);
+  const most: number[] = [];
+  const least: number[] = [];
+  let [highest, lowest] = [0, -noise];
+  expected.forEach((use, i) => {
+    const days = PATH_DAYS[i] ?? 0;
+    const width = widthAt(widths, days) * scaleOf(model, days, use, noise);
+    highest = Math.max(highest, use + width);
+    lowest = Math.max(lowest, use - width);
+    most.push(highest);
+    least.push(lowest);
+  });
+  return { start, expected, most, least };
+}
+
+function levelOn({ start, expected, most, least }: Path, day: number): LevelRange {
+  const days = Math.max(0, Math.min(day, PATH_DAYS.at(-1) ?? 0));
+  const index = days <= 60 ? Math.floor(days) : 60 + Math.floor((days - 60) / 5);
+  const from = PATH_DAYS[index] ?? 0;
+  const share = (days - from) / ((PATH_DAYS[index + 1] ?? from + 1) - from);
+  const level = (drops: readonly number[]): number => {
+    const drop = drops[index] ?? 0;
+    return Math.min(100, Math.max(0, start - drop - share * ((drops[index + 1] ?? drop) - drop)));
+  };
+  return { p10: level(most), p50: level(expected), p90: level(least) };
+}
+
+/** The day on which the use reaches a drop. */
+function crossing(drops: readonly number[], drop: number): number | undefined {
+  const index = drops.findIndex((value) => value >= drop);
+  if (index <= 0) return index === 0 ? 0 : undefined;
+  const [before = 0, after = 0] = [drops[index - 1], drops[index]];
+  const [from = 0, to = 0] = [PATH_DAYS[index - 1], PATH_DAYS[index]];
+  return from + ((drop - before) / (after - before)) * (to - from);
+}
+
+/** Whether more has been used than the noise could be, and some is expected. */
+function isUsed(levels: readonly DailyLevel[], { expected }: Path, noise: number): boolean {
+  let seen = 0;
+  levels.forEach((level, i) => {
+    const before = levels[i - 1];
+    if (before?.segment === level.segment) seen += before.fill - level.fill;
+  });
+  return seen > 4 * noise && (expected[PATH_DAYS.indexOf(365)] ?? 0) >= LEAST_YEARLY_USE;
+}

@@ -1,0 +1,84 @@
+// backtest, on files and on the database.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { suite, test } from "node:test";
+import { customer, importLines, reading, tank } from "./fixtures.ts";
+import { workspace } from "./program.ts";
+
+const START = Date.UTC(2025, 0, 1);
+const DAY = 86_400_000;
+const dayOf = (day: number): string => new Date(START + day * DAY).toISOString();
+const file = (days: number, use: number): string =>
+  `date,percent\n${Array.from({ length: days }, (_, day) => `${dayOf(day).slice(0, 10)},${(95 - use * day).toFixed(2)}\n`).join("")}`;
+
+suite("backtest", () => {
+  test("files are tanks; --json has figures of all and of each", async (t) => {
+    const here = workspace(t);
+    writeFileSync(here.path("a.csv"), file(80, 0.5));
+    writeFileSync(
+      here.path("b.csv"),
+      file(60, 0.2)
+        .replace("date,percent\n", "")
+        .replaceAll(/(\d{4}-\d\d-\d\d)/g, "$1T08:30"),
+    );
+    const { code, stdout } = await here.run(["backtest", "--horizon", "30", "--latitude", "-33.9", "--json", "a.csv", "b.csv"]);
+    assert.equal(code, 0);
+    const result = JSON.parse(stdout);
+    assert.deepEqual([result.horizon_days, result.tanks, result.origins, result.skipped], [30, 2, 68, 0]);
+    for (const name of ["mean_absolute_error", "mean_absolute_error_14_day_average", "inside_range"]) {
+      assert.equal(typeof result[name], "number", name);
+    }
+    assert.ok("ratio" in result);
+    const details = result.tanks_detail.map(({ name, origins }: { name: string; origins: number }) => [name, origins]);
+    assert.deepEqual(details, [
+      ["a", 44],
+      ["b", 24],
+    ]);
+    const text = await here.run(["backtest", "--horizon", "7", "a.csv", "b.csv"]);
+    assert.match(text.stdout, /^2 tanks, 114 forecasts of the level 7 days ahead\.\n/);
+    assert.match(text.stdout, /Within the 10–90 % range: \d+ %/);
+  });
+
+  test("what is wrong with a file is said with its line, and what is wrong with a flag by its name", async (t) => {
+    const here = workspace(t);
+    for (const [content, error] of [
+      [
+        "date,percent\n2025-01-01,50\n2025-01-32,50\n",
+        'x.csv:3: "2025-01-32" is not a date such as 2026-11-14 or 2026-11-14T09:30:00Z',
+      ],
+      ["2025-01-01,150\n", 'x.csv:1: percent must be a number from 0 to 100, not "150"'],
+      ["date,percent\n2025-01-01,\n", 'x.csv:2: percent must be a number from 0 to 100, not ""'],
+      ["date,percent\n2025-01-01,5,6\n", "x.csv:2: two cells are expected, date and percent, not 3"],
+      ["date,percent\n", "x.csv: there are no levels in it"],
+    ] as const) {
+      writeFileSync(here.path("x.csv"), content);
+      const { code, stderr } = await here.run(["backtest", "x.csv"]);
+      assert.deepEqual([code, stderr], [1, `tank-monitor: ${error}\n`]);
+    }
+    assert.match((await here.run(["backtest", "none.csv"])).stderr, /no such file: none\.csv/);
+    for (const [flag, value] of [
+      ["horizon", "0"],
+      ["horizon", "1.5"],
+      ["latitude", "91"],
+      ["latitude", "north"],
+    ] as const) {
+      const { code, stderr } = await here.run(["backtest", `--${flag}`, value, "x.csv"]);
+      assert.equal(code, 2);
+      assert.match(stderr, new RegExp(`--${flag} must be`));
+    }
+  });
+
+  test("without files, on the tanks of the database that are not deleted", async (t) => {
+    const here = workspace(t);
+    const readings = ["t1", "t2"].flatMap((id) =>
+      Array.from({ length: 60 }, (_, day) => reading(id, day * 1440, 95 - 0.5 * day)),
+    );
+    await importLines(here, [customer("ada"), tank("t1", "ada"), tank("t2", "ada"), ...readings]);
+    await here.run(["tank", "delete", "t2"]);
+    const { code, stdout } = await here.run(["backtest", "--json"]);
+    assert.equal(code, 0);
+    const { tanks, origins, tanks_detail } = JSON.parse(stdout);
+    assert.deepEqual([tanks, origins, tanks_detail[0]?.name], [1, 24, "t1"]);
+  });
+});
