@@ -137,7 +137,7 @@ function forecastJob(engine: Engine): void {
       await putCustomers(store, customer("a"));
       await putTanks(store, tank("one", "a"));
       const filled = [...falling("one", 30, 1, 60)].map((reading) => {
-        const refills = Number(reading.at > NOW - 40 * DAY) + Number(reading.at > NOW - 2.2 * DAY);
+        const refills = Number(reading.at > NOW - 40 * DAY) + Number(reading.at > NOW - 2.7 * DAY);
         return { ...reading, fill: reading.fill + 40 * refills - 40 };
       });
       await ingest(store, ...filled.slice(0, -1));

@@ -10,8 +10,12 @@ import { writePlaces } from "./fleet-order.ts";
 import type { FleetTank } from "./forecast-tables.ts";
 import type { StoreTransaction, TankWithOwner } from "./transaction.ts";
 
-/** A refill is certain up to two days after it: one that ended before is no news, as in a history that was imported. */
-const NEWS_MS = 3 * 24 * 3_600_000;
+const DAY = 24 * 3_600_000;
+/**
+ * Refills that ended before are no news. One is certain after two days, or with the next reading; what the first forecast of a tank
+ * finds is mostly history.
+ */
+const NEWS_MS = { first: 3 * DAY, later: 30 * DAY } as const;
 
 /** All that follows from a forecast happens here, in one transaction. */
 export async function putForecasts(tx: StoreTransaction, computed: readonly ComputedForecast[], at: Instant): Promise<void> {
@@ -21,11 +25,7 @@ export async function putForecasts(tx: StoreTransaction, computed: readonly Comp
     ({ threshold, stored }) => threshold !== null && stored !== undefined,
   );
   await writePlaces(tx, tanks, (tank) => computedForecast(tank, byTank.get(tank.id), at));
-  await writeRefills(
-    tx,
-    computed.filter(({ tankId }) => tanks.some(({ id }) => id === tankId)),
-    at,
-  );
+  await writeRefills(tx, tanks, byTank, at);
 }
 
 /** Readings that came meanwhile are left to the next forecast. */
@@ -34,16 +34,26 @@ function computedForecast({ latest, stored }: FleetTank, computed: ComputedForec
   return { outdatedSince: isKnown ? null : (stored?.outdatedSince ?? at), computedAt: at, forecast: computed?.forecast ?? null };
 }
 
-async function writeRefills(tx: StoreTransaction, computed: readonly ComputedForecast[], at: Instant): Promise<void> {
-  const known = await tx.refillsOf(computed.map(({ tankId }) => tankId));
-  const changed = computed.filter(({ tankId, refills }) => !hasSame(known.get(tankId) ?? [], refills));
+async function writeRefills(
+  tx: StoreTransaction,
+  tanks: readonly FleetTank[],
+  computed: ReadonlyMap<string, ComputedForecast>,
+  at: Instant,
+): Promise<void> {
+  const known = await tx.refillsOf(tanks.map(({ id }) => id));
+  const found = tanks.map(({ id, stored }) => ({
+    tankId: id,
+    refills: computed.get(id)?.refills ?? [],
+    newsSince: at - ((stored?.computedAt ?? null) === null ? NEWS_MS.first : NEWS_MS.later),
+  }));
+  const changed = found.filter(({ tankId, refills }) => !hasSame(known.get(tankId) ?? [], refills));
   if (changed.length === 0) return;
   await tx.removeRefills(changed.map(({ tankId }) => tankId));
   await tx.addRefills(changed.flatMap(({ tankId, refills }) => refills.map((refill) => ({ tankId, ...refill }))));
-  const news = changed.flatMap(({ tankId, refills }) => {
+  const news = changed.flatMap(({ tankId, refills, newsSince }) => {
     const before = known.get(tankId) ?? [];
     const isNew = (refill: Refill): boolean => !before.some((other) => overlaps(refill, other));
-    return refills.filter((refill) => refill.endedAt > at - NEWS_MS && isNew(refill)).map((refill) => ({ tankId, refill }));
+    return refills.filter((refill) => refill.endedAt > newsSince && isNew(refill)).map((refill) => ({ tankId, refill }));
   });
   await reportRefills(tx, news, at);
 }
