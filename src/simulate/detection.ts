@@ -1,7 +1,10 @@
 // Scores what is found in simulated histories against the truth.
 
+import { dailyLevels, thinned } from "../domain/forecast/daily.ts";
+import { leakStates } from "../domain/forecast/leak.ts";
 import { removeOutliers } from "../domain/forecast/outliers.ts";
 import { findRefills, type Refill } from "../domain/forecast/refills.ts";
+import { seasonAt } from "../domain/forecast/season.ts";
 import { type Delivery, type TankHistory, visibleDeliveries } from "./tank-history.ts";
 
 const DAY = 86_400_000;
@@ -23,4 +26,52 @@ export function scoreRefills(history: TankHistory): RefillScore {
     found: deliveries.filter((delivery) => refills.some((refill) => overlaps(refill, delivery))).length,
     falseRefills: refills.filter((refill) => !all.some((delivery) => overlaps(refill, delivery))).length,
   };
+}
+
+/** Within this time of its start a leak is to be found. Levels are those of whole days. */
+const FOUND_WITHIN = 7.6;
+/** Use before the leak is that of these days. */
+const DAYS_BEFORE = 14;
+
+export type LeakScore = {
+  /** Alarms that were opened before the leak. */
+  readonly falseAlarms: number;
+  /** Whether the leak was found in time; undefined without one, or where readings cannot show it. */
+  readonly isFound: boolean | undefined;
+  /** Points a day, in the two weeks before the leak. */
+  readonly usePerDay: number;
+};
+
+export function scoreLeak(history: TankHistory): LeakScore {
+  const { readings, latitude, leak } = history;
+  const cleaned = removeOutliers(thinned(readings));
+  const levels = dailyLevels(cleaned, findRefills(cleaned));
+  const start = leak === undefined ? Number.POSITIVE_INFINITY : leak.from / DAY;
+  let falseAlarms = 0;
+  let foundAt: number | undefined;
+  let wasOpen = false;
+  for (const { day, leak: found } of leakStates(levels, seasonAt(latitude, null))) {
+    if (day > start && found !== undefined) foundAt ??= day;
+    if (day <= start && found !== undefined && !wasOpen) falseAlarms++;
+    wasOpen = found !== undefined;
+  }
+  const isFound =
+    leak !== undefined && isVisible(history, leak.from) ? (foundAt ?? Number.NaN) <= start + FOUND_WITHIN : undefined;
+  let [used, days] = [0, 0];
+  for (const [i, level] of levels.entries()) {
+    const before = levels[i - 1];
+    if (before?.segment !== level.segment || level.day > start || level.day <= start - DAYS_BEFORE) continue;
+    used += before.fill - level.fill;
+    days += level.day - before.day;
+  }
+  return { falseAlarms, isFound, usePerDay: days === 0 ? 0 : used / days };
+}
+
+/** Whether a sensor that works has sent readings on most of the days after the leak began, of a tank that is not empty. */
+function isVisible({ readings, falseAt, stuckAt, levelAt }: TankHistory, from: number): boolean {
+  const end = from + FOUND_WITHIN * DAY;
+  const isNear = (at: number): boolean => at > from - 5 * DAY && at < end;
+  if ([...stuckAt].some(isNear) || levelAt(end) < 2) return false;
+  const days = new Set(readings.flatMap(({ at }) => (at > from && at < end && !falseAt.has(at) ? [Math.floor(at / DAY)] : [])));
+  return days.size >= 6;
 }

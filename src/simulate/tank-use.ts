@@ -46,7 +46,8 @@ function heating(weather: Weather, habits: { water: number; weekend: number }, w
   const days = weather.means.length;
   const use = new Float64Array(days);
   const limit = random.between(13, 18);
-  const coldDayUse = random.between(0.35, 1.6);
+  // From a third of a tank a year to two tanks.
+  const coldDayUse = 0.25 * 6.4 ** random.next();
   const perDegree = coldDayUse / 18;
   let indoor = weather.means[0] ?? 0;
   let [away, habit] = [0, 0];
@@ -66,7 +67,7 @@ function heating(weather: Weather, habits: { water: number; weekend: number }, w
 }
 
 function process(days: number, weekday: number, random: Random): Float64Array {
-  const use = wandering(days, random.between(0.4, 4), 0.12, random);
+  const use = wandering(days, 0.2 * 20 ** random.next(), 0.12, random);
   const weekend = random.pick([0, 0.2, 1]);
   let shut = 0;
   for (let day = 0; day < days; day++) {

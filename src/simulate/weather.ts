@@ -35,7 +35,7 @@ export function weatherOf(latitude: number, seed: Seed, start: Instant, days: nu
     const winter = Math.cos((2 * Math.PI * (absolute - year.late)) / YEAR_DAYS);
     // Fronts last for days, regimes for weeks; both are stronger in winter.
     const strength = 1 + 0.3 * winter;
-    front = 0.75 * front + random.normal(0, 2.1 * strength);
+    front = 0.75 * front + random.normal(0, 1.7 * strength);
     regime = 0.97 * regime + random.normal(0, 0.4 * strength);
     if (spellDays > 0) spellDays--;
     else if (random.chance(0.012))

@@ -13,12 +13,17 @@ export type Refill = {
 };
 
 const SMALLEST_RISE = 4;
+/** How much a level swings is not known at first. */
+const UNKNOWN = { rise: 6, time: 30 * DAY } as const;
 /** Within this time a rise counts as one. */
 const RISE_TIME = DAY;
 /** A rise that pauses for longer has ended. */
 const PAUSE = 12 * HOUR;
-/** A rise is certain once it has held for a day with this many readings, or for two days. */
-const HELD = { time: DAY, readings: 5, longTime: 40 * HOUR } as const;
+/** A rise is certain once it has held for two days: false readings may last that long. Daily readings come a little early at times. */
+const HELD = 44 * HOUR;
+
+/** A sensor that shows more large rises than this that do not hold is broken: nothing is known about refills. */
+const CREDIBLE = { rise: 15, rejections: 10, perRefill: 3 } as const;
 
 /** `cleaned` is in order of time and without outliers. A rise that is not certain yet is left out. */
 export function findRefills(cleaned: readonly Level[]): Refill[] {
@@ -27,18 +32,24 @@ export function findRefills(cleaned: readonly Level[]): Refill[] {
   const { usePerDay } = variationOf(cleaned);
   const rises = risesWithin(cleaned, RISE_TIME);
   const least = SMALLEST_RISE + 3 * median(rises);
-  let first = 0;
+  let [first, rejected, rejections] = [0, 0, 0];
   for (let i = 1; i < cleaned.length; i++) {
     if ((rises[i] ?? 0) < least) continue;
     const low = lowestBefore(cleaned, i, first);
-    if (at(cleaned, i).fill - at(cleaned, low).fill < least) continue;
+    const knownFor = at(cleaned, i).at - at(cleaned, 0).at;
+    const required = least + UNKNOWN.rise * Math.max(0, 1 - knownFor / UNKNOWN.time);
+    if (at(cleaned, i).fill - at(cleaned, low).fill < required) continue;
     const top = topAfter(cleaned, i);
-    if (!holds(cleaned, low, top, usePerDay)) continue;
+    if (!holds(cleaned, low, top, usePerDay)) {
+      if (top !== rejected && at(cleaned, top).fill - at(cleaned, low).fill >= CREDIBLE.rise) rejections++;
+      rejected = top;
+      continue;
+    }
     refills.push(boundsOf(cleaned, low, top));
     first = top;
     i = top;
   }
-  return refills;
+  return rejections > CREDIBLE.rejections + CREDIBLE.perRefill * refills.length ? [] : refills;
 }
 
 /** Of each reading, how far it is above the lowest of the readings within a time before it, and of the last one before that. */
@@ -58,12 +69,12 @@ function risesWithin(cleaned: readonly Level[], time: number): Float64Array {
   return rises;
 }
 
+/** Of values at equal distances, which are enough for it. */
 function median(values: Float64Array): number {
   const stride = Math.max(1, Math.floor(values.length / 250));
-  return quantile(
-    values.filter((_, i) => i % stride === 0),
-    0.5,
-  );
+  const sample = new Float64Array(Math.floor(values.length / stride));
+  for (let i = 0; i < sample.length; i++) sample[i] = values[i * stride] ?? 0;
+  return quantile(sample, 0.5);
 }
 
 function lowestBefore(cleaned: readonly Level[], index: number, first: number): number {
@@ -92,17 +103,21 @@ function holds(cleaned: readonly Level[], low: number, top: number, usePerDay: n
     const reading = at(cleaned, i);
     const held = reading.at - to.at;
     if (reading.fill + (usePerDay * held) / DAY < (from + to.fill) / 2) return false;
-    if (held >= HELD.longTime || (held >= HELD.time && i - top >= HELD.readings)) return true;
+    if (held >= HELD) return true;
   }
   return false;
 }
 
+/** A constant, because bounds must not change when more is known of the tank. */
+const BOUNDS_MARGIN = 2;
+
+/** Readings near the lowest are before the rise, those near the highest after it. */
 function boundsOf(cleaned: readonly Level[], low: number, top: number): Refill {
-  const rise = at(cleaned, top).fill - at(cleaned, low).fill;
+  const margin = Math.min(BOUNDS_MARGIN, 0.2 * (at(cleaned, top).fill - at(cleaned, low).fill));
   let start = low;
-  while (start + 1 < top && at(cleaned, start + 1).fill < at(cleaned, low).fill + 0.2 * rise) start++;
+  while (start + 1 < top && at(cleaned, start + 1).fill < at(cleaned, low).fill + margin) start++;
   let end = start + 1;
-  while (end < top && at(cleaned, end).fill < at(cleaned, top).fill - 0.2 * rise) end++;
+  while (end < top && at(cleaned, end).fill < at(cleaned, top).fill - margin) end++;
   return {
     startedAt: at(cleaned, start).at,
     endedAt: at(cleaned, end).at,

@@ -1,39 +1,135 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { removeOutliers } from "../../../src/domain/forecast/outliers.ts";
-import { findRefills } from "../../../src/domain/forecast/refills.ts";
+import { findRefills, type Refill } from "../../../src/domain/forecast/refills.ts";
 import type { Level } from "../../../src/domain/forecast/variation.ts";
 import { scoreRefills } from "../../../src/simulate/detection.ts";
+import { seeded } from "../../../src/simulate/random.ts";
 import { simulatedFleet } from "../../../src/simulate/tank-fleet.ts";
 
-const DAY = 86_400_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const random = seeded("refills");
 
-/** One reading a day. */
-const daily = (fills: readonly number[]): Level[] => fills.map((fill, day) => ({ at: day * DAY, fill }));
+/** Readings at an interval; those without a fill are missing. */
+const every = (interval: number, days: number, fillAt: (day: number) => number | undefined): Level[] =>
+  Array.from({ length: Math.floor((days * DAY) / interval) }, (_, i) => i * interval).flatMap((at) => {
+    const fill = fillAt(at / DAY);
+    return fill === undefined ? [] : [{ at, fill: Math.min(100, Math.max(0, fill)) }];
+  });
+const listed = (fills: readonly number[], interval = DAY): Level[] => fills.map((fill, i) => ({ at: i * interval, fill }));
+const refillsOf = (readings: readonly Level[]): Refill[] => findRefills(removeOutliers(readings));
 
 describe("outliers", () => {
   const falling = Array.from({ length: 30 }, (_, day) => 60 - 0.1 * day);
   const table: readonly [name: string, wrong: Readonly<Record<number, number>>][] = [
     ["a single high", { 12: 99 }],
+    ["a single low", { 12: 40 }],
     ["a false high over two days", { 12: 95, 13: 95 }],
     ["several false zeros in a row", { 12: 2.9, 13: 1.9, 14: 0, 15: 0.4 }],
+    ["false zeros and false highs", { 9: 0, 12: 95, 13: 95, 20: 1, 21: 1 }],
     ["the newest reading", { 29: 0 }],
+    ["the newest reading, when it is too high", { 29: 90 }],
   ];
-  for (const [name, wrong] of table) {
-    it(`removes ${name}`, () => {
-      const kept = removeOutliers(daily(falling.map((fill, day) => wrong[day] ?? fill)));
-      assert.deepEqual(
-        kept,
-        daily(falling).filter((_, day) => wrong[day] === undefined),
-      );
-    });
+  for (const interval of [MINUTE, 4 * HOUR, DAY, 7 * DAY]) {
+    for (const [name, wrong] of table) {
+      // Two readings of a week apart are not two days.
+      if (interval > DAY && name.includes("false")) continue;
+      it(`removes ${name}, with a reading every ${interval / HOUR} hours`, () => {
+        const kept = removeOutliers(listed(falling, interval).map(({ at, fill }, i) => ({ at, fill: wrong[i] ?? fill })));
+        assert.deepEqual(
+          kept,
+          listed(falling, interval).filter((_, i) => wrong[i] === undefined),
+        );
+      });
+    }
   }
+
+  it("keeps a level that falls by a jump and stays there", () => {
+    const readings = listed(falling.map((fill, day) => (day < 15 ? fill : fill - 30)));
+    assert.deepEqual(removeOutliers(readings), readings);
+  });
+
+  it("keeps a tank that is used up and refilled every few days", () => {
+    const readings = every(DAY, 60, (day) => 85 - (day % 4) * 15);
+    assert.deepEqual(removeOutliers(readings), readings);
+  });
 });
 
 describe("refills", () => {
   it("finds a refill amid false zeros", () => {
-    const readings = daily([40, 40, 39.9, 39.9, 39.8, 39.8, 2.9, 2, 0, 99.9, 0.4, 99.9, 99.8, 99.8, 99.7]);
-    assert.deepEqual(findRefills(removeOutliers(readings)), [{ startedAt: 5 * DAY, endedAt: 9 * DAY, from: 39.8, to: 99.9 }]);
+    const readings = listed([40, 40, 39.9, 39.9, 39.8, 39.8, 2.9, 2, 0, 99.9, 0.4, 99.9, 99.8, 99.8, 99.7]);
+    assert.deepEqual(refillsOf(readings), [{ startedAt: 5 * DAY, endedAt: 9 * DAY, from: 39.8, to: 99.9 }]);
+  });
+
+  /** From 30 to 80 on day 20, by the share that has been delivered. */
+  const filled = (day: number, share: number): number => 40 - 0.5 * day + 50 * Math.min(1, Math.max(0, share));
+  const found: readonly [name: string, readings: Level[]][] = [
+    ["read once a minute", every(MINUTE, 24, (day) => filled(day, (day - 20) * 36))],
+    ["spread over several readings", every(4 * HOUR, 40, (day) => filled(day, (day - 20) * 1.5))],
+    [
+      "while readings are missing",
+      every(4 * HOUR, 40, (day) => (day > 17 && day < 23 ? undefined : filled(day, (day - 20) * 40))),
+    ],
+    ["of a noisy sensor", every(4 * HOUR, 40, (day) => random.normal(filled(day, (day - 20) * 40), 1.5))],
+    ["read once a week", every(7 * DAY, 70, (day) => filled(day, (day - 20) * 40))],
+    [
+      "of LPG that swings with the temperature",
+      every(HOUR, 40, (day) => filled(day, (day - 20) * 40) * (1 + 0.025 * Math.cos(2 * Math.PI * day))),
+    ],
+    ["in steps of 7 points", every(HOUR, 40, (day) => Math.round(filled(day, (day - 20) * 40) / 7) * 7)],
+    [
+      "before the newest reading of a new sensor",
+      every(4 * HOUR, 22.2, (day) => (day < 19 ? undefined : filled(day, (day - 20) * 40))),
+    ],
+  ];
+  for (const [name, readings] of found) {
+    it(`finds a refill ${name}`, () => {
+      const [refill, ...others] = refillsOf(readings);
+      assert.deepEqual(others, []);
+      assert.ok(refill !== undefined && refill.startedAt <= 20.1 * DAY && refill.endedAt >= 20 * DAY, JSON.stringify(refill));
+      const rise = refill.to - refill.from;
+      assert.ok(rise > 40 && rise < 60, JSON.stringify(refill));
+    });
+  }
+
+  const notFound: readonly [name: string, readings: Level[]][] = [
+    ["LPG that swings by 4 points a day", every(4 * HOUR, 60, (day) => 80 + 2 * Math.cos(2 * Math.PI * day) - 0.1 * day)],
+    ["one hot day", every(HOUR, 30, (day) => 80 + (Math.floor(day) === 20 ? 8 * Math.sin(Math.PI * (day % 1)) : 0))],
+    [
+      "a level that goes back and forth between two steps of 7 points",
+      every(HOUR, 60, (day) => (Math.floor(day * 5) % 3 === 0 ? 52 : 45)),
+    ],
+    ["a sensor that is stuck", every(HOUR, 60, () => 63)],
+    ["a rise of less than two days", every(4 * HOUR, 21.5, (day) => (day > 20 ? 80 : 30))],
+    ["a broken sensor", every(HOUR, 60, () => random.between(10, 90))],
+  ];
+  for (const [name, readings] of notFound) {
+    it(`finds none in ${name}`, () => assert.deepEqual(refillsOf(readings), []));
+  }
+
+  it("finds every refill of a tank that is used up in days", () => {
+    const refills = refillsOf(every(DAY, 61, (day) => 85 - (day % 4) * 15));
+    assert.deepEqual(
+      refills,
+      Array.from({ length: 14 }, (_, i) => ({ startedAt: (4 * i + 3) * DAY, endedAt: (4 * i + 4) * DAY, from: 40, to: 85 })),
+    );
+  });
+
+  it("does not change a refill once it is certain, nor lose it or find it twice", () => {
+    for (const { readings, interval } of simulatedFleet({ seed: "online", tanks: 8, start: 0, days: 150 })) {
+      const announced: Refill[] = [];
+      for (let count = 1; count <= readings.length; count += Math.ceil(DAY / interval)) {
+        const last = announced.at(-1)?.endedAt ?? Number.NEGATIVE_INFINITY;
+        announced.push(...refillsOf(readings.slice(0, count)).filter(({ startedAt }) => startedAt >= last));
+      }
+      const certainUntil = (readings.at(-1)?.at ?? 0) - 7 * DAY - 2 * interval;
+      assert.deepEqual(
+        announced,
+        refillsOf(readings).filter(({ endedAt }) => endedAt < certainUntil || endedAt <= (announced.at(-1)?.endedAt ?? 0)),
+      );
+    }
   });
 
   it("finds 99 % of the deliveries of a simulated fleet, and at most one false refill in ten tank-years", () => {

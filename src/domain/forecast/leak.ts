@@ -1,0 +1,217 @@
+// Finds leaks: use that is steadily and far above what the tank has shown for the season. Theft of a little every day looks the
+// same. docs/forecasts.md explains the method.
+
+import type { Instant } from "../instant.ts";
+import { DAY, type DailyLevel, noiseOf } from "./daily.ts";
+import type { Season } from "./season.ts";
+
+export type Leak = {
+  /** The level after which use was too high. */
+  readonly since: Instant;
+  /** Points a day above what is expected. */
+  readonly excess: number;
+};
+
+/** Use is judged over this many days, or three levels where they are rare. */
+const WINDOW = { days: 5.5, levels: 3 } as const;
+/** A window that takes longer, because levels are rare or missing, is not judged. */
+const LONGEST_WINDOW = 8.5;
+/** Normal use is learned from what is older than this, so that a leak does not become normal before it is found. */
+const LEARNED_AFTER = 8;
+/** After this time, a day counts half for what is normal. */
+const HALF_LIFE = 150;
+/** Before so many days of use are known, nothing is judged. */
+const LEAST_DAYS = 45;
+/** Points a day. */
+const LEAST_EXCESS = 0.6;
+/** Deviations above normal, and the factor above the largest excess that has passed without being a leak. */
+const UNUSUAL = { deviations: 2.5, times: 1.2, halfLife: 200 } as const;
+/** A leak has closed when its excess is below this share of the limit. */
+const CLOSED_BELOW = 0.4;
+/** What ends by itself sooner than this was use, and is learned. */
+const HABIT_DAYS = 14;
+
+/** After each level that can be judged, the leak that is open then. The last one is the present state. */
+export type LeakAtLevel = { readonly day: number; readonly leak: Leak | undefined };
+
+/** `levels` are in order of time, without outliers. */
+export function leakStates(levels: readonly DailyLevel[], season: Season): LeakAtLevel[] {
+  const states: LeakAtLevel[] = [];
+  const steps = stepsOf(levels, season);
+  const noise = noiseOf(levels);
+  const normal = new NormalUse();
+  /** The steady excess after each step, in deviations. */
+  const past = new Float64Array(steps.length);
+  let [learned, learnedPast] = [0, 0];
+  let open: { since: number; excess: number; openedAt: number } | undefined;
+  for (const [i, { end }] of steps.entries()) {
+    const window = windowBefore(steps, i + 1);
+    const start = steps[window]?.start ?? end;
+    if (open === undefined) {
+      const until = Math.min(start, end - LEARNED_AFTER);
+      for (; (steps[learned]?.end ?? end) <= until; learned++) normal.learn(stepAt(steps, learned));
+      for (; learnedPast < learned; learnedPast++) normal.learnExcess(past[learnedPast] ?? 0, steps[learnedPast]?.end ?? end);
+    }
+    if (normal.days < LEAST_DAYS || end - start > LONGEST_WINDOW) continue;
+    const { excess, limit, deviations } = judge(steps, window, i + 1, normal, recentFactor(steps, learned, normal), noise);
+    past[i] = deviations;
+    if (open === undefined) {
+      if (excess > limit) open = { since: start, excess, openedAt: end };
+    } else if (excess >= CLOSED_BELOW * limit) open.excess = excess;
+    else {
+      if (end - open.openedAt > HABIT_DAYS) {
+        [learned, learnedPast] = [window, window];
+        past.fill(0, window, i + 1);
+      }
+      open = undefined;
+    }
+    states.push({ day: end, leak: open && { since: Math.round(open.since * DAY), excess: open.excess } });
+  }
+  return states;
+}
+
+/** From one level to the next, without a refill between. Times in days, `use` in points, `heat` in average days of heating. */
+type Step = { readonly start: number; readonly end: number; readonly days: number; readonly use: number; readonly heat: number };
+
+function stepsOf(levels: readonly DailyLevel[], season: Season): Step[] {
+  const steps: Step[] = [];
+  let [before, heatBefore] = [levels[0], 0];
+  for (const level of levels) {
+    const heatUntil = season.heatingUntil(level.day);
+    if (before !== undefined && before.segment === level.segment && level.day > before.day) {
+      const days = level.day - before.day;
+      steps.push({ start: before.day, end: level.day, days, use: before.fill - level.fill, heat: heatUntil - heatBefore });
+    }
+    [before, heatBefore] = [level, heatUntil];
+  }
+  return steps;
+}
+
+function stepAt(steps: readonly Step[], index: number): Step {
+  const step = steps[index];
+  if (step === undefined) throw new RangeError(`no step ${index}`);
+  return step;
+}
+
+/** The index of the first step of the window that ends before `end`. */
+function windowBefore(steps: readonly Step[], end: number): number {
+  let [start, days] = [end, 0];
+  while (start > 0 && (days < WINDOW.days || end - start < WINDOW.levels)) {
+    start--;
+    days += stepAt(steps, start).days;
+  }
+  return start;
+}
+
+/** Where little heating has been seen, it may be this many points on an average day; so much heat makes it half of that. */
+const UNKNOWN_HEATING = { perDay: 0.5, heat: 40 } as const;
+/** A tank with a day far above its normal use is used in bursts, like a generator: a leak could not be told from that. */
+const BURST = { least: 1.5, noise: 4, normal: 5 } as const;
+
+/** Use = base + heating × heat, fitted by least squares to what has been learned; older days count less. */
+class NormalUse {
+  days = 0;
+  base = 0;
+  heating = 0;
+  /** How much more heating a day may take than has been seen. */
+  unknownHeating: number = UNKNOWN_HEATING.perDay;
+  /** The largest excess so far, in deviations, and use of a day. */
+  largestExcess = 0;
+  largestUse = 0;
+  private heat = 0;
+  private heatSquare = 0;
+  private use = 0;
+  private useHeat = 0;
+  private learnedAt = Number.NEGATIVE_INFINITY;
+  private excessAt = Number.NEGATIVE_INFINITY;
+
+  learn({ end, days, use, heat }: Step): void {
+    const faded = 2 ** (-(end - this.learnedAt) / HALF_LIFE);
+    this.learnedAt = end;
+    this.days = this.days * faded + days;
+    this.heat = this.heat * faded + heat;
+    this.heatSquare = this.heatSquare * faded + heat ** 2 / days;
+    this.use = this.use * faded + use;
+    this.useHeat = this.useHeat * faded + (use * heat) / days;
+    this.largestUse = Math.max(use / Math.max(days, 0.7), this.largestUse * faded);
+    this.fit();
+  }
+
+  learnExcess(deviations: number, at: number): void {
+    const faded = 2 ** (-(at - this.excessAt) / UNUSUAL.halfLife);
+    this.excessAt = at;
+    this.largestExcess = Math.max(deviations, this.largestExcess * faded);
+  }
+
+  private fit(): void {
+    const { days, heat, use, useHeat } = this;
+    // Less heating where there is hardly any heat to see it by.
+    const heatSquare = this.heatSquare + 5;
+    const determinant = days * heatSquare - heat ** 2;
+    this.base = (use * heatSquare - useHeat * heat) / determinant;
+    this.heating = (useHeat * days - use * heat) / determinant;
+    if (this.heating < 0) [this.base, this.heating] = [Math.max(0, use / days), 0];
+    else if (this.base < 0) [this.base, this.heating] = [0, Math.max(0, useHeat / heatSquare)];
+    this.unknownHeating = (UNKNOWN_HEATING.perDay * UNKNOWN_HEATING.heat) / (UNKNOWN_HEATING.heat + this.heatSquare);
+  }
+
+  isInBursts(noise: number): boolean {
+    const coldDay = this.base + 2.5 * this.heating;
+    return this.largestUse > BURST.least + BURST.noise * noise + BURST.normal * coldDay;
+  }
+}
+
+/** Use of the last two learned weeks ÷ normal use, where it was higher: a cold winter, or a new habit. */
+const RECENT = { days: 14, most: 3, weightOfNormal: 0.3, leastUse: 0.5 } as const;
+
+function recentFactor(steps: readonly Step[], learned: number, { base, heating }: NormalUse): number {
+  const since = (steps[learned - 1]?.end ?? 0) - RECENT.days;
+  let [used, expected] = [0, 0];
+  for (let i = learned - 1; i >= 0 && stepAt(steps, i).end > since; i--) {
+    const { use, days, heat } = stepAt(steps, i);
+    used += use;
+    expected += base * days + heating * heat;
+  }
+  const weight = RECENT.weightOfNormal * expected + RECENT.leastUse;
+  return Math.min(RECENT.most, Math.max(1, (used + weight) / (expected + weight)));
+}
+
+/** How far use differs from normal, as a share of base load and of heating on an average day, and by noise of the level. */
+const DEVIATION = { base: 0.28, heating: 0.48, level: 0.2, noise: 2 } as const;
+/** The lowest third of the window may be this much lower, by chance and by noise. */
+const THIRD = { share: 0.8, ofHighest: 0.35, least: 0.05, noise: 4.5 } as const;
+
+type Judgement = { readonly excess: number; readonly limit: number; readonly deviations: number };
+
+/** Points a day of the steps from `start` up to `end`. */
+function judge(steps: readonly Step[], start: number, end: number, normal: NormalUse, factor: number, noise: number): Judgement {
+  let [days, heat, use, expected, lowest, highest] = [0, 0, 0, 0, Number.POSITIVE_INFINITY, 0];
+  let [part, partDays, partExcess] = [1, 0, 0];
+  for (let i = start; i < end; i++) {
+    const step = stepAt(steps, i);
+    const stepExpected = factor * (normal.base * step.days + normal.heating * step.heat);
+    days += step.days;
+    heat += step.heat;
+    use += step.use;
+    expected += stepExpected;
+    partDays += step.days;
+    partExcess += step.use - stepExpected;
+    if (i - start + 1 < (part * (end - start)) / 3) continue;
+    lowest = Math.min(lowest, partExcess / partDays);
+    highest = Math.max(highest, partExcess / partDays);
+    [part, partDays, partExcess] = [part + 1, 0, 0];
+  }
+  // A leak goes on day and night: what is much less in one third of the window was a burst of use, or a change of weather.
+  const atLeast = lowest + THIRD.least + (THIRD.noise * noise) / days;
+  const isEven = atLeast >= THIRD.ofHighest * highest;
+  const excess = isEven ? Math.min((use - expected) / days, atLeast / THIRD.share) : Math.min(0, lowest);
+  const unknown = normal.unknownHeating * (heat / days);
+  const weather = DEVIATION.heating * (normal.heating + normal.unknownHeating) * Math.min(1, heat / days / 0.4);
+  const deviation = Math.hypot((DEVIATION.level + DEVIATION.noise * noise) / days, DEVIATION.base * normal.base, weather);
+  const limit = Math.max(
+    LEAST_EXCESS,
+    Math.max(UNUSUAL.deviations, UNUSUAL.times * normal.largestExcess) * deviation + unknown,
+    normal.isInBursts(noise) ? Number.POSITIVE_INFINITY : 0,
+  );
+  return { excess, limit, deviations: Math.max(0, excess - unknown) / deviation };
+}
