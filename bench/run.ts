@@ -16,6 +16,7 @@ import { deepPage } from "./figures/deep-page.ts";
 import { depth } from "./figures/depth.ts";
 import { fairness } from "./figures/fairness.ts";
 import { fleetPages } from "./figures/fleet.ts";
+import { forecasts } from "./figures/forecasts.ts";
 import { growth } from "./figures/growth.ts";
 import { importing } from "./figures/import.ts";
 import { ingestHttp } from "./figures/ingest-http.ts";
@@ -52,6 +53,7 @@ const FIGURES: readonly Figure[] = [
   notifications,
   alertSweep,
   alertPages,
+  forecasts,
   depth,
 ];
 

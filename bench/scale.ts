@@ -40,6 +40,9 @@ export type Scale = {
   /** Tanks in the large fleet, and in the small one it is compared with. */
   readonly largeFleet: Readonly<Record<Engine, number>>;
   readonly smallFleet: number;
+  /** Whose refills and leaks are looked for, over two years each, and those for which forecasts are repeated from every day. */
+  readonly simulatedTanks: number;
+  readonly backtestedTanks: number;
 };
 
 const USUAL: Scale = {
@@ -64,6 +67,8 @@ const USUAL: Scale = {
   connections: 9900,
   largeFleet: { sqlite: 1_000_000, postgres: 100_000 },
   smallFleet: 1000,
+  simulatedTanks: 1500,
+  backtestedTanks: 80,
 };
 
 export const SCALES: Readonly<Record<Scale["name"], Scale>> = {
@@ -91,5 +96,7 @@ export const SCALES: Readonly<Record<Scale["name"], Scale>> = {
     connections: 500,
     largeFleet: { sqlite: 10_000, postgres: 5000 },
     smallFleet: 100,
+    simulatedTanks: 20,
+    backtestedTanks: 3,
   },
 };

@@ -1,7 +1,7 @@
 // Readings of a tank by buckets of time: minimum, maximum, mean, last and count. Days, weeks and months are those of a time zone.
 
-import { FIRST_INSTANT, formatInstant, type Instant } from "./instant.ts";
-import { fillText, type ReadingColumns } from "./reading.ts";
+import { FIRST_INSTANT, type Instant } from "./instant.ts";
+import type { ReadingColumns } from "./reading.ts";
 import type { OffsetPeriod, TimeZone } from "./timezone.ts";
 
 const MINUTE = 60_000;
@@ -133,16 +133,28 @@ export class BucketCollector {
   }
 
   add({ instants, fills }: Pick<ReadingColumns, "instants" | "fills">): void {
-    for (let i = 0; i < instants.length; i++) {
-      const instant = instants[i] as number;
-      if (instant >= this.#end) this.#begin(instant);
-      const fill = fills[i] as number;
-      if (fill < this.#min) this.#min = fill;
-      if (fill > this.#max) this.#max = fill;
-      this.#sum += fill;
-      this.#last = fill;
-      this.#count++;
+    for (let i = 0; i < instants.length; ) {
+      if ((instants[i] as number) >= this.#end) this.#begin(instants[i] as number);
+      i = this.#addUntilEnd(instants, fills, i);
     }
+  }
+
+  /** In local variables, which is faster. Returns the position of the first reading after the bucket. */
+  #addUntilEnd(instants: Float64Array, fills: Float64Array, from: number): number {
+    const end = this.#end;
+    let [min, max, sum, i] = [this.#min, this.#max, this.#sum, from];
+    for (; i < instants.length && (instants[i] as number) < end; i++) {
+      const fill = fills[i] as number;
+      if (fill < min) min = fill;
+      if (fill > max) max = fill;
+      sum += fill;
+    }
+    this.#min = min;
+    this.#max = max;
+    this.#sum = sum;
+    this.#last = fills[i - 1] as number;
+    this.#count += i - from;
+    return i;
   }
 
   #begin(instant: Instant): void {
@@ -175,8 +187,22 @@ function meanOf(sum: number, count: number, min: number, max: number): number {
   return Math.min(max, Math.max(min, Math.round((sum / count) * 1e9) / 1e9));
 }
 
-/** As JSON, by hand: a year has many of these, and `JSON.stringify` takes more than twice as long. */
-export function bucketJson({ start, min, max, mean, last, count }: Bucket): string {
-  const extremes = `"min":${fillText(min)},"max":${fillText(max)}`;
-  return `{"start":"${formatInstant(start)}",${extremes},"mean":${fillText(mean)},"last":${fillText(last)},"count":${count}}`;
+/** As in responses. */
+export type BucketObject = Omit<Bucket, "start"> & { readonly start: string };
+
+/** Series share their days, and `JSON.stringify` takes half the time for texts that are in one piece. */
+const startTexts = new Map<Instant, string>();
+const MAX_CACHED_STARTS = 20_000;
+
+function startText(start: Instant): string {
+  const cached = startTexts.get(start);
+  if (cached !== undefined) return cached;
+  if (startTexts.size >= MAX_CACHED_STARTS) startTexts.clear();
+  const text = new Date(start).toISOString();
+  startTexts.set(start, text);
+  return text;
+}
+
+export function bucketObject({ start, min, max, mean, last, count }: Bucket): BucketObject {
+  return { start: startText(start), min, max, mean, last, count };
 }

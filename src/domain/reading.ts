@@ -35,7 +35,7 @@ export function telemetryJson({ created_at, fill_percentage }: Reading): string 
 /** By hundredths. V8's own cache of number texts makes the heap grow under load. */
 const fillTexts = new Array<string | undefined>(FILL.maximum * 100 + 1);
 
-export function fillText(fill: number): string {
+function fillText(fill: number): string {
   const hundredths = Math.round(fill * 100);
   if (hundredths / 100 !== fill) return String(fill);
   const text = fillTexts[hundredths] ?? String(fill);

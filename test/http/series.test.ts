@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { FIRST_INSTANT, formatInstant, LAST_INSTANT } from "../../src/domain/instant.ts";
+import { UNRESTRICTED } from "../../src/domain/key.ts";
 import { manualClock } from "../support/clock.ts";
 import { postgresDatabase } from "../support/postgres/database.ts";
 import { putReadings, tankRecord } from "../support/records.ts";
@@ -78,12 +79,13 @@ for (const engine of ["sqlite", "postgres"] as const) {
       assert.equal((finer["buckets"] as Item[]).length, 1);
     });
 
-    it("of very many readings is exact, and does not keep others waiting", async () => {
-      const query = `?from=${formatInstant(LONG_START + 30_000)}&to=2026-12-01T00:00:00Z&step=1d&timezone=America/New_York`;
-      const long = series(service, path("tank_long", query));
-      const isFirst = await Promise.race([long.then(() => false), call(service, "/v1/tanks/tank_hall").then(() => true)]);
-      assert.ok(isFirst);
-      const buckets = (await long)["buckets"] as { start: string; count: number; min: number; max: number; last: number }[];
+    it("of very many readings is exact, and read a part at a time", async () => {
+      const range = { from: LONG_START + 30_000, to: Date.parse("2026-12-01T00:00:00Z") };
+      const part = await service.store.readingColumns("tank_long", range, UNRESTRICTED);
+      assert.ok(typeof part === "object" && part.next !== undefined && part.instants.length <= 8192);
+      const query = `?from=${formatInstant(range.from)}&to=${formatInstant(range.to)}&step=1d&timezone=America/New_York`;
+      const long = await series(service, path("tank_long", query));
+      const buckets = long["buckets"] as { start: string; count: number; min: number; max: number; last: number }[];
       assert.equal(
         buckets.reduce((sum, { count }) => sum + count, 0),
         LONG - 1,

@@ -52,6 +52,14 @@ export function findRefills(cleaned: readonly Level[]): Refill[] {
   return rejections > CREDIBLE.rejections + CREDIBLE.perRefill * refills.length ? [] : refills;
 }
 
+/** Older ones are not news: they are of a time before the tank was watched, or at the beginning of the readings that are looked at. */
+const NEWS = 30 * DAY;
+
+/** The refills to announce, if all that ended until `announcedUntil` have been: each is announced once. */
+export function newRefills(refills: readonly Refill[], announcedUntil: Instant, now: Instant): Refill[] {
+  return refills.filter(({ startedAt, endedAt }) => startedAt >= announcedUntil && endedAt > now - NEWS);
+}
+
 /** Of each reading, how far it is above the lowest of the readings within a time before it, and of the last one before that. */
 function risesWithin(cleaned: readonly Level[], time: number): Float64Array {
   const rises = new Float64Array(cleaned.length);

@@ -1,6 +1,6 @@
 // GET /insight/v1/tanks/:id/series and POST /insight/v1/series: readings by buckets of time.
 
-import { type Bucket, BucketCollector, bucketJson, maxBuckets, STEPS, type Step, shortestStep } from "../../domain/buckets.ts";
+import { type Bucket, BucketCollector, bucketObject, maxBuckets, STEPS, type Step, shortestStep } from "../../domain/buckets.ts";
 import { type FieldError, RequestError } from "../../domain/errors.ts";
 import { isPossibleId } from "../../domain/id.ts";
 import { FIRST_INSTANT, formatInstant, type Instant, parseInstant } from "../../domain/instant.ts";
@@ -53,7 +53,7 @@ const ABOUT = {
 
 const fill = (description: string, example: number) => number({ ...FILL, description, examples: [example] });
 
-const BucketObject = object(
+const SeriesBucket = object(
   {
     start: instantField("When the bucket begins; the first may begin before `from`"),
     min: fill("The lowest fill percentage", 61.2),
@@ -91,7 +91,7 @@ export const schemas = {
       to: instantField("The end of the range, exclusive"),
       step: oneOf(STEPS, { description: "The length of a bucket", examples: ["1d"] }),
       timezone: text({ description: "The time zone of hours, days, weeks and months", examples: ["Europe/Berlin"] }),
-      buckets: array(BucketObject, { description: "Oldest first; those without readings are left out" }),
+      buckets: array(SeriesBucket, { description: "Oldest first; those without readings are left out" }),
     },
     { description: "The readings of a tank by buckets of time" },
   ),
@@ -271,6 +271,6 @@ async function collect(
 }
 
 function seriesJson(tankId: string, { from, to, step, zone }: Query, buckets: readonly Bucket[]): string {
-  const range = `"from":"${formatInstant(from)}","to":"${formatInstant(to)}","step":"${step}","timezone":"${zone.id}"`;
-  return `{"object":"series","tank_id":${JSON.stringify(tankId)},${range},"buckets":[${buckets.map(bucketJson).join()}]}`;
+  const range = { from: formatInstant(from), to: formatInstant(to), step, timezone: zone.id };
+  return JSON.stringify({ object: "series", tank_id: tankId, ...range, buckets: buckets.map(bucketObject) });
 }

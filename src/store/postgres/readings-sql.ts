@@ -69,8 +69,8 @@ const milliseconds = (time: string): string => `CASE WHEN isfinite(${time}) THEN
 /** $1 tank, $2 and $3 the range. By primary keys: the block that begins at or before the range, and those that begin in it. */
 const IN_RANGE = `
   SELECT tank, data FROM block WHERE tank = $1
-    AND start >= coalesce((SELECT max(start) FROM block WHERE tank = $1
-      AND start <= floor(${milliseconds("$2")})::bigint), ${EARLIEST})
+    AND start >= coalesce((SELECT start FROM block WHERE tank = $1
+      AND start <= floor(${milliseconds("$2")})::bigint ORDER BY start DESC LIMIT 1), ${EARLIEST})
     AND start < coalesce(ceil(${milliseconds("$3")})::bigint, ${LATEST})
   UNION ALL
   SELECT tank, data FROM head WHERE tank = $1`;
@@ -81,7 +81,7 @@ export const READINGS_SQL = `
 
   -- The readings of one tank, from one instant to another, exclusive; NULL: from the first, or to the last.
   CREATE FUNCTION readings_of(tank_id text, "from" timestamptz, "to" timestamptz) RETURNS SETOF readings
-  LANGUAGE sql STABLE SECURITY DEFINER PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+  LANGUAGE sql STABLE SECURITY DEFINER PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
   BEGIN ATOMIC
     SELECT * FROM (${unpacked(IN_RANGE)}) AS reading
     WHERE ($2 IS NULL OR created_at >= $2) AND ($3 IS NULL OR created_at < $3);

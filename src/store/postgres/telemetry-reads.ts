@@ -85,7 +85,7 @@ const PART = statement(`
   SELECT NULL, NULL, block.start, block.data, block.checksum FROM own_head
   CROSS JOIN LATERAL (
     SELECT start, data, checksum FROM block WHERE tank = $1
-      AND start >= coalesce((SELECT max(start) FROM block WHERE tank = $1 AND start <= $3::bigint), $3::bigint)
+      AND start >= coalesce((SELECT start FROM block WHERE tank = $1 AND start <= $3::bigint ORDER BY start DESC LIMIT 1), $3::bigint)
       AND start < least($4::bigint, own_head.start)
     ORDER BY start LIMIT ${PART_BLOCKS + 1}
   ) AS block

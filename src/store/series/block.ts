@@ -77,9 +77,18 @@ export class Block {
 
   /** Copies readings `from` to `to` (exclusive) to the position `at` of the columns. */
   copyTo({ instants, fills }: Columns, at: number, from: number, to: number): void {
+    if (this.#isRows || this.#wideInstants || this.#wideFills) {
+      for (let i = from, position = at; i < to; i++, position++) {
+        instants[position] = this.instant(i);
+        fills[position] = this.fill(i);
+      }
+      return;
+    }
+    // The layout of nearly all blocks, without a decision per reading.
+    const [view, first, fillsAt] = [this.#view, this.#first, this.#fillsAt];
     for (let i = from, position = at; i < to; i++, position++) {
-      instants[position] = this.instant(i);
-      fills[position] = this.fill(i);
+      instants[position] = first + view.getUint32(COLUMN_HEADER + i * 4, true);
+      fills[position] = view.getUint16(fillsAt + i * 2, true) / 100;
     }
   }
 

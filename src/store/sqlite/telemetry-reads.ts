@@ -29,7 +29,7 @@ export function telemetryReads(db: DatabaseSync) {
   const blocksOf = query(
     db,
     `SELECT start, data, checksum FROM block WHERE tank = ?1
-       AND start >= coalesce((SELECT max(start) FROM block WHERE tank = ?1 AND start <= ?2), ?2) AND start < ?3
+       AND start >= coalesce((SELECT start FROM block WHERE tank = ?1 AND start <= ?2 ORDER BY start DESC LIMIT 1), ?2) AND start < ?3
      ORDER BY start LIMIT ${PART_BLOCKS + 1}`,
   );
   const index = rankIndexReads(db, "readings");

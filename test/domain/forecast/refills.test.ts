@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { removeOutliers } from "../../../src/domain/forecast/outliers.ts";
-import { findRefills, type Refill } from "../../../src/domain/forecast/refills.ts";
+import { findRefills, newRefills, type Refill } from "../../../src/domain/forecast/refills.ts";
 import type { Level } from "../../../src/domain/forecast/variation.ts";
 import { scoreRefills } from "../../../src/simulate/detection.ts";
 import { seeded } from "../../../src/simulate/random.ts";
@@ -45,6 +45,13 @@ describe("outliers", () => {
       });
     }
   }
+
+  it("keeps what there is of few readings, but for a jump at the end", () => {
+    assert.deepEqual(removeOutliers([]), []);
+    assert.deepEqual(removeOutliers(listed([50])), listed([50]));
+    assert.deepEqual(removeOutliers(listed([50, 90])), listed([50]));
+    assert.deepEqual(refillsOf(listed([50, 90, 90])), []);
+  });
 
   it("keeps a level that falls by a jump and stays there", () => {
     const readings = listed(falling.map((fill, day) => (day < 15 ? fill : fill - 30)));
@@ -117,18 +124,18 @@ describe("refills", () => {
     );
   });
 
-  it("does not change a refill once it is certain, nor lose it or find it twice", () => {
+  it("announces each refill once, with the bounds that it keeps", () => {
     for (const { readings, interval } of simulatedFleet({ seed: "online", tanks: 8, start: 0, days: 150 })) {
       const announced: Refill[] = [];
       for (let count = 1; count <= readings.length; count += Math.ceil(DAY / interval)) {
-        const last = announced.at(-1)?.endedAt ?? Number.NEGATIVE_INFINITY;
-        announced.push(...refillsOf(readings.slice(0, count)).filter(({ startedAt }) => startedAt >= last));
+        const [now, last] = [readings[count - 1]?.at ?? 0, announced.at(-1)?.endedAt ?? Number.NEGATIVE_INFINITY];
+        announced.push(...newRefills(refillsOf(readings.slice(0, count)), last, now));
       }
       const certainUntil = (readings.at(-1)?.at ?? 0) - 7 * DAY - 2 * interval;
-      assert.deepEqual(
-        announced,
-        refillsOf(readings).filter(({ endedAt }) => endedAt < certainUntil || endedAt <= (announced.at(-1)?.endedAt ?? 0)),
+      const known = refillsOf(readings).filter(
+        ({ endedAt }) => endedAt < certainUntil || endedAt <= (announced.at(-1)?.endedAt ?? 0),
       );
+      assert.deepEqual(announced, known);
     }
   });
 

@@ -1,0 +1,139 @@
+// What forecasts, refills and leaks are worth on a simulated fleet, of which the truth is known.
+
+import { backtest } from "../../src/domain/forecast/backtest.ts";
+import { scoreLeak, scoreRefills } from "../../src/simulate/detection.ts";
+import { simulatedFleet } from "../../src/simulate/tank-fleet.ts";
+import type { TankHistory } from "../../src/simulate/tank-history.ts";
+import { type Bench, log } from "../bench.ts";
+import type { Figure, Measured } from "../figure.ts";
+
+const DAY = 86_400_000;
+const START = Date.parse("2023-07-01");
+const DAYS = 730;
+/** Points a day. Leaks begin after a year. */
+const LEAK = { afterDay: 365, perDay: 1 } as const;
+const HORIZONS = [30, 60] as const;
+
+export const forecasts: Figure = {
+  name: "forecasts",
+  about: "refills, leaks and forecasts of a simulated fleet, against the truth",
+  rows: [
+    { name: "refills-found", label: "refills found, simulated, as a share", unit: "", aim: { atLeast: 0.99 } },
+    { name: "refills-false", label: "false refills in 10 tank-years, simulated", unit: "", aim: { atMost: 1 } },
+    {
+      name: "leaks-found",
+      label: "leaks of 1 % a day found within 7 days, simulated, of tanks that use up to 0.5 % a day, as a share",
+      unit: "",
+      aim: { atLeast: 0.95 },
+    },
+    { name: "leaks-found-high-use", label: "… of tanks that use 0.5 to 1 % a day", unit: "" },
+    { name: "leaks-found-any-use", label: "… of all tanks that are read at least daily", unit: "" },
+    { name: "leaks-false", label: "false leak alarms in 20 tank-years, simulated", unit: "", aim: { atMost: 1 } },
+    {
+      name: "forecast-error-30",
+      label: "error of the level 30 days ahead ÷ that of the 14-day average, simulated heating",
+      unit: "×",
+      aim: { atMost: 0.6 },
+    },
+    { name: "forecast-error-60", label: "… 60 days ahead", unit: "×", aim: { atMost: 0.5 } },
+    {
+      name: "forecast-inside-30",
+      label: "outcomes inside the 10–90 % range, 30 days ahead, simulated heating, as a share",
+      unit: "",
+    },
+    { name: "forecast-inside-60", label: "… 60 days ahead", unit: "" },
+  ],
+  async run({ scale }: Bench) {
+    const { simulatedTanks, backtestedTanks } = scale;
+    log(`forecasts: ${simulatedTanks} simulated tanks, ${backtestedTanks} for forecasts, ${DAYS} days each`);
+    return { rows: [...refillRows(simulatedTanks), ...leakRows(simulatedTanks), ...forecastRows(backtestedTanks)] };
+  },
+};
+
+function refillRows(tanks: number): Measured[] {
+  let [deliveries, found, falseRefills] = [0, 0, 0];
+  for (const history of simulatedFleet({ seed: "bench refills", tanks, start: START, days: DAYS })) {
+    const score = scoreRefills(history);
+    deliveries += score.deliveries;
+    found += score.found;
+    falseRefills += score.falseRefills;
+  }
+  const years = (tanks * DAYS) / 365;
+  return [
+    {
+      row: "refills-found",
+      value: found / deliveries,
+      raw: [{ label: "deliveries, found", unit: "", values: [deliveries, found] }],
+    },
+    {
+      row: "refills-false",
+      value: (10 * falseRefills) / years,
+      raw: [{ label: "tank-years, false refills", unit: "", values: [years, falseRefills] }],
+    },
+  ];
+}
+
+function leakRows(tanks: number): Measured[] {
+  const [low, high, any]: [boolean[], boolean[], boolean[]] = [[], [], []];
+  let [falseAlarms, years] = [0, 0];
+  for (const history of simulatedFleet({ seed: "bench leaks", tanks, start: START, days: DAYS, leak: LEAK })) {
+    const { isFound, usePerDay, falseAlarms: alarms } = scoreLeak(history);
+    falseAlarms += alarms;
+    years += ((history.leak?.from ?? START) - START) / DAY / 365;
+    if (isFound === undefined) continue;
+    any.push(isFound);
+    // Leaks of tanks that are used in bursts are not looked for.
+    if (history.use === "generator" || usePerDay > 1) continue;
+    (usePerDay <= 0.5 ? low : high).push(isFound);
+  }
+  const share = (row: string, found: readonly boolean[]): Measured => ({
+    row,
+    value: found.filter(Boolean).length / Math.max(1, found.length),
+    raw: [{ label: "leaks, found", unit: "", values: [found.length, found.filter(Boolean).length] }],
+  });
+  return [
+    share("leaks-found", low),
+    share("leaks-found-high-use", high),
+    share("leaks-found-any-use", any),
+    {
+      row: "leaks-false",
+      value: (20 * falseAlarms) / years,
+      raw: [{ label: "tank-years without a leak, false alarms", unit: "", values: [Math.round(years), falseAlarms] }],
+    },
+  ];
+}
+
+function forecastRows(tanks: number): Measured[] {
+  const isHeating = ({ use }: TankHistory): boolean => use === "heating" || use === "heating_and_water" || use === "commercial";
+  const histories = [...simulatedFleet({ seed: "bench forecasts", tanks, start: START, days: DAYS })].filter(isHeating);
+  return HORIZONS.flatMap((horizon): Measured[] => {
+    const { ratio, inside_range, origins, mean_absolute_error, mean_absolute_error_14_day_average } = backtest(
+      histories.map(({ readings, latitude, use }, i) => ({
+        name: `${i}`,
+        readings,
+        latitude,
+        use_case: use === "commercial" ? "commercial" : "residential",
+      })),
+      horizon,
+    );
+    return [
+      {
+        row: `forecast-error-${horizon}`,
+        value: ratio ?? Number.NaN,
+        raw: [
+          { label: "origins", unit: "", values: [origins] },
+          {
+            label: "mean absolute error, and that of the 14-day average",
+            unit: "points",
+            values: [mean_absolute_error ?? Number.NaN, mean_absolute_error_14_day_average ?? Number.NaN],
+          },
+        ],
+      },
+      {
+        row: `forecast-inside-${horizon}`,
+        value: inside_range ?? Number.NaN,
+        raw: [{ label: "tanks, origins", unit: "", values: [histories.length, origins] }],
+      },
+    ];
+  });
+}
