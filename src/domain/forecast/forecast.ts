@@ -51,7 +51,8 @@ const MIN_DAYS = 5;
 const WIDEST = 40;
 /** After this silence, somebody may have filled the tank or replaced it. */
 const LONGEST_SILENCE = 90;
-/** Less than this in a year is no use. */
+/** Less than this in about a year is no use. */
+const YEAR = 360;
 const LEAST_YEARLY_USE = 1;
 /** Where no delivery has been seen. */
 const FULL = 95;
@@ -151,8 +152,8 @@ type Path = {
   readonly least: readonly number[];
 };
 
-/** Every day for two months, then every fifth, for three years. */
-const PATH_DAYS = Array.from({ length: 268 }, (_, i) => (i <= 60 ? i : 60 + 5 * (i - 60)));
+/** Every day for two months, then every tenth, for three years. */
+const PATH_DAYS = Array.from({ length: 165 }, (_, i) => (i <= 60 ? i : 60 + 10 * (i - 60)));
 
 function pathOf(start: number, model: UseModel, widths: Widths, noise: number): Path {
   const expected = useUntil(model, PATH_DAYS);
@@ -172,7 +173,7 @@ function pathOf(start: number, model: UseModel, widths: Widths, noise: number): 
 
 function levelOn({ start, expected, most, least }: Path, day: number): LevelRange {
   const days = Math.max(0, Math.min(day, PATH_DAYS.at(-1) ?? 0));
-  const index = days <= 60 ? Math.floor(days) : 60 + Math.floor((days - 60) / 5);
+  const index = days <= 60 ? Math.floor(days) : 60 + Math.floor((days - 60) / 10);
   const from = PATH_DAYS[index] ?? 0;
   const share = (days - from) / ((PATH_DAYS[index + 1] ?? from + 1) - from);
   const level = (drops: readonly number[]): number => {
@@ -198,5 +199,5 @@ function isUsed(levels: readonly DailyLevel[], { expected }: Path, noise: number
     const before = levels[i - 1];
     if (before?.segment === level.segment) seen += before.fill - level.fill;
   });
-  return seen > 4 * noise && (expected[PATH_DAYS.indexOf(365)] ?? 0) >= LEAST_YEARLY_USE;
+  return seen > 4 * noise && (expected[PATH_DAYS.indexOf(YEAR)] ?? 0) >= LEAST_YEARLY_USE;
 }

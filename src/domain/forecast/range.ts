@@ -11,15 +11,15 @@ export type Widths = readonly { readonly days: number; readonly width: number }[
 const HORIZONS = [3, 7, 15, 30, 60, 120];
 /** Days between the origins of the repeated forecasts: more where there is more history. */
 const MIN_STEP = 3;
-const MAX_ORIGINS = 40;
+const MAX_ORIGINS = 32;
 /** Levels before the first of them. */
-const MIN_LEVELS = 20;
+const MIN_LEVELS = 30;
 /** An outcome may be this share of the horizon late. */
 const LATE = 0.25;
 /** Errors lie within the range at this rate. */
 const INSIDE = 0.8;
 /** Before a tank has errors of its own: the width at each horizon, and how many errors that counts like. */
-const PRIOR = { widths: [1.8, 1.2, 0.6, 0.42, 0.3, 0.3], errors: 6 } as const;
+const PRIOR = { widths: [1.8, 1.2, 0.6, 0.45, 0.42, 0.42], errors: 6 } as const;
 
 /** Indexes of the levels to repeat forecasts from. */
 function pastOrigins(levels: readonly DailyLevel[]): number[] {

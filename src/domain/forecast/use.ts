@@ -21,7 +21,7 @@ const HALF_LIFE = 365;
 /** The expected shares of base load and heating count like this many days of readings. */
 const PRIOR_DAYS = 60;
 /** Recent use is that of these days, or longer for as few levels as this, up to a limit. Weights fall by e in `fade` days. */
-const RECENT = { days: 21, levels: 5, maxDays: 60, step: 1.5, fade: 8 } as const;
+const RECENT = { days: 21, levels: 5, maxDays: 60, step: 2, fade: 8 } as const;
 /** The weight of normal use among the recent, which decides where there is hardly any. */
 const NORMAL_WEIGHT = 0.2;
 /** Recent use returns to normal by a factor of e in this many days: heating as the weather does, habits later. */
@@ -134,4 +134,4 @@ export function useUntil({ day, base, heating, recent, season }: UseModel, daysA
     return used;
   });
 }
-const MAX_STEP = 5;
+const MAX_STEP = 10;

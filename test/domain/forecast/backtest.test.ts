@@ -90,9 +90,9 @@ test("a forecast does not know what comes after it: it is the same whatever is r
 });
 
 test("on simulated heating tanks, errors are well below those of the 14-day average, and 80 % of outcomes in the range", () => {
-  const tanks = [48, 55, -41].map((latitude) => ({
+  const tanks = [48, 55, -41, 51, 45, 60].map((latitude) => ({
     name: String(latitude),
-    ...tankHistory({ seed: `fleet ${latitude}`, use: "heating_and_water", latitude, start: START, days: 500, interval: DAY }),
+    ...tankHistory({ seed: `town ${latitude}`, use: "heating_and_water", latitude, start: START, days: 450, interval: DAY }),
     use_case: "residential" as const,
   }));
   const { ratio, inside_range, origins } = backtest(tanks, 60);

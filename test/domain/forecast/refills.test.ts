@@ -46,6 +46,13 @@ describe("outliers", () => {
     }
   }
 
+  it("keeps what there is of few readings, but for a jump at the end", () => {
+    assert.deepEqual(removeOutliers([]), []);
+    assert.deepEqual(removeOutliers(listed([50])), listed([50]));
+    assert.deepEqual(removeOutliers(listed([50, 90])), listed([50]));
+    assert.deepEqual(refillsOf(listed([50, 90, 90])), []);
+  });
+
   it("keeps a level that falls by a jump and stays there", () => {
     const readings = listed(falling.map((fill, day) => (day < 15 ? fill : fill - 30)));
     assert.deepEqual(removeOutliers(readings), readings);
