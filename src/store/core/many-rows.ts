@@ -28,16 +28,24 @@ export function chunksOf<T>(items: readonly T[]): T[][] {
   return chunks;
 }
 
+/** Those in use: long texts, of few sizes. */
+const knownRows = new Map<string, string>();
+
 /** `($1, $2), ($3, $4)` and so on; with the casts of the columns, where they are not inferred. */
 export function valueRows(rows: number, columns: number, types?: readonly string[]): string {
+  const key = `${rows} ${columns} ${types}`;
+  const known = knownRows.get(key);
+  if (known !== undefined) return known;
   const value = (row: number, column: number): string => {
     const parameter = `$${row * columns + column + 1}`;
     return types === undefined ? parameter : `CAST(${parameter} AS ${types[column]})`;
   };
-  return Array.from({ length: rows }, (_, row) => {
+  const text = Array.from({ length: rows }, (_, row) => {
     const values = Array.from({ length: columns }, (_unused, column) => value(row, column));
     return `(${values.join(", ")})`;
   }).join(", ");
+  knownRows.set(key, text);
+  return text;
 }
 
 /** `sql` is called with the list of ids, as in `id IN (list)`. Its other parameters are `values`, from $1 on. */
