@@ -21,19 +21,15 @@ export type Crossings = {
 
 export const crossingsFromNow = (every: number | null): Crossings => ({ begin: Date.now() - 20 * HOUR, every });
 
-/** Well below and above the threshold of the fleet: up to 2 and 10 above these, so that either way the urgency has two steps. */
+/** Well below and above the threshold of the fleet. */
 const [LOW_FILL, OK_FILL] = [5, 60];
-const [LOW_STEP, OK_STEP] = [0.02, 0.1];
 
 /** Tanks change in turns: of as many readings of a fleet as it has tanks, the same number cross the threshold. */
 const isLow = (tank: number, k: number, { every }: Crossings): boolean =>
   every !== null && Math.floor((k + tank) / every) % 2 !== 0;
 
 function levelOf(tank: number, k: number, crossings: Crossings | undefined): number {
-  if (crossings !== undefined) {
-    const step = Math.abs(k + tank * 17) % 100;
-    return isLow(tank, k, crossings) ? LOW_FILL + step * LOW_STEP : OK_FILL + step * OK_STEP;
-  }
+  if (crossings !== undefined) return (isLow(tank, k, crossings) ? LOW_FILL : OK_FILL) + (Math.abs(k + tank * 17) % 100) / 10;
   const sinceDelivery = (k + DELIVERY + tank * 17) % DELIVERY;
   return 95 - 80 * (sinceDelivery / DELIVERY);
 }
