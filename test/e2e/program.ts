@@ -174,16 +174,6 @@ export type Workspace = {
   readonly start: (words?: readonly string[], more?: Partial<ProcessOptions>) => Promise<Service>;
 };
 
-/**
- * A bound for what has just been measured: a machine that is busy with other things takes long even to print the version. On an
- * idle one, ten times that is less than the bound.
- */
-export async function withinReason({ spawn }: Workspace, milliseconds: number): Promise<number> {
-  const started = performance.now();
-  await spawn(["--version"]);
-  return Math.max(milliseconds, 10 * (performance.now() - started));
-}
-
 /** A folder to run the program in, with the database `tanks.db` and any free port. Removed, and its programs stopped, after the test. */
 export function workspace(life: Lifetime, settings: Record<string, string> = {}): Workspace {
   const folder = mkdtempSync(join(tmpdir(), "tank-monitor-e2e-"));
