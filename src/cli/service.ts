@@ -82,7 +82,7 @@ const OPERATOR: Caller = {
 
 export async function localService(store: Store, config: Config): Promise<Service> {
   // Loaded late: calls with wrong usage and calls to a remote service do without the routes.
-  const [{ dispatch }, { ROUTES }, { ManagementService }, { createIngest }, { inTurns }, { createHttpIngest }] =
+  const [{ dispatch }, { ROUTES }, { ManagementService }, { createIngest }, { inTurns }, { createHttpIngest }, { Turns }] =
     await Promise.all([
       import("../http/dispatch.ts"),
       import("../http/routes.ts"),
@@ -90,10 +90,11 @@ export async function localService(store: Store, config: Config): Promise<Servic
       import("../ingest/ingest.ts"),
       import("../ingest/turns.ts"),
       import("../ingest/decode.ts"),
+      import("../domain/fair-queue.ts"),
     ]);
   const clock = Date.now;
   const services = {
-    ingest: createHttpIngest(inTurns(createIngest(store, clock)), clock),
+    ingest: createHttpIngest(inTurns(createIngest(store, clock), new Turns()), clock),
     management: new ManagementService(store, clock, managementSettings(config)),
     warnings: async () => [],
   };
