@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { AlertSweep } from "./alerts/sweep.ts";
 import { type Config, managementSettings, missingForMail, storeSettings } from "./config.ts";
 import type { Event, Observe } from "./domain/events.ts";
+import { Turns } from "./domain/fair-queue.ts";
 import type { Clock } from "./domain/instant.ts";
 import type { Store } from "./domain/store.ts";
 import { ForecastJob } from "./forecast/job.ts";
@@ -67,7 +68,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
   const store = await openStore(config.databaseUrl, observeStore, storeSettings(config));
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
-  const ingest = inTurns(createIngest(store, clock, observe));
+  const turns = new Turns();
+  const ingest = inTurns(createIngest(store, clock, observe), turns);
   const fleetReport = fleetMetrics(store, clock);
   const notifications = deliveryReport(store, missingForMail(config), clock);
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
@@ -97,7 +99,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       metrics: {
         text: async () => metrics.text(await countedIn([fleetReport, forecastMetrics(store, clock), notifications.metrics])),
       },
-      ...{ lastSeen, clock, observe, limits },
+      ...{ lastSeen, clock, observe, limits, turns },
       ...{ version: VERSION, rateLimit, corsOrigins, trustProxy, timeouts },
     });
     const address = { port: config.port, host: await numericHost(config.host) };

@@ -93,6 +93,7 @@ export async function localService(store: Store, config: Config): Promise<Servic
     { inTurns },
     { createHttpIngest },
     { updateForecasts },
+    { Turns },
   ] = await Promise.all([
     import("../http/dispatch.ts"),
     import("../http/routes.ts"),
@@ -101,10 +102,11 @@ export async function localService(store: Store, config: Config): Promise<Servic
     import("../ingest/turns.ts"),
     import("../ingest/decode.ts"),
     import("../forecast/local.ts"),
+    import("../domain/fair-queue.ts"),
   ]);
   const clock = Date.now;
   const services = {
-    ingest: createHttpIngest(inTurns(createIngest(store, clock)), clock),
+    ingest: createHttpIngest(inTurns(createIngest(store, clock), new Turns()), clock),
     management: new ManagementService(store, clock, managementSettings(config)),
     warnings: async () => [],
   };

@@ -60,14 +60,14 @@ export class RoundRobin<T> {
 
 type Job = { readonly size: number; readonly run: () => Promise<unknown> };
 
-/** Runs jobs while those that run have less than `capacity` together. */
+/** Runs jobs while those that run have less than `capacity` together, which is asked for before each job. */
 export class FairQueue {
-  readonly #capacity: number;
+  readonly #capacity: () => number;
   readonly #waiting = new RoundRobin<Job>();
   #running = 0;
 
-  constructor(capacity: number) {
-    this.#capacity = capacity;
+  constructor(capacity: number | (() => number)) {
+    this.#capacity = typeof capacity === "number" ? () => capacity : capacity;
   }
 
   run<T>(key: string, size: number, work: () => Promise<T>): Promise<T> {
@@ -83,7 +83,7 @@ export class FairQueue {
   }
 
   #startNext(): void {
-    while (this.#running < this.#capacity) {
+    while (this.#running < this.#capacity()) {
       const next = this.#waiting.take();
       if (next === undefined) return;
       const { size, run } = next.item;
@@ -105,17 +105,15 @@ const PAUSE_MS = 1;
 /** Long work of the serving thread in short steps with pauses, so that requests are served in between. */
 export class Turns {
   readonly #waiting = new RoundRobin<Task>();
-  #isScheduled = false;
+  #isPausing = false;
 
-  /** Resolves at the next turn of the key. */
-  next(key: string): Promise<void> {
-    return this.run(key, [undefined].values());
+  /** Does work of one step at the next turn of the key. */
+  once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
+    return this.run(key, { next: () => ({ done: true, value: work() }) });
   }
 
-  /** The first step is taken at once: most work has only one. */
-  async run<T>(key: string, steps: Iterator<unknown, T>): Promise<T> {
-    const first = steps.next();
-    if (first.done === true) return first.value;
+  /** The first step is taken at once if there was no other one just before. */
+  run<T>(key: string, steps: Iterator<unknown, T | Promise<T>>): Promise<T> {
     return new Promise((resolve, reject) => {
       const takeStep = (): boolean => {
         try {
@@ -128,22 +126,16 @@ export class Turns {
         }
       };
       this.#waiting.add(key, { takeStep });
-      this.#schedule();
+      if (!this.#isPausing) this.#takeStep();
     });
   }
 
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    setTimeout(() => this.#takeStep(), PAUSE_MS);
-  }
-
   #takeStep(): void {
-    this.#isScheduled = false;
     const next = this.#waiting.take();
+    this.#isPausing = next !== undefined;
     if (next === undefined) return;
     const { key, item } = next;
     if (!item.takeStep()) this.#waiting.putBack(key, item);
-    this.#schedule();
+    setTimeout(() => this.#takeStep(), PAUSE_MS);
   }
 }

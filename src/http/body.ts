@@ -10,7 +10,7 @@ import { finished } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { RequestError } from "../domain/errors.ts";
-import { Turns } from "../domain/fair-queue.ts";
+import { FairQueue, type Turns } from "../domain/fair-queue.ts";
 import type { BodyRule } from "./route.ts";
 
 declare module "fastify" {
@@ -172,7 +172,7 @@ function collect(
     chunk.copy(bytes, start);
     if (reservation === undefined || size <= READ_AT_ONCE_BYTES) return;
     stream.pause();
-    reservation.nextTurn().then(() => stream.resume());
+    reservation.inTurn(() => stream.resume());
   }
   function onEnd(): void {
     stopListening();
@@ -210,12 +210,22 @@ const RESERVED_FOR_SMALL = 1 / 8;
  */
 const MAX_PER_FREE = { small: 1, large: 1 / 3 };
 
+/**
+ * Large bodies that are parsed and handled at a time; the others wait as bytes. Four keep the store busy, but leave little of
+ * two processors to others, and their many objects make the pauses of the garbage collector long.
+ */
+const MAX_LARGE_BODIES = { ofOnlyKey: 4, besideOthers: 1 };
+/** Without a request of another key, a key is the only one. */
+const ONLY_KEY_AFTER_MS = 100;
+
 /** What one request uses: bytes of the budget, and turns of the serving thread. */
 export type Reservation = {
   /** Throws `overloaded` where the budget does not allow it. */
   readonly reserve: (bytes: number) => void;
-  /** Resolves when it is the turn of its key. */
-  readonly nextTurn: () => Promise<void>;
+  /** Calls it when it is the turn of its key. */
+  readonly inTurn: (work: () => void) => void;
+  /** Resolves when a large body may be handled, until the reservation is released. */
+  readonly startLarge: () => Promise<void>;
   /** Takes the steps of long work, each when it is the turn of its key. */
   readonly inTurns: <T>(steps: Iterator<unknown, T>) => Promise<T>;
   readonly release: () => void;
@@ -230,15 +240,20 @@ export class BodyBudget {
   readonly #bytesByKey = new Map<string, number>();
   /** Keys that got no more for a large body while they held this much: until they hold less, others are refused at once. */
   readonly #exhausted = new Map<string, number>();
-  readonly #turns = new Turns();
+  readonly #turns: Turns;
+  readonly #large = new FairQueue(() => MAX_LARGE_BODIES[this.#hasOneKey() ? "ofOnlyKey" : "besideOthers"]);
   #bytes = 0;
+  #lastKey = "";
+  #keyChangedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, turns: Turns) {
     this.#maxBytes = maxBytes;
+    this.#turns = turns;
   }
 
   reservation(key: string): Reservation {
     let own = 0;
+    const released = Promise.withResolvers<void>();
     return {
       reserve: (bytes) => {
         const refused = this.#refusal(key, own, bytes);
@@ -248,13 +263,32 @@ export class BodyBudget {
         this.#add(key, bytes);
         own += bytes;
       },
-      nextTurn: () => this.#turns.next(key),
+      inTurn: (work) => void this.#turns.once(key, work),
+      startLarge: () =>
+        new Promise((resolve) => {
+          void this.#large.run(key, 1, () => {
+            resolve();
+            return released.promise;
+          });
+        }),
       inTurns: (steps) => this.#turns.run(key, steps),
       release: () => {
         this.#add(key, -own);
         own = 0;
+        released.resolve();
       },
     };
+  }
+
+  /** Of every request, also of those without a body. */
+  noteRequest(key: string): void {
+    if (key === this.#lastKey) return;
+    this.#lastKey = key;
+    this.#keyChangedAt = performance.now();
+  }
+
+  #hasOneKey(): boolean {
+    return performance.now() - this.#keyChangedAt > ONLY_KEY_AFTER_MS;
   }
 
   #refusal(key: string, own: number, bytes: number): string | undefined {

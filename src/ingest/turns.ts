@@ -2,7 +2,7 @@
 // others in between.
 
 import { hasCode } from "../domain/errors.ts";
-import { FairQueue, Turns } from "../domain/fair-queue.ts";
+import { FairQueue, type Turns } from "../domain/fair-queue.ts";
 import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from "./ingest.ts";
 
 /** Readings that are decoded when they are needed. A list of readings is one. */
@@ -14,6 +14,8 @@ type ReadingSlices = {
 /** As `Ingest`, but with a transaction for each slice: where it rejects, some of the readings may be stored. */
 export type IngestInTurns = (readings: ReadingSlices, sender: Sender) => Promise<ReadingResult[]>;
 
+/** So few are decoded and stored at once: they take less than 0.2 ms. */
+const AT_ONCE_READINGS = 100;
 /** Decoded at a time, and stored at a time. */
 const SLICE_READINGS = 1000;
 /** Readings that the store has at a time: those of others wait behind them. */
@@ -21,14 +23,17 @@ const MAX_IN_STORE = 4000;
 /** The sender of readings without a key. */
 const NO_KEY = "";
 
-export function inTurns(ingest: Ingest): IngestInTurns {
+export function inTurns(ingest: Ingest, turns: Turns): IngestInTurns {
   const store = new FairQueue(MAX_IN_STORE);
-  const turns = new Turns();
 
   return async (readings, sender) => {
     const key = sender.keyId ?? NO_KEY;
     const { length } = readings;
-    if (length <= SLICE_READINGS) return store.run(key, length, () => ingest(readings.slice(0, length), sender));
+    if (length <= SLICE_READINGS) {
+      const decode = () => readings.slice(0, length);
+      const decoded = length <= AT_ONCE_READINGS ? decode() : await turns.once(key, decode);
+      return store.run(key, length, () => ingest(decoded, sender));
+    }
     const { decoded, slices } = await turns.run(key, decodeInSlices(readings));
     const results = new Array<ReadingResult>(length);
     let failure: unknown;
@@ -36,7 +41,6 @@ export function inTurns(ingest: Ingest): IngestInTurns {
       // Damaged data concerns some tanks only.
       if (failure !== undefined && !hasCode(failure, "data_damaged")) return;
       try {
-        await turns.next(key);
         const stored = await ingest(
           positions.map((position) => decoded[position] as IncomingReading),
           sender,

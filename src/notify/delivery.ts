@@ -5,8 +5,8 @@ import type { WebhookAllow } from "../domain/alerts/webhook-url.ts";
 import type { Mail, Mailbox } from "../domain/mail/mail.ts";
 import type { MailTransport } from "./mail/transport.ts";
 import { Sender, type Transport } from "./sender.ts";
+import { WebhookThread } from "./thread.ts";
 import { Upkeep, type UpkeepOptions } from "./upkeep.ts";
-import type { WebhookSender } from "./webhook.ts";
 
 type MailSettings = { readonly smtpUrl: string | null; readonly mailFrom: Mailbox | null };
 
@@ -27,68 +27,46 @@ export type Delivery = {
 
 export function startDelivery(options: DeliveryOptions): Delivery {
   const { store, clock, observe, mail: settings, webhookAllow: allow, version, timeoutMs } = options;
-  // Loaded with the first message, because the libraries take longer to load than the rest of the service to start.
-  const webhooks = onFirstUse(async () => {
-    const { WebhookSender } = await import("./webhook.ts");
-    return new WebhookSender({ allow, version, clock, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
-  });
+  const webhooks = new WebhookThread({ allow, version, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   const mail = openMail(settings, options.missing);
-  const sender = new Sender({ store, clock, observe, webhooks: webhookTransport(webhooks), mail: mail?.transport });
+  const sender = new Sender({ store, clock, observe, webhooks: webhookTransport(webhooks), mail });
   const upkeep = new Upkeep(options);
   return {
     wake: () => sender.wake(),
     async stop(milliseconds) {
-      const stopped = Promise.all([sender.stop(milliseconds), upkeep.stop()]);
-      // After the sender has interrupted all attempts; those of mail end with their connections.
-      const timer = setTimeout(() => mail?.close(), milliseconds);
-      await stopped;
-      clearTimeout(timer);
-      mail?.close();
-      await (await webhooks.opened())?.close();
+      await Promise.all([sender.stop(milliseconds), upkeep.stop()]);
+      mail?.interrupt();
+      await webhooks.close();
     },
   };
 }
 
-type OnFirstUse<T> = { readonly open: () => Promise<T>; readonly opened: () => Promise<T> | undefined };
-
-function onFirstUse<T>(load: () => Promise<T>): OnFirstUse<T> {
-  let loaded: Promise<T> | undefined;
-  return {
-    open() {
-      loaded ??= load();
-      return loaded;
-    },
-    opened: () => loaded,
-  };
-}
-
-function webhookTransport(webhooks: OnFirstUse<WebhookSender>): Transport {
+function webhookTransport(webhooks: WebhookThread): Transport {
   return {
     concurrency: MAX_WEBHOOKS,
-    async send({ id, payload, channel_id }, channel, signal) {
+    async send({ id, payload, channel_id }, channel) {
       if (channel === undefined || channel.url === null)
         return { status: null, error: "the channel has no URL", isPermanent: true };
-      return (await webhooks.open()).send({
-        channelId: channel_id ?? "",
-        url: channel.url,
-        id,
-        payload,
-        secrets: channel,
-        signal,
-      });
+      return webhooks.send({ channelId: channel_id ?? "", url: channel.url, id, payload, secrets: channel });
     },
+    interrupt: () => void webhooks.close(),
   };
 }
 
-function openMail({ smtpUrl, mailFrom }: MailSettings, missing: readonly string[]) {
+function openMail({ smtpUrl, mailFrom }: MailSettings, missing: readonly string[]): Transport | undefined {
   if (smtpUrl === null || mailFrom === null || missing.length > 0) return undefined;
-  const connections: OnFirstUse<MailTransport> = onFirstUse(async () => {
+  let opened: Promise<MailTransport> | undefined;
+  // Loaded with the first mail, because the library takes longer to load than the rest of the service to start.
+  const open = async (): Promise<MailTransport> => {
     const { openMailTransport } = await import("./mail/transport.ts");
     return openMailTransport(smtpUrl, mailFrom);
-  });
-  const transport: Transport = {
-    concurrency: MAX_MAILS,
-    send: async ({ id, payload }) => (await connections.open()).send(id, JSON.parse(payload) as Mail),
   };
-  return { transport, close: () => void connections.opened()?.then((opened) => opened.close()) };
+  return {
+    concurrency: MAX_MAILS,
+    async send({ id, payload }) {
+      opened ??= open();
+      return (await opened).send(id, JSON.parse(payload) as Mail);
+    },
+    interrupt: () => void opened?.then((transport) => transport.close()),
+  };
 }

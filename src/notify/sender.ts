@@ -39,14 +39,14 @@ const FAST_MS = 500;
 /** Claimed and not recorded yet, in all. What waits longer than it may is given back, and a large claim takes long itself. */
 const MAX_IN_HAND = 1024;
 
-type SendAttempt = (
-  notification: ClaimedNotification,
-  channel: SendingChannel | undefined,
-  signal: AbortSignal,
-) => Promise<AttemptResult>;
-
-/** How a kind of destination is sent to; `concurrency`: attempts at a time to one destination. */
-export type Transport = { readonly send: SendAttempt; readonly concurrency: number };
+/** How a kind of destination is sent to. */
+export type Transport = {
+  readonly send: (notification: ClaimedNotification, channel: SendingChannel | undefined) => Promise<AttemptResult>;
+  /** Attempts at a time to one destination. */
+  readonly concurrency: number;
+  /** Ends attempts under way with an error. There are none afterwards. */
+  readonly interrupt: () => void;
+};
 
 type Options = {
   readonly store: Pick<DeliveryReads, "pendingDestinations"> & DeliveryWrites;
@@ -87,7 +87,6 @@ export class Sender {
   readonly #deliveries = new Map<string, Delivery>();
   /** Those with something waiting or under way; the one that was served last is the last. */
   readonly #destinations = new Map<string, Destination>();
-  readonly #interrupt = new AbortController();
   readonly #poll: NodeJS.Timeout;
   readonly #attempts = new Set<Promise<void>>();
   /** A destination had to wait for an attempt of another one. */
@@ -101,6 +100,7 @@ export class Sender {
   #recording: Promise<void> | undefined;
   #ending: Promise<void> | undefined;
   #isStopping = false;
+  #isInterrupted = false;
 
   constructor(options: Options) {
     this.#options = options;
@@ -118,7 +118,7 @@ export class Sender {
   async stop(milliseconds: number): Promise<void> {
     this.#isStopping = true;
     clearInterval(this.#poll);
-    const timer = setTimeout(() => this.#interrupt.abort(), milliseconds);
+    const timer = setTimeout(() => this.#interrupt(), milliseconds);
     await this.#claiming;
     for (const { waiting } of this.#destinations.values()) {
       for (const delivery of waiting.splice(0)) this.#finish({ delivery, record: givenBack(delivery.notification) });
@@ -126,6 +126,12 @@ export class Sender {
     await Promise.all(this.#attempts);
     clearTimeout(timer);
     await Promise.all([this.#recording, this.#ending]);
+  }
+
+  #interrupt(): void {
+    this.#isInterrupted = true;
+    this.#options.webhooks.interrupt();
+    this.#options.mail?.interrupt();
   }
 
   async #claimAll(): Promise<void> {
@@ -256,17 +262,16 @@ export class Sender {
   async #attempt(destination: Destination, delivery: Delivery): Promise<void> {
     const { clock, observe } = this.#options;
     const { notification, channel } = delivery;
-    const { signal } = this.#interrupt;
     const at = clock();
     const startedAt = performance.now();
-    const result = await destination.transport.send(notification, channel, signal).catch((error: unknown): AttemptResult => {
+    const result = await destination.transport.send(notification, channel).catch((error: unknown): AttemptResult => {
       observe({ kind: "delivery_failed", error });
       return { status: null, error: "an internal error" };
     });
     const { status, error } = result;
     const attempt = { at, status, duration_ms: Math.round(performance.now() - startedAt), error };
-    const isInterrupted = signal.aborted && error !== null;
-    const record = isInterrupted ? givenBack(notification) : recordOf(notification, attempt, result, Math.random());
+    const record =
+      this.#isInterrupted && error !== null ? givenBack(notification) : recordOf(notification, attempt, result, Math.random());
     this.#finish({ delivery, record });
   }
 

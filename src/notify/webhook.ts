@@ -34,25 +34,27 @@ export type Webhook = {
   readonly id: string;
   readonly payload: string;
   readonly secrets: ChannelSecrets;
-  /** Ends the attempt with the error "interrupted". */
-  readonly signal?: AbortSignal;
 };
 
-type Options = {
+/** Plain data, because it is sent to a thread. */
+export type WebhookSettings = {
   readonly allow: WebhookAllow;
   /** Of the program. */
   readonly version: string;
-  readonly clock: Clock;
   readonly timeoutMs?: number;
-  readonly resolve?: Resolve;
 };
+
+type Options = WebhookSettings & { readonly clock: Clock; readonly resolve?: Resolve };
+
+/** Where the webhooks of a channel go. */
+type Receiver = { readonly pool: Pool; readonly path: string };
 
 export class WebhookSender {
   readonly #options: Options;
   readonly #timeoutMs: number;
   readonly #poolOptions: Pool.Options;
-  /** By channel and origin. */
-  readonly #pools = new Map<string, Pool>();
+  /** By channel and URL. */
+  readonly #receivers = new Map<string, Receiver>();
   #isClosed = false;
 
   constructor(options: Options) {
@@ -73,16 +75,15 @@ export class WebhookSender {
   }
 
   /** More than `MAX_WEBHOOKS` of a channel wait for each other, within their time. Errors are results, not rejections. */
-  async send({ channelId, url, id, payload, secrets, signal }: Webhook): Promise<AttemptResult> {
-    const { allow, version, clock } = this.#options;
-    if (this.#isClosed || signal?.aborted) return failure(INTERRUPTED);
-    // It may have been permitted when the channel was created.
-    const error = errorInWebhookUrl(url, allow);
-    if (error !== undefined) return failure(`the URL ${error}`);
-    const { origin, pathname, search } = new URL(url);
+  async send({ channelId, url, id, payload, secrets }: Webhook): Promise<AttemptResult> {
+    const { version, clock } = this.#options;
+    if (this.#isClosed) return failure(INTERRUPTED);
+    const key = `${channelId} ${url}`;
+    const receiver = this.#receivers.get(key) ?? this.#addReceiver(key, url);
+    if (typeof receiver === "string") return failure(`the URL ${receiver}`);
     const request: Dispatcher.DispatchOptions = {
       method: "POST",
-      path: pathname + search,
+      path: receiver.path,
       headers: {
         "content-type": "application/json",
         "user-agent": `tank-monitor/${version}`,
@@ -90,32 +91,34 @@ export class WebhookSender {
       },
       body: payload,
     };
-    return attempt(this.#pool(channelId, origin), request, this.#timeoutMs, clock, signal);
+    return attempt(receiver.pool, request, this.#timeoutMs, clock);
   }
 
   /** Attempts in progress end with the error "interrupted". */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all(Array.from(this.#pools.values(), (pool) => pool.destroy()));
+    await Promise.all(Array.from(this.#receivers.values(), ({ pool }) => pool.destroy()));
   }
 
-  #pool(channelId: string, origin: string): Pool {
-    const key = `${channelId} ${origin}`;
-    const existing = this.#pools.get(key);
-    if (existing !== undefined) return existing;
+  /** What is wrong with the URL, if it is not permitted: it may have been when the channel was created. */
+  #addReceiver(key: string, url: string): Receiver | string {
+    const error = errorInWebhookUrl(url, this.#options.allow);
+    if (error !== undefined) return error;
+    const { origin, pathname, search } = new URL(url);
     const pool = new Pool(origin, this.#poolOptions);
-    this.#pools.set(key, pool);
+    const receiver = { pool, path: pathname + search };
+    this.#receivers.set(key, receiver);
     const removeIfUnused = (): void => {
       const { connected, size } = pool.stats;
-      if (connected === 0 && size === 0 && this.#pools.get(key) === pool) {
-        this.#pools.delete(key);
+      if (connected === 0 && size === 0 && this.#receivers.get(key) === receiver) {
+        this.#receivers.delete(key);
         void pool.destroy();
       }
     };
     // Later, because a request that was aborted still counts while its connection is closed.
     const check = (): void => void setImmediate(removeIfUnused);
     pool.on("disconnect", check).on("connectionError", check);
-    return pool;
+    return receiver;
   }
 }
 
@@ -123,13 +126,7 @@ const INTERRUPTED = "interrupted";
 const failure = (error: string): AttemptResult => ({ status: null, error, isGone: false });
 
 /** The status decides. The rest of the response is read only to use the connection again. */
-function attempt(
-  pool: Pool,
-  request: Dispatcher.DispatchOptions,
-  timeoutMs: number,
-  clock: Clock,
-  signal: AbortSignal | undefined,
-): Promise<AttemptResult> {
+function attempt(pool: Pool, request: Dispatcher.DispatchOptions, timeoutMs: number, clock: Clock): Promise<AttemptResult> {
   const { promise, resolve } = Promise.withResolvers<AttemptResult>();
   let controller: Dispatcher.DispatchController | undefined;
   let response: AttemptResult | undefined;
@@ -139,16 +136,13 @@ function attempt(
     if (isEnded) return;
     isEnded = true;
     clearTimeout(timer);
-    signal?.removeEventListener("abort", interrupt);
     resolve(response ?? failure(error));
   }
-  function abort(error: string): void {
+  const timer = setTimeout(() => {
+    const error = `no response within ${timeoutMs / 1000} seconds`;
     end(error);
     controller?.abort(new Error(error));
-  }
-  const interrupt = (): void => abort(INTERRUPTED);
-  const timer = setTimeout(() => abort(`no response within ${timeoutMs / 1000} seconds`), timeoutMs);
-  signal?.addEventListener("abort", interrupt);
+  }, timeoutMs);
 
   pool.dispatch(request, {
     onRequestStart(started) {

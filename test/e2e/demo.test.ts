@@ -67,21 +67,22 @@ test("in an empty folder the demo prints a curl line for each endpoint, has a ye
   const telemetry = tanks.map(({ id }) => `/v1/tanks/${id}/telemetry?size=1`);
   const { total_items } = await list(demo, telemetry.at(-1) ?? "", demo.key);
   assert.ok(total_items > 1800, `${total_items} readings, with a few dropouts, of a year every four hours (2190)`);
+  const now = Date.now();
   await until(
-    "a reading of the last five seconds",
+    "a new reading",
     async () => {
       const pages = await Promise.all(telemetry.map((path) => list(demo, path, demo.key)));
-      const newest = Math.max(...pages.map(({ data }) => Date.parse(`${data[0]?.["created_at"]}`)));
-      return Math.abs(Date.now() - newest) < 5000;
+      return pages.some(({ data }) => Date.parse(`${data[0]?.["created_at"]}`) > now);
     },
-    15_000,
+    60_000,
   );
 
   const signalled = performance.now();
   demo.kill("SIGINT");
   const { code, stderr } = await demo.exited;
   assert.equal(code, 0);
-  assert.ok(performance.now() - signalled < 3000, "Ctrl-C stops it within 3 s");
+  const milliseconds = performance.now() - signalled;
+  assert.ok(milliseconds < 3000, `Ctrl-C stops it within 3 s, not ${milliseconds} ms`);
   assert.doesNotMatch(stderr, /stopped sending|"level"/, "without an error");
 
   assert.equal(statSync(here.path("data/demo.db.key")).mode & 0o777, 0o600);

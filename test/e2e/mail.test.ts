@@ -3,20 +3,18 @@
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { test } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
+import { suite, test } from "node:test";
 import { freePort } from "../support/free-port.ts";
 import { type ReceivedMail, startMailServer } from "../support/mail-server.ts";
 import { postgresDatabase } from "../support/postgres/database.ts";
 import type { Lifetime } from "../support/service.ts";
+import { sqlOn } from "../support/sql.ts";
 import { until } from "../support/until.ts";
 import { createKey } from "./fixtures.ts";
 import { type Workspace, workspace } from "./program.ts";
 
 /** Not two recipients, and no header. */
 const NAME = 'Ann "the tank", Bcc: spy@evil.example <spy@evil.example>';
-
-const FIRST_MAIL_MS = 10_000;
 
 async function itemOf({ run }: Workspace, ...words: readonly string[]): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await run([...words, "--json"]);
@@ -38,8 +36,7 @@ async function followsTheMail(t: Lifetime, settings: Record<string, string>): Pr
   });
   const key = await createKey(here, "--role", "manage");
   const service = await here.start();
-  const mail = (count: number, timeoutMs = FIRST_MAIL_MS) =>
-    until(`mail ${count}`, () => smtp.received[count - 1] ?? false, timeoutMs);
+  const mail = (count: number) => until(`mail ${count}`, () => smtp.received[count - 1] ?? false, 30_000);
 
   await itemOf(here, "customer", "create", "--id", "ann", "--name", NAME, "--email", "ann@customers.example");
   const tank = "--id t1 --owner ann --name Cellar --capacity 3000 --unit liters --threshold 20 --device d1 --country DE";
@@ -78,7 +75,10 @@ async function followsTheMail(t: Lifetime, settings: Record<string, string>): Pr
   assert.match(String((notifications as Record<string, unknown>)["unsubscribed_at"]), /^\d{4}-/);
 
   await measure(80);
-  await pause(FIRST_MAIL_MS - 2000);
+  const sql = await sqlOn(t, settings["DATABASE_URL"] ?? `sqlite:${here.path("tanks.db")}`);
+  // It would be held back for ten minutes: that it is not planned any more shows that it will never come.
+  const planned = "SELECT id FROM planned_notification WHERE event = 'alert.closed'";
+  await until("the mail about the recovery is dropped", async () => (await sql(planned)).length === 0, 30_000);
   assert.equal(smtp.received.length, 2, "nothing more is sent");
 
   const audit = await here.run(["audit", "--id", "ann"]);
@@ -90,12 +90,15 @@ async function followsTheMail(t: Lifetime, settings: Record<string, string>): Pr
   assert.match(stderr, /"path":"\/unsubscribe"/);
 }
 
-test("an address is verified, its owner is told of a low tank, and unsubscribes with one click", async (t) => {
-  await followsTheMail(t, {});
-});
+suite("mail to a customer", { concurrency: 2 }, () => {
+  test("an address is verified, its owner is told of a low tank, and unsubscribes with one click", async (t) => {
+    await followsTheMail(t, {});
+  });
 
-test("the same on PostgreSQL", async (t) => {
-  await followsTheMail(t, { DATABASE_URL: (await postgresDatabase(t)).url });
+  test("the same on PostgreSQL", async (t) => {
+    const { url, closeFirst } = await postgresDatabase(t);
+    await followsTheMail({ after: closeFirst }, { DATABASE_URL: url });
+  });
 });
 
 test("a link is not sent where mail is not configured, and the message says what to set", async (t) => {

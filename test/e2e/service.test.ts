@@ -79,7 +79,7 @@ suite("a stopping service", () => {
     service.kill("SIGTERM");
     await service.waitForOutput(/"event":"stopping"/);
     const isRefused = (error: NodeJS.ErrnoException): boolean => error.code === "ECONNREFUSED";
-    await until("connections are refused", () => connectTo(t, service).then(() => false, isRefused), 1000);
+    await until("connections are refused", () => connectTo(t, service).then(() => false, isRefused));
     for (const signal of ["SIGTERM", "SIGINT", "SIGTERM"] as const) service.kill(signal);
     const finished = performance.now();
     assert.match(await finish(), /^HTTP\/1\.1 200 OK\r\n[\s\S]*"size":2,"total_pages":2,"total_items":3\}$/);

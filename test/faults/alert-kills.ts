@@ -12,8 +12,10 @@ import { type Service, type Workspace, workspace } from "../e2e/program.ts";
 import { type Item, isRunning, item, list, workerPids } from "../e2e/requests.ts";
 import { freePort } from "../support/free-port.ts";
 import type { Lifetime } from "../support/service.ts";
+import { sqlOn } from "../support/sql.ts";
 import { until } from "../support/until.ts";
 import type { Engine } from "./scenario.ts";
+import { endDelays, endLeases } from "./waits.ts";
 
 export type AlertKills = {
   readonly engine: Engine;
@@ -26,8 +28,6 @@ export type AlertKills = {
 
 const TANKS = 6;
 const TIMEOUT_MS = 60_000;
-/** The lease of what a process that was killed was sending, and the attempt after it. */
-const DELIVERED_MS = 60_000;
 const LOW = 10;
 const FULL = 90;
 
@@ -90,6 +90,10 @@ export async function keepAlertsThroughKills(givenLife: Lifetime, kills: AlertKi
   isStopped = true;
   await sending;
 
+  const sql = await sqlOn(life, url.startsWith("sqlite:") ? `sqlite:${here.path("tanks.db")}` : url);
+  for (const running of services) await running.stop();
+  await endLeases(sql);
+  services.splice(0, count, ...(await Promise.all(ports.map((_, i) => start(i)))));
   const service = services[0] ?? assert.fail();
   const events = await feed(service, key);
   assert.deepEqual(
@@ -101,8 +105,11 @@ export async function keepAlertsThroughKills(givenLife: Lifetime, kills: AlertKi
     const expected = Array.from({ length: acknowledged.get(id) ?? 0 }, (_, i) => (i % 2 === 0 ? "alert.opened" : "alert.closed"));
     assert.deepEqual(types, expected, `transitions of ${id}`);
   }
-  const pending = () => list(service, "/manage/v1/notifications?state=pending&size=1", key);
-  await until("all is delivered", async () => (await pending()).total_items === 0, DELIVERED_MS);
+  const isDelivered = async (): Promise<boolean> => {
+    await endDelays(sql);
+    return (await list(service, "/manage/v1/notifications?state=pending&size=1", key)).total_items === 0;
+  };
+  await until("all is delivered", isDelivered, TIMEOUT_MS);
   const { total_items } = await list(service, "/manage/v1/notifications?size=1", key);
   assert.equal(total_items, events.length, "one notification for each event");
   const idsBySequence = Map.groupBy(receiver.received, ({ sequence }) => sequence);

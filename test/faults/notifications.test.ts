@@ -12,9 +12,10 @@ import { createKey, customer, importLines, tank } from "../e2e/fixtures.ts";
 import { type Service, type Workspace, workspace } from "../e2e/program.ts";
 import { freePort } from "../support/free-port.ts";
 import type { Lifetime } from "../support/service.ts";
-import { type Sql, sqlOn } from "../support/sql.ts";
+import { sqlOn } from "../support/sql.ts";
 import { until } from "../support/until.ts";
 import { POSTGRES, SEED, SQLITE } from "./scenario.ts";
+import { endDelays, endLeases } from "./waits.ts";
 
 const TANKS = Array.from({ length: 12 }, (_, i) => `t${i}`);
 const KILLS = 2;
@@ -81,10 +82,6 @@ async function sendReadings(service: Service, key: string, state: { round: numbe
     await pause(20);
   }
 }
-
-/** What a killed process was sending is sent again when its lease ends: at once. */
-const endLeases = (sql: Sql) => sql("UPDATE notification SET due_at = due_at - 20000 WHERE lease IS NOT NULL");
-const endDelays = (sql: Sql) => sql("UPDATE notification SET due_at = $1 WHERE state = 'pending' AND lease IS NULL", Date.now());
 
 async function allEvents(service: Service, key: string): Promise<number[]> {
   const sequences: number[] = [];

@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type ErrorCode, RequestError } from "../../src/domain/errors.ts";
 import type { Event } from "../../src/domain/events.ts";
+import { Turns } from "../../src/domain/fair-queue.ts";
 import { type Clock, formatInstant } from "../../src/domain/instant.ts";
 import { array, integer, nullable, number, object, text } from "../../src/domain/schema.ts";
 import type { Store } from "../../src/domain/store.ts";
@@ -301,10 +302,11 @@ export async function startEcho(life: Lifetime, options: EchoOptions = {}): Prom
   const store = await openStore(`sqlite:${join(temporaryFolder(life), "echo.db")}`, observe);
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
   const metrics = openMetrics();
-  const ingest = createHttpIngest(inTurns(createIngest(store, clock)), clock);
+  const turns = new Turns();
+  const ingest = createHttpIngest(inTurns(createIngest(store, clock), turns), clock);
   const services = { ingest, management: new ManagementService(store, clock), warnings: async () => [] };
   const parts: ServerOptions = {
-    ...{ reads: store, services, lastSeen, clock, observe, metrics, limits: localLimits(clock), routes: ECHO_ROUTES },
+    ...{ reads: store, services, lastSeen, clock, observe, metrics, limits: localLimits(clock), turns, routes: ECHO_ROUTES },
     ...{ version: "0.0.0", rateLimit: 100, corsOrigins, trustProxy: false, timeouts, connections },
   };
   const server = await buildServer(parts);

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { Turns } from "../../src/domain/fair-queue.ts";
 import type { IncomingReading, Sender } from "../../src/ingest/ingest.ts";
 import { inTurns } from "../../src/ingest/turns.ts";
 import { until } from "../support/until.ts";
@@ -21,7 +22,7 @@ const readings = (count: number): IncomingReading[] => Array.from({ length: coun
 it("a reading is stored before the rest of many of another key", async () => {
   const fake = new FakeIngest();
   const release = fake.hold();
-  const ingest = inTurns(fake.handle);
+  const ingest = inTurns(fake.handle, new Turns());
   const many = ingest(readings(10_000), sender("many"));
   await until("the first are being stored", () => Promise.resolve(fake.calls.length === 4));
   const others = ["a", "b", null].map((keyId) => ingest([reading("other", 1)], sender(keyId)));
@@ -33,10 +34,29 @@ it("a reading is stored before the rest of many of another key", async () => {
   assert.ok(order.lastIndexOf("b") < 8 && order.lastIndexOf(null) < 9, order.join(" "));
 });
 
+it("of many bodies that arrive together, one is decoded in each turn of the event loop, and a reading of another key at once", async () => {
+  const fake = new FakeIngest();
+  const ingest = inTurns(fake.handle, new Turns());
+  let turn = 0;
+  const turns: number[] = [];
+  const counting = setInterval(() => turn++, 0);
+  function slice(): IncomingReading[] {
+    turns.push(turn);
+    return readings(1000);
+  }
+  const body = { length: 1000, slice };
+  const many = Array.from({ length: 25 }, () => ingest(body, sender("many")));
+  assert.deepEqual(await ingest([reading("other", 1)], sender("a")), ["stored"]);
+  assert.ok(turns.length < 3, `${turns.length} bodies came before`);
+  await Promise.all(many);
+  clearInterval(counting);
+  assert.equal(new Set(turns).size, 25, turns.join(" "));
+});
+
 it("there is one result per reading in the order given, and readings of a device are stored in the order given", async () => {
   const fake = new FakeIngest();
   const given = readings(5000).map((one, i) => (i % 7 === 0 ? { rejected: `number ${i}` } : one));
-  const results = await inTurns(fake.handle)(given, sender("a"));
+  const results = await inTurns(fake.handle, new Turns())(given, sender("a"));
   assert.deepEqual(
     results,
     given.map((one) => ("rejected" in one ? one : "stored")),
@@ -61,7 +81,7 @@ it("keeps the order where tanks and devices are mixed, since both may mean the s
     ...reading("d1", i),
     source: i % 2 === 0 ? { tankId: "t1" } : { deviceId: "d1" },
   }));
-  await inTurns(fake.handle)(given, sender("a"));
+  await inTurns(fake.handle, new Turns())(given, sender("a"));
   assert.deepEqual(
     fake.stored.map(({ createdAt }) => createdAt),
     given.map(({ createdAt }) => createdAt),
@@ -71,7 +91,7 @@ it("keeps the order where tanks and devices are mixed, since both may mean the s
 it("stops after a slice that failed", async () => {
   const fake = new FakeIngest();
   fake.failWith = unavailable;
-  const ingest = inTurns(fake.handle);
+  const ingest = inTurns(fake.handle, new Turns());
   await assert.rejects(ingest(readings(10_000), sender("a")), { code: "store_unavailable" });
   assert.ok(fake.calls.length <= 5, `${fake.calls.length} slices`);
   fake.failWith = () => undefined;

@@ -58,6 +58,35 @@ const lockWaits = (database: Database) =>
   );
 
 suite("conflicts on PostgreSQL", { concurrency: 4 }, () => {
+  // Those that wait for a timeout come first, and the others run meanwhile.
+  test("while another transaction holds a lock for too long a write is unavailable, and reads are not", async (t) => {
+    const { store, eventKinds, events, database } = await opened(t);
+    const holder = await other(database);
+    await holder.query("BEGIN; UPDATE head SET total = total WHERE tank = 'one'");
+    const started = performance.now();
+    const writing = assert.rejects(putReadings(store, "one", [[1, 50]]), isUnavailable);
+    await until("the write waits", async () => (await lockWaits(database)).length === 1);
+    assert.equal((await readingsOf(store, "one")).totalItems, 0);
+    await writing;
+    assert.ok(performance.now() - started < 11_000, "after the lock timeout");
+    assert.match(JSON.stringify(events), /lock timeout/);
+    assert.equal((await lockWaits(database)).length, 0);
+    await holder.query("ROLLBACK");
+    await putReadings(store, "one", [[1, 50]]);
+    assert.deepEqual(eventKinds(), ["writes_recovered", "writes_unavailable"]);
+  });
+
+  test("a statement that takes too long is cancelled, also on the server, and unavailable", async (t) => {
+    const { store, database } = await opened(t);
+    await database.query("ALTER TABLE customer RENAME TO customers");
+    await database.query("CREATE VIEW customer AS SELECT customers.* FROM pg_sleep(60), customers");
+    const started = performance.now();
+    await assert.rejects(store.customerById("a", UNRESTRICTED), isUnavailable);
+    assert.ok(performance.now() - started < 13_000, "after the statement timeout");
+    const asleep = "SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
+    assert.deepEqual(await database.query(asleep), []);
+  });
+
   test("a batch does not wait for a locked head while it holds others: it is rolled back and run again in order", async (t) => {
     const { store, eventKinds, database } = await opened(t);
     await putReadings(store, "one", [[5, 50]]);
@@ -172,47 +201,26 @@ suite("conflicts on PostgreSQL", { concurrency: 4 }, () => {
     const { store, eventKinds, database } = await opened(t);
     const rival = await other(database);
     const lock = (id: string) => rival.query("UPDATE head SET total = total WHERE tank = $1", [id]);
-    await rival.query("BEGIN");
-    await lock("two");
-    const writing = ingest(store, { tank: "one", at: 1, fill: 50 }, { tank: "two", at: 1, fill: 50 });
-    await until("the write holds one and waits for two", async () => (await lockWaits(database)).length === 1);
-    await lock("one");
-    await rival.query("COMMIT");
-    assert.deepEqual(await writing, ["new", "new"]);
+    let isOurs = false;
+    for (let at = 1; !isOurs; at++) {
+      await rival.query("BEGIN");
+      await lock("two");
+      const writing = ingest(store, { tank: "one", at, fill: 50 }, { tank: "two", at, fill: 50 });
+      await until("the write holds one and waits for two", async () => (await lockWaits(database)).length === 1);
+      // The transaction that has waited longer fails: ours, unless the other waits a second or more after it.
+      isOurs = await lock("one").then(
+        () => true,
+        (error: { readonly code?: string }) => (error.code === "40P01" ? false : Promise.reject(error)),
+      );
+      await rival.query("COMMIT");
+      assert.deepEqual(await writing, ["new", "new"]);
+    }
     assert.deepEqual(eventKinds(), []);
     const deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
     await until(
       "the deadlock is counted",
-      async () => (await database.query<{ deadlocks: string }>(deadlocks))[0]?.deadlocks === "1",
+      async () => Number((await database.query<{ deadlocks: string }>(deadlocks))[0]?.deadlocks) > 0,
     );
-  });
-
-  test("while another transaction holds a lock for too long a write is unavailable, and reads are not", async (t) => {
-    const { store, eventKinds, events, database } = await opened(t);
-    const holder = await other(database);
-    await holder.query("BEGIN; UPDATE head SET total = total WHERE tank = 'one'");
-    const started = performance.now();
-    const writing = assert.rejects(putReadings(store, "one", [[1, 50]]), isUnavailable);
-    await until("the write waits", async () => (await lockWaits(database)).length === 1);
-    assert.equal((await readingsOf(store, "one")).totalItems, 0);
-    await writing;
-    assert.ok(performance.now() - started < 11_000, "after the lock timeout");
-    assert.match(JSON.stringify(events), /lock timeout/);
-    assert.equal((await lockWaits(database)).length, 0);
-    await holder.query("ROLLBACK");
-    await putReadings(store, "one", [[1, 50]]);
-    assert.deepEqual(eventKinds(), ["writes_recovered", "writes_unavailable"]);
-  });
-
-  test("a statement that takes too long is cancelled, also on the server, and unavailable", async (t) => {
-    const { store, database } = await opened(t);
-    await database.query("ALTER TABLE customer RENAME TO customers");
-    await database.query("CREATE VIEW customer AS SELECT customers.* FROM pg_sleep(60), customers");
-    const started = performance.now();
-    await assert.rejects(store.customerById("a", UNRESTRICTED), isUnavailable);
-    assert.ok(performance.now() - started < 13_000, "after the statement timeout");
-    const asleep = "SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
-    assert.deepEqual(await database.query(asleep), []);
   });
 
   test("200 reads at once, and writes beside them, use no more than the configured connections", async (t) => {

@@ -182,12 +182,12 @@ test("the sweep, and what it evaluates, use indexes", async (t) => {
       const prepared = query(db, sql);
       return async (...values) => prepared.all(...values);
     };
-    const tables = alertTables(prepare, "fleet");
+    const tables = alertTables(prepare, async () => {}, "fleet");
     await tables.tanksToCheck(5, 500);
     await tables.fleetAfter({ after: "", scope: "all" }, 500);
     await tables.fleetAfter({ after: "", scope: "timed" }, 500);
     await tables.tankConditions(["one"]);
-    await tables.setAlertStates(new Map([["one", { noticed: 0, checkAt: null }]]));
+    telemetryWrites(db, () => {}, 3).setAlertStates(new Map([["one", { noticed: 0, checkAt: null }]]));
     await tables.alertsNotClosed(["one"]);
     await tables.tanksWithOwners(["one"]);
     await tables.moveAlerts(new Map([["one", "a"]]));

@@ -54,11 +54,10 @@ test("while another program holds the write lock, reads go on and a write waits"
   holder.exec("BEGIN IMMEDIATE; UPDATE customer SET name = 'Held'");
   let isWritten = false;
   const writing = putReadings(store, "one", [[2, 40]]).then(() => (isWritten = true));
+  // A read that waited for the writer would wait for as long as the lock is held.
   for (let i = 0; i < 20; i++) {
-    const started = performance.now();
     assert.equal((await readingsOf(store, "one")).totalItems, 1);
     assert.equal((await customersOf(store)).data[0]?.name, "Customer a");
-    assert.ok(performance.now() - started < 200, "a read waited for the writer");
     await setTimeout(10);
   }
   assert.equal(isWritten, false);

@@ -2,19 +2,17 @@
 
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
-import type { Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
+import type { TankCondition } from "../../domain/alerts/evaluate.ts";
 import type { StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification } from "../../domain/alerts/notification.ts";
 import type { Recheck } from "../../domain/alerts/sweep.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { CUSTOMER_COLUMNS, customerOf, isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { prefixed } from "./dialect.ts";
-import { chunksOf, rowsForIds, valueRows } from "./many-rows.ts";
+import { type InsertRows, rowsForIds, type Scalar } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
 import { ANY_ALERT } from "./schema.ts";
 import type { PlannedNotification, TankWithOwner } from "./transaction.ts";
-
-type Scalar = string | number | null;
 
 const ALERT_FIELDS = [
   "id",
@@ -135,20 +133,7 @@ export const PLANNED_FIELDS = [
 const EVENT_FIELDS = ["sequence", "at", "owner_id", "payload"] as const;
 
 /** `fleet`: the table with the latest reading of each tank. */
-export function alertTables(prepare: Prepare, fleet: "fleet" | "head") {
-  async function insert(
-    table: string,
-    columns: readonly string[],
-    rows: readonly (readonly Scalar[])[],
-    end = "",
-  ): Promise<void> {
-    const inserted = chunksOf(rows).map((chunk) => {
-      const values = valueRows(chunk.length, columns.length);
-      return prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES ${values} ${end}`)(...chunk.flat());
-    });
-    await Promise.all(inserted);
-  }
-
+export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet" | "head") {
   const updates = ALERT_FIELDS.slice(1).map((name) => `${name} = excluded.${name}`);
 
   return {
@@ -177,18 +162,6 @@ export function alertTables(prepare: Prepare, fleet: "fleet" | "head") {
           medianInterval: undefined,
         };
       });
-    },
-
-    async setAlertStates(states: ReadonlyMap<string, Pick<Evaluation, "noticed" | "checkAt">>): Promise<void> {
-      const rows = Array.from(states, ([tankId, { noticed, checkAt }]) => [tankId, noticed, checkAt] as const);
-      const updated = chunksOf(rows).map((chunk) => {
-        const values = valueRows(chunk.length, 3, ["text", "integer", "bigint"]);
-        return prepare(
-          `UPDATE ${fleet} SET noticed = new.column2, check_at = new.column3 FROM (VALUES ${values}) AS new
-           WHERE ${fleet}.tank BETWEEN new.column1 AND new.column1`,
-        )(...chunk.flat());
-      });
-      await Promise.all(updated);
     },
 
     async tanksToCheck(now: Instant, limit: number): Promise<readonly string[]> {

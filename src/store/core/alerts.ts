@@ -20,8 +20,8 @@ import type { Instant } from "../../domain/instant.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { columnsOf, lastReading } from "../series/block.ts";
 import { isIntactHead, openHead } from "../series/checksum.ts";
-import { entryChanges, LISTS } from "../series/lists.ts";
-import { updateList } from "./lists.ts";
+import { LISTS } from "../series/lists.ts";
+import { updateLists } from "./lists.ts";
 import type { PlannedNotification, StoreTransaction, TankWithOwner } from "./transaction.ts";
 
 const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
@@ -191,15 +191,15 @@ async function writeAlerts(
   });
   const outgoing = events.filter(({ isNews }) => isNews).map((item) => outgoingOf(item, channels, settings, now));
   const notifications = outgoing.flatMap((one) => one.notifications);
-  // The statements do not depend on each other: an engine may send them together.
+  const listed = events.map(({ before, event }) => ({ before: before && entryOf(before), after: entryOf(event.alert) }));
+  // An engine may send these together; they are executed in this order.
   await Promise.all([
     tx.putAlerts(events.map(({ event }) => event.alert)),
     tx.addEvents(events.map(({ event, sequence, payload }) => ({ sequence, at: now, owner_id: event.tank.owner_id, payload }))),
     tx.addNotifications(notifications),
     tx.planNotifications(outgoing.flatMap(({ planned }) => planned)),
+    updateLists(tx, ALERT_LISTS, listed),
   ]);
-  const listed = events.map(({ before, event }) => ({ before: before && entryOf(before), after: entryOf(event.alert) }));
-  await Promise.all(ALERT_LISTS.map((kind) => updateList(tx, kind, entryChanges(kind, listed))));
   return notifications.length;
 }
 

@@ -2,9 +2,9 @@
 
 import { type FleetOrderState, FORECAST_MS, placeOf } from "../../domain/fleet-order.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
-import { entryChanges, LISTS } from "../series/lists.ts";
+import { LISTS } from "../series/lists.ts";
 import type { FleetTank, ForecastRow } from "./forecast-tables.ts";
-import { updateList } from "./lists.ts";
+import { updateLists } from "./lists.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 const FLEET_LISTS = [
@@ -43,7 +43,7 @@ export async function writePlaces(
   const gone = changes.flatMap(({ before, after }) => (before !== undefined && after === undefined ? [before.id] : []));
   await tx.removeForecasts(gone);
   await tx.putForecasts(changes.flatMap(({ after }) => after ?? []));
-  await Promise.all(FLEET_LISTS.map((kind) => updateList(tx, kind, entryChanges(kind, changes))));
+  await updateLists(tx, FLEET_LISTS, changes);
 }
 
 function rowOf(tank: FleetTank, changed: (tank: FleetTank) => Changed): ForecastRow | undefined {

@@ -39,12 +39,10 @@ async function ingestLocked(tx: StoreTransaction, batch: IncomingBatch, appendFi
   const placement = await placeReadings(lookups, batch, remaining);
   // Of two readings for one instant the later one counts: what was appended may have been too early.
   if (appended.length > 0 && (await sharesTank(lookups, placement, appended))) return "retry";
-  // Store, and update the latest reading of each tank.
+  // Store, and update the latest reading of each tank; alerts are evaluated when the transaction ends.
   const append = appendFirst && !direct;
   const stored = await storeReadings(tx, placement.readings, { append, holdsHeads: appended.length > 0 });
   if (stored === "busy") return "retry";
-  // Evaluate alerts and enqueue notifications, when the transaction ends.
-  tx.alertChecks.add(stored.updatedTanks);
   // Keep what cannot be stored yet.
   if (placement.superseded.length > 0) {
     await tx.resolvePending(placement.superseded.map((reading) => ({ ...reading, isRejected: false })));
@@ -87,7 +85,6 @@ export async function releasePending(tx: StoreTransaction, deviceIds: readonly s
     const placement = await placeReadings(lookupsOn(tx), batchOfPending(pending));
     const stored = await storeReadings(tx, placement.readings, { append: false });
     if (stored === "busy") throw new Error("heads that are waited for cannot be busy");
-    tx.alertChecks.add(stored.updatedTanks);
     const resolved = resolvedReadings(pending, setStoreOutcomes(placement, stored.outcomes));
     if (resolved.length > 0) await tx.resolvePending(resolved);
     for (const { created_at, isRejected } of resolved) released.add(created_at, isRejected);

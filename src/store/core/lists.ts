@@ -1,14 +1,21 @@
 // Keeps the rank indexes of lists, in the transaction that changes their entries, after the entries are written.
 
-import { type EntryChange, LIST_END, LIST_START, type ListKind, seriesOf } from "../series/lists.ts";
+import { entryChanges, LIST_END, LIST_START, type ListedChange, type ListKind, seriesOf } from "../series/lists.ts";
 import { type Position, RankIndex, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
 import { loadIndexes, saveIndexes } from "./rank-indexes.ts";
 import type { ListSegment, StoreTransaction } from "./transaction.ts";
 
-type FoundListSegment = ListSegment & { readonly series: string; readonly rank: number };
+type FoundListSegment = ListSegment & { readonly kind: ListKind; readonly series: string; readonly rank: number };
 
-export async function updateList(tx: StoreTransaction, kind: ListKind, entries: readonly EntryChange[]): Promise<void> {
-  const changes = entries.map((entry) => ({ series: seriesOf(kind, entry.key), ...entry }));
+/** All lists that these objects are in. */
+export async function updateLists(
+  tx: StoreTransaction,
+  kinds: readonly ListKind[],
+  listed: readonly ListedChange[],
+): Promise<void> {
+  const changes = kinds.flatMap((kind) =>
+    entryChanges(kind, listed).map((entry) => ({ kind, series: seriesOf(kind, entry.key), ...entry })),
+  );
   if (changes.length === 0) return;
   const indexes = await loadIndexes(tx, "lists", changes);
   for (const { series, at, delta } of changes) indexes.get(series)?.grow(at, delta);
@@ -22,13 +29,16 @@ export async function updateList(tx: StoreTransaction, kind: ListKind, entries: 
     if (index !== undefined && !index.isEmpty) index.removeEmpty(own.filter(({ delta }) => delta < 0).map(({ at }) => at));
   }
   const segments = new Map<string, FoundListSegment>();
-  for (const { series, key, at, delta } of changes) {
+  for (const { kind, series, key, at, delta } of changes) {
     const index = indexes.get(series);
     if (delta < 0 || index === undefined || !mayBeOversized(index, at, growth.get(series) ?? 0)) continue;
     const found = index.isEmpty ? { at: LIST_START, end: LIST_END, rank: 0 } : index.segmentAt(at);
-    segments.set(`${found.at.join(" ")} ${series}`, { series, key, ...found, end: found.end ?? LIST_END });
+    segments.set(`${found.at.join(" ")} ${series}`, { kind, series, key, ...found, end: found.end ?? LIST_END });
   }
-  for (const segment of await tx.oversizedSegments(kind, [...segments.values()])) {
+  const grown = Map.groupBy(segments.values(), ({ kind }) => kind);
+  const oversized = await Promise.all(Array.from(grown, ([kind, own]) => tx.oversizedSegments(kind, own)));
+  for (const segment of oversized.flat()) {
+    const { kind } = segment;
     const index = indexes.get(segment.series);
     if (index === undefined || index.isEmpty) {
       await rebuildListIndex(tx, kind, segment.key);

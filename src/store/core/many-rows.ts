@@ -4,27 +4,48 @@
 import type { Row } from "../columns.ts";
 import type { Prepare } from "./reads.ts";
 
-const CHUNK_SIZES = [64, 16, 4, 1] as const;
+export type Scalar = string | number | null;
 
+/** `end` is the end of the statement, behind the rows. The engines differ in how they insert many. */
+export type InsertRows = (
+  table: string,
+  columns: readonly string[],
+  rows: readonly (readonly Scalar[])[],
+  end?: string,
+) => Promise<void>;
+
+const CHUNK_SIZES = [1, 4, 16, 64] as const;
+const MAX_CHUNK = 64;
+
+/** The last item is repeated where a chunk has none for its size: it must not matter if a statement contains it twice. */
 export function chunksOf<T>(items: readonly T[]): T[][] {
   const chunks: T[][] = [];
-  let from = 0;
-  for (const size of CHUNK_SIZES) {
-    for (; items.length - from >= size; from += size) chunks.push(items.slice(from, from + size));
+  for (let from = 0; from < items.length; from += MAX_CHUNK) {
+    const chunk = items.slice(from, from + MAX_CHUNK);
+    const size = CHUNK_SIZES.find((one) => one >= chunk.length) ?? MAX_CHUNK;
+    chunks.push([...chunk, ...Array<T>(size - chunk.length).fill(chunk.at(-1) as T)]);
   }
   return chunks;
 }
 
+/** Those in use: long texts, of few sizes. */
+const knownRows = new Map<string, string>();
+
 /** `($1, $2), ($3, $4)` and so on; with the casts of the columns, where they are not inferred. */
 export function valueRows(rows: number, columns: number, types?: readonly string[]): string {
+  const key = `${rows} ${columns} ${types}`;
+  const known = knownRows.get(key);
+  if (known !== undefined) return known;
   const value = (row: number, column: number): string => {
     const parameter = `$${row * columns + column + 1}`;
     return types === undefined ? parameter : `CAST(${parameter} AS ${types[column]})`;
   };
-  return Array.from({ length: rows }, (_, row) => {
+  const text = Array.from({ length: rows }, (_, row) => {
     const values = Array.from({ length: columns }, (_unused, column) => value(row, column));
     return `(${values.join(", ")})`;
   }).join(", ");
+  knownRows.set(key, text);
+  return text;
 }
 
 /** `sql` is called with the list of ids, as in `id IN (list)`. Its other parameters are `values`, from $1 on. */

@@ -15,7 +15,7 @@ import type { ChangeSet } from "../../domain/commands/command.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import { entryChanges, LISTS, type ListedChange } from "../series/lists.ts";
 import { placeTanks } from "./fleet-order.ts";
-import { updateList } from "./lists.ts";
+import { updateLists } from "./lists.ts";
 import { lookupsOn } from "./lookups.ts";
 import type { CountedDevice, StoreTransaction } from "./transaction.ts";
 
@@ -30,7 +30,7 @@ export async function writeCustomers(
   if (changes.length === 0) return;
   await tx.putCustomers(changes, context.at);
   const listed = changes.map(({ before, after }) => ({ before: liveCustomer(before), after: liveCustomer(after) }));
-  for (const kind of CUSTOMER_LISTS) await updateList(tx, kind, entryChanges(kind, listed));
+  await updateLists(tx, CUSTOMER_LISTS, listed);
   await tx.appendAudit(auditCustomers(changes), context);
 }
 
@@ -46,7 +46,7 @@ export async function writeTanks(
   if (alerted.length > 0) await tx.lockHeads(alerted.toSorted(), true);
   await tx.putTanks(changes, context.at);
   const listed = changes.map(({ before, after }) => ({ before: liveTank(before), after: liveTank(after) }));
-  for (const kind of TANK_LISTS) await updateList(tx, kind, entryChanges(kind, listed));
+  await updateLists(tx, TANK_LISTS, listed);
   await tx.addTankCounts(tankCountDeltas(listed));
   await tx.setThresholds(changedThresholds(changes));
   await tx.moveAlerts(newOwners(changes));

@@ -11,12 +11,12 @@ const STATE = "sweep";
 const NOT_OUR_TURN: SweepResult = { turn: undefined, hasMore: false };
 
 export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): Promise<SweepResult> {
-  const now = request.at ?? (await tx.now());
-  const stored = await tx.serviceState(STATE);
+  // An engine may send these together.
+  const [now, stored, channels] = await Promise.all([request.at ?? tx.now(), tx.serviceState(STATE), tx.channels()]);
   const state = beginSweep(stored === undefined ? undefined : (JSON.parse(stored) as SweepState), now, request);
   if (state === undefined) return NOT_OUR_TURN;
   const { recheck } = state;
-  const forAll = (await tx.channels()).filter(({ customer_id }) => customer_id === null).length;
+  const forAll = channels.filter(({ customer_id }) => customer_id === null).length;
   const limit = Math.max(1, Math.min(MAX_TANKS, Math.floor(MAX_NOTIFICATIONS / Math.max(1, forAll))));
   const tankIds = recheck === null ? await tx.tanksToCheck(now, limit) : await tx.fleetAfter(recheck, limit);
   const last = tankIds.length === limit ? tankIds.at(-1) : undefined;

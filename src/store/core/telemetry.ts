@@ -20,17 +20,14 @@ import type { AppendResult, StoreTransaction } from "./transaction.ts";
 const NEW = READING_OUTCOMES.indexOf("new");
 const TANK_UNKNOWN = READING_OUTCOMES.indexOf("tank_unknown");
 
-/** Outcomes are indexes into `READING_OUTCOMES`. `updatedTanks`: those that were merged; an append leaves alerts as they are. */
-export type StoredReadings = {
-  readonly outcomes: Uint8Array;
-  readonly longHeads: readonly string[];
-  readonly updatedTanks: readonly string[];
-};
+/** Outcomes are indexes into `READING_OUTCOMES`. */
+export type StoredReadings = { readonly outcomes: Uint8Array; readonly longHeads: readonly string[] };
 
 /**
  * Readings that are newer than all their tank has, nearly all of them, are appended without reading the head. Without `append`
  * everything is merged. `holdsHeads`: the transaction has locked heads before. Heads are locked in the order of their tanks, so
  * that a transaction that holds some does not wait for more: if it would have to, the result is "busy".
+ * Alerts that the readings may change are evaluated when the transaction ends.
  */
 export async function storeReadings(
   tx: StoreTransaction,
@@ -40,14 +37,14 @@ export async function storeReadings(
   const outcomes = new Uint8Array(batch.tank.length).fill(NEW);
   const remaining = positionsById(batch.tankIds, batch.tank, batch.createdAt);
   const { appended, longHeads } = append ? await appendReadings(tx, "tank", batch, remaining) : NOTHING_APPENDED;
-  if (remaining.size === 0) return { outcomes, longHeads, updatedTanks: [] };
+  if (remaining.size === 0) return { outcomes, longHeads };
   const heads = await tx.lockHeads([...remaining.keys()], !holdsHeads && appended.length === 0);
   if (heads === "busy") return "busy";
-  const updatedTanks = await mergeAll(tx, batch, remaining, heads, outcomes);
-  return { outcomes, longHeads, updatedTanks };
+  tx.alertChecks.add(await mergeAll(tx, batch, remaining, heads, outcomes));
+  return { outcomes, longHeads };
 }
 
-export const NOTHING_APPENDED: AppendResult = { appended: [], longHeads: [] };
+export const NOTHING_APPENDED: AppendResult = { appended: [], longHeads: [], toEvaluate: [] };
 
 /** Appends what it can, and removes it from `positions`, which are by tank or by device. */
 export async function appendReadings(
@@ -59,9 +56,11 @@ export async function appendReadings(
   const appends = appendsOf(batch, positions);
   const result = appends.length === 0 ? NOTHING_APPENDED : await tx.append(by, batch, appends);
   for (const { id } of result.appended) positions.delete(id);
+  tx.alertChecks.add(result.toEvaluate);
   return result;
 }
 
+/** Returns the tanks that were changed. */
 async function mergeAll(
   tx: StoreTransaction,
   batch: ReadingBatch,

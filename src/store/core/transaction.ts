@@ -112,7 +112,7 @@ export interface StoreTransaction extends Lookups {
   lockAlerts(): Promise<void>;
   /** Without the usual interval. Unknown tanks are left out. */
   tankConditions(tankIds: readonly string[]): Promise<readonly TankCondition[]>;
-  setAlertStates(states: ReadonlyMap<string, Pick<Evaluation, "noticed" | "checkAt">>): Promise<void>;
+  setAlertStates(states: ReadonlyMap<string, AlertState>): Promise<void>;
   /** Tanks whose alerts must be evaluated again by then, at most `limit`. Their heads are not locked. */
   tanksToCheck(now: Instant, limit: number): Promise<readonly string[]>;
   /** The next live tanks by id, at most `limit`. */
@@ -200,6 +200,8 @@ export interface StoreTransaction extends Lookups {
   saveResult(key: IdempotencyKey, context: AuditContext, resource: Resource, expired: Instant): Promise<void>;
 }
 
+/** What is stored of an evaluation beside the latest reading of the tank. */
+export type AlertState = Pick<Evaluation, "noticed" | "checkAt">;
 export type TankWithOwner = { readonly tank: Tank; readonly customer: CustomerWithCount };
 
 /** What is sent later: mail, which is grouped by recipient, and what a channel wants only after a delay. */
@@ -289,6 +291,10 @@ export class AlertChecks {
 /** The number of its pending readings is kept with them. */
 export type CountedDevice = Pick<ManagedDevice, "device" | "dropped">;
 export type BlockKey = { readonly tankId: string; readonly start: number };
-/** `longHeads`: tanks whose heads should be split soon. */
-export type AppendResult = { readonly appended: readonly Append[]; readonly longHeads: readonly string[] };
+/** `longHeads`: tanks whose heads should be split soon. `toEvaluate`: those whose alerts the readings may open or close. */
+export type AppendResult = {
+  readonly appended: readonly Append[];
+  readonly longHeads: readonly string[];
+  readonly toEvaluate: readonly string[];
+};
 export type SavedResult = { readonly fingerprint: string; readonly resource: Resource };

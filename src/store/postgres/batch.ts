@@ -1,36 +1,58 @@
 // Statements that write many rows at once: one array per column.
 
 import type { Row } from "../columns.ts";
-import { type Statement, statement, type Value } from "./connection.ts";
+import type { InsertRows } from "../core/many-rows.ts";
+import { type Db, type Statement, statement, statementOf, type Value } from "./connection.ts";
 
 /** Columns that are not text. */
 const TYPES: Readonly<Record<string, string>> = {
+  acknowledged_at: "bigint",
+  at: "bigint",
   capacity: "double precision",
   checksum: "bigint",
+  closed_at: "bigint",
   created_at: "bigint",
   deleted: "boolean",
   deleted_at: "bigint",
   dropped: "bigint",
+  due_at: "bigint",
+  fill: "double precision",
   last_seen_at: "bigint",
+  latest_at: "bigint",
+  latest_fill: "double precision",
   latitude: "double precision",
   longitude: "double precision",
   min_fill_alert_percentage: "integer",
   paused_until: "bigint",
+  pending_since: "bigint",
+  sequence: "bigint",
   silent_after: "bigint",
   since: "bigint",
+  threshold: "bigint",
   unsubscribed_at: "bigint",
   until: "bigint",
   updated_at: "bigint",
   verified_at: "bigint",
 };
 
+function insertion(table: string, columns: readonly string[]): string {
+  const arrays = columns.map((column, i) => `$${i + 1}::${TYPES[column] ?? "text"}[]`);
+  return `INSERT INTO ${table} (${columns.join(", ")}) SELECT * FROM unnest(${arrays.join(", ")})`;
+}
+
 /** Inserts rows, or updates these columns of existing ones. The first `keys` columns identify a row. */
 export function upsert(table: string, columns: readonly string[], keys = 1): Statement {
-  const arrays = columns.map((column, i) => `$${i + 1}::${TYPES[column] ?? "text"}[]`);
   const updates = columns.slice(keys).map((column) => `${column} = ${newValue(table, column)}`);
   return statement(`
-    INSERT INTO ${table} (${columns.join(", ")}) SELECT * FROM unnest(${arrays.join(", ")})
+    ${insertion(table, columns)}
     ON CONFLICT (${columns.slice(0, keys).join(", ")}) DO UPDATE SET ${updates.join(", ")}`);
+}
+
+/** Inserts of the use cases that are written once for both engines. */
+export function insertOn(db: Db): InsertRows {
+  return async (table, columns, rows, end = "") => {
+    if (rows.length > 0) await db.rows(statementOf(`${insertion(table, columns)} ${end}`), columnsOf(rows));
+  };
 }
 
 /** An object that was deleted before keeps the time of its deletion. */

@@ -2,7 +2,7 @@
 
 import { EARLIEST } from "../../domain/instant.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
-import type { AppendResult, BlockKey } from "../core/transaction.ts";
+import type { AlertState, AppendResult, BlockKey } from "../core/transaction.ts";
 import { changesNoAlert, QUARTER_DAY, UNKNOWN_URGENCY, urgencyIn } from "../fleet-row.ts";
 import { Block, lastReading } from "../series/block.ts";
 import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../series/checksum.ts";
@@ -34,7 +34,10 @@ const WITH_TANK: Readonly<Record<ReadingSource["kind"], string>> = {
     CROSS JOIN LATERAL (SELECT tank FROM device WHERE id = new.id AND since <= new.first AND pending = 0 OFFSET 0) AS current`,
 };
 
-/** In the order of the tanks, as everyone locks heads. The first byte of a head is its layout. */
+/**
+ * In the order of the tanks, as everyone locks heads. The first byte of a head is its layout. A deleted tank, which has no
+ * threshold here, is left out.
+ */
 const appendStatement = (by: ReadingSource["kind"]): Statement =>
   statement(`
   WITH appended AS (
@@ -43,11 +46,12 @@ const appendStatement = (by: ReadingSource["kind"]): Statement =>
       ${coarseColumns("new.last", "new.fill", "threshold")}
     FROM (${WITH_TANK[by]} ORDER BY tank OFFSET 0) AS new
     WHERE ${isLookedUp("head.tank", "new.tank")} AND at < new.first AND total - in_blocks + new.count <= ${HEAD_HARD_MAX}
-      AND substring(head.data FOR 1) = substring(new.data FOR 1)
-      AND ${changesNoAlert("new.fill", "$8::double precision", "least")}
-    RETURNING number, head.tank, total - in_blocks AS length
+      AND substring(head.data FOR 1) = substring(new.data FOR 1) AND threshold IS NOT NULL
+    RETURNING number, head.tank, total - in_blocks AS length,
+      ${changesNoAlert("new.fill", "$8::double precision", "least")} AS changes_no_alert
   )
-  SELECT coalesce(array_agg(number), '{}'), coalesce(array_agg(tank) FILTER (WHERE length > ${HEAD_MAX}), '{}') FROM appended`);
+  SELECT coalesce(array_agg(number), '{}'), coalesce(array_agg(tank) FILTER (WHERE length > ${HEAD_MAX}), '{}'),
+    coalesce(array_agg(tank) FILTER (WHERE NOT changes_no_alert), '{}') FROM appended`);
 const APPEND = { tank: appendStatement("tank"), device: appendStatement("device") };
 
 const LOCK_HEADS = "SELECT tank, total, start, data, checksum FROM head WHERE tank = ANY ($1::text[]) ORDER BY tank FOR UPDATE";
@@ -63,6 +67,11 @@ const WRITE_HEADS = statement(`
     checksum = new.checksum, at = new.at, fill = new.fill, ${coarseColumns("new.at", "new.fill", "threshold")}
   FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bigint[], $7::bigint[],
     $8::double precision[]) AS new (tank, total, in_blocks, start, data, checksum, at, fill)
+  WHERE ${isLookedUp("head.tank", "new.tank")}`);
+
+const SET_ALERT_STATES = statement(`
+  UPDATE head SET noticed = new.noticed, check_at = new.check_at
+  FROM unnest($1::text[], $2::integer[], $3::bigint[]) AS new (tank, noticed, check_at)
   WHERE ${isLookedUp("head.tank", "new.tank")}`);
 
 const WRITE_BLOCKS = statement(`
@@ -89,8 +98,12 @@ export function telemetryWrites(db: Db, margin: number) {
         bigints(checksums),
         margin,
       ]);
-      const [numbers, longHeads] = row as unknown as readonly [readonly number[], readonly string[]];
-      return { appended: numbers.map((number) => appends[number - 1] as Append), longHeads };
+      const [numbers, longHeads, toEvaluate] = row as unknown as readonly [
+        readonly number[],
+        readonly string[],
+        readonly string[],
+      ];
+      return { appended: numbers.map((number) => appends[number - 1] as Append), longHeads, toEvaluate };
     },
 
     async lockHeads(tankIds: readonly string[], wait: boolean): Promise<Map<string, HeadRow> | "busy"> {
@@ -123,6 +136,12 @@ export function telemetryWrites(db: Db, margin: number) {
         bigints(latest.map((reading) => reading?.created_at ?? EARLIEST)),
         latest.map((reading) => reading?.fill_percentage ?? null),
       ]);
+    },
+
+    async setAlertStates(states: ReadonlyMap<string, AlertState>): Promise<void> {
+      const values = [...states.values()];
+      const columns = [values.map(({ noticed }) => noticed), values.map(({ checkAt }) => checkAt)];
+      if (values.length > 0) await db.rows(SET_ALERT_STATES, [texts([...states.keys()]), ...columns]);
     },
 
     async writeBlocks(blocks: readonly (StoredBlock & { readonly tankId: string })[]): Promise<void> {

@@ -44,7 +44,7 @@ import { plannedTables } from "../core/planned-tables.ts";
 import { AlertChecks, type CountedDevice, type SavedResult } from "../core/transaction.ts";
 import { verificationTables } from "../core/verification-tables.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
-import { byId, columnsOf, isLookedUp, upsert } from "./batch.ts";
+import { byId, columnsOf, insertOn, isLookedUp, upsert } from "./batch.ts";
 import { checkOperations } from "./check.ts";
 import { type Db, prepareOn, statement } from "./connection.ts";
 import { listOperations } from "./list-pages.ts";
@@ -77,7 +77,7 @@ export function transactionOn(db: Db, alertSettings: AlertSettings): EngineTrans
     ...deviceWrites(db),
     ...pendingWrites(db),
     ...telemetryWrites(db, alertSettings.margin),
-    ...alertTables(prepareOn(db), "head"),
+    ...alertTables(prepareOn(db), insertOn(db), "head"),
     ...notificationTables(prepareOn(db), DIALECT),
     ...channelTables(prepareOn(db)),
     ...forecastTables(prepareOn(db)),

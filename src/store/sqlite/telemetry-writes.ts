@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Reading, ReadingSource } from "../../domain/reading.ts";
-import type { AppendResult, BlockKey, RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
+import type { AlertState, AppendResult, BlockKey, RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
 import { changesNoAlert, fleetRow, heardAt, urgencyIn } from "../fleet-row.ts";
 import { Block, lastReading } from "../series/block.ts";
 import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../series/checksum.ts";
@@ -42,10 +42,10 @@ const CHANGES_NO_ALERT = changesNoAlert("?4", "?6", "min");
 const UPDATE_LATEST = `
   UPDATE fleet SET at = ?3, fill = ?4
   WHERE tank = ?1 AND at < ?2 AND heard = ?5 AND urgency = ${URGENCY} AND ${CHANGES_NO_ALERT}`;
-/** A tank without a reading is left out: an empty head cannot be appended to. */
+/** Returns whether alerts stay as they are. A tank without a reading is left out: an empty head cannot be appended to. */
 const UPDATE_LATEST_AND_INDEXES = `
   UPDATE fleet SET at = ?3, fill = ?4, heard = ?5, urgency = ${URGENCY}
-  WHERE tank = ?1 AND at < ?2 AND fill IS NOT NULL AND ${CHANGES_NO_ALERT}`;
+  WHERE tank = ?1 AND at < ?2 AND fill IS NOT NULL RETURNING ${CHANGES_NO_ALERT}`;
 /** `||` makes a text of two blobs, with the same bytes. The first byte is the layout. */
 const APPEND = `
   UPDATE head SET total = total + ?2, data = CAST(data || ?3 AS BLOB), checksum = checksum + ?6
@@ -53,7 +53,7 @@ const APPEND = `
 
 export function telemetryWrites(db: DatabaseSync, pause: () => void, margin: number) {
   const updateLatest = db.prepare(UPDATE_LATEST);
-  const updateLatestAndIndexes = db.prepare(UPDATE_LATEST_AND_INDEXES);
+  const updateLatestAndIndexes = query(db, UPDATE_LATEST_AND_INDEXES);
   const append = db.prepare(APPEND);
   const currentTank = query(db, "SELECT tank FROM device WHERE id = ? AND since <= ? AND pending = 0");
   const tankKey = query(db, "SELECT pk FROM tank WHERE id = ?");
@@ -65,6 +65,7 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, margin: num
   const setLatest = db.prepare(
     "UPDATE fleet SET at = ?2, fill = ?3, urgency = ?4, heard = ?5 WHERE tank = ?1 AND (at, fill) IS NOT (?2, ?3)",
   );
+  const setAlertState = db.prepare("UPDATE fleet SET noticed = ?, check_at = ? WHERE tank = ?");
   const keyOf = (tankId: string): SQLInputValue => tankKey.get(tankId)?.[0] ?? null;
   const indexes = {
     readings: rankIndexWrites(db, "readings", keyOf),
@@ -72,7 +73,8 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, margin: num
   };
   const update = (statement: StatementSync, ...values: SQLInputValue[]): boolean => statement.run(...values).changes === 1;
 
-  function tryAppend(by: ReadingSource["kind"], batch: BatchColumns, candidate: Append): boolean {
+  /** Adds the tank to `toEvaluate` if the readings may open or close an alert. */
+  function tryAppend(by: ReadingSource["kind"], batch: BatchColumns, candidate: Append, toEvaluate: string[]): boolean {
     const { id, positions } = candidate;
     const [first, last] = [positions[0] as number, positions.at(-1) as number];
     const lastAt = batch.createdAt[last] as number;
@@ -80,7 +82,11 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, margin: num
     const tankId = by === "tank" ? id : currentTank.get(id, firstAt)?.[0];
     if (typeof tankId !== "string") return false;
     const latest = [tankId, firstAt, lastAt, batch.fill[last] as number, heardAt(lastAt), margin];
-    if (!update(updateLatest, ...latest) && !update(updateLatestAndIndexes, ...latest)) return false;
+    if (!update(updateLatest, ...latest)) {
+      const updated = updateLatestAndIndexes.get(...latest);
+      if (updated === undefined) return false;
+      if (updated[0] === 0) toEvaluate.push(tankId);
+    }
     const bytes = new Uint8Array(appendSize(candidate));
     const checksum = writeAppend(new DataView(bytes.buffer), 0, batch, candidate);
     const [layout, rows] = [bytes.subarray(0, 1), bytes.subarray(1)];
@@ -90,11 +96,12 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, margin: num
 
   return {
     append(by: ReadingSource["kind"], batch: BatchColumns, appends: readonly Append[]): AppendResult {
+      const toEvaluate: string[] = [];
       const appended = appends.filter((candidate) => {
         pause();
-        return tryAppend(by, batch, candidate);
+        return tryAppend(by, batch, candidate, toEvaluate);
       });
-      return { appended, longHeads: [] };
+      return { appended, longHeads: [], toEvaluate };
     },
 
     lockHeads(tankIds: readonly string[]): Map<string, HeadRow> {
@@ -121,6 +128,10 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, margin: num
         const latest = lastReading(new Block(head.data));
         if (threshold !== undefined) setLatest.run(tankId, ...fleetColumns(Number(threshold), latest));
       }
+    },
+
+    setAlertStates(states: ReadonlyMap<string, AlertState>): void {
+      for (const [tankId, { noticed, checkAt }] of states) setAlertState.run(noticed, checkAt, tankId);
     },
 
     writeBlocks(blocks: readonly (StoredBlock & { readonly tankId: string })[]): void {

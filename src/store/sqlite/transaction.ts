@@ -41,6 +41,7 @@ import {
 import { alertTables } from "../core/alert-tables.ts";
 import { channelTables } from "../core/channel-tables.ts";
 import { forecastTables } from "../core/forecast-tables.ts";
+import type { InsertRows } from "../core/many-rows.ts";
 import { notificationTables } from "../core/notification-tables.ts";
 import { plannedTables } from "../core/planned-tables.ts";
 import type { Prepare } from "../core/reads.ts";
@@ -82,10 +83,14 @@ export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings
     (sql) =>
     async (...values) =>
       statements.rows(sql, values);
+  const insert: InsertRows = async (table, columns, rows, end = "") => {
+    const sql = `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")}) ${end}`;
+    for (const row of rows) statements.rows(sql, row);
+  };
   let repairs: CheckOperations | undefined;
   return {
     ...promised(operations),
-    ...alertTables(prepare, "fleet"),
+    ...alertTables(prepare, insert, "fleet"),
     ...notificationTables(prepare, DIALECT),
     ...channelTables(prepare),
     ...forecastTables(prepare),

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Mqtt5Broker } from "../../support/mqtt5-broker.ts";
+import { until } from "../../support/until.ts";
 import { reading, sleep } from "./endpoint.ts";
 import { acknowledged, connected, endReasons, start, TOPIC } from "./subscriber.ts";
 
@@ -30,9 +31,12 @@ test("a second process subscribes only where messages are shared", async (t) => 
     const broker = await new Mqtt5Broker().listen(t);
     broker.sharedSubscriptionAvailable = sharedSubscriptionAvailable;
     const subscriber = start(t, broker, { query, isFirst: false });
+    const subscribed = sharedSubscriptionAvailable && connects > 0 ? 3 : 0;
+    const isThere = () => broker.connects.length >= connects && broker.subscribed.length >= subscribed;
+    await until("it has connected and subscribed", isThere);
     await sleep(200);
     assert.equal(broker.connects.length, connects);
-    assert.equal(broker.subscribed.length, sharedSubscriptionAvailable && connects > 0 ? 3 : 0);
+    assert.equal(broker.subscribed.length, subscribed);
     assert.deepEqual(endReasons(subscriber), []);
   }
 });

@@ -5,6 +5,7 @@ import { cpSync, existsSync, lchownSync, lstatSync, mkdtempSync, readdirSync, re
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import { folderInMemory } from "../memory.ts";
 
 /** PostgreSQL refuses to run as root: root runs it as the user nobody, others as themselves. */
 export type User = { readonly uid?: number; readonly gid?: number };
@@ -19,7 +20,8 @@ export function serverUser(): User {
 
 /** A temporary folder of this user. That of root may be unreadable for others. */
 export function folderOf(user: User): string {
-  const place = [tmpdir(), "/tmp"].find((candidate) => user.uid === undefined || canEnter(candidate, user));
+  const places = [folderInMemory() ?? tmpdir(), tmpdir(), "/tmp"];
+  const place = places.find((candidate) => user.uid === undefined || canEnter(candidate, user));
   if (place === undefined) throw new Error(`${tmpdir()} cannot be entered by PostgreSQL's user`);
   const folder = mkdtempSync(join(place, "tank-monitor-postgres-"));
   changeOwner(user, folder);

@@ -27,19 +27,11 @@ type Started = {
 export async function startServer(): Promise<Started> {
   const user = serverUser();
   const folder = folderOf(user);
-  const watchdog = spawn(process.execPath, [fileURLToPath(new URL("./watchdog.ts", import.meta.url)), folder], {
-    detached: true,
-    stdio: ["pipe", "ignore", "inherit"],
-  });
-  watchdog.unref();
-  (watchdog.stdin as unknown as { unref(): void }).unref();
+  const removeFolder = watchFolder(folder);
   let server: Cluster | undefined;
   async function end(): Promise<void> {
-    const gone = once(watchdog, "exit");
     await server?.end();
-    watchdog.ref();
-    watchdog.stdin.end();
-    await gone;
+    await removeFolder();
   }
   try {
     const programs = programsFor(user, folder);
@@ -53,6 +45,22 @@ export async function startServer(): Promise<Started> {
       cause,
     });
   }
+}
+
+/** The folder is removed when this process is gone, however it ends, or when the function is called. */
+export function watchFolder(folder: string): () => Promise<void> {
+  const watchdog = spawn(process.execPath, [fileURLToPath(new URL("./watchdog.ts", import.meta.url)), folder], {
+    detached: true,
+    stdio: ["pipe", "ignore", "inherit"],
+  });
+  watchdog.unref();
+  (watchdog.stdin as unknown as { unref(): void }).unref();
+  return async () => {
+    const gone = once(watchdog, "exit");
+    watchdog.ref();
+    watchdog.stdin.end();
+    await gone;
+  };
 }
 
 export type SharedServer = {

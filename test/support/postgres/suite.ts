@@ -1,18 +1,27 @@
-// The runner's global setup: one PostgreSQL for all test files, and compiled modules that they share.
+// The runner's global setup: one PostgreSQL for all test files, compiled modules that they share, and files in memory.
 
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openStore } from "../../../src/store/open.ts";
+import { folderInMemory } from "../memory.ts";
 import { connectionError } from "./cluster.ts";
 import { createDatabase, dropDatabase, TEMPLATE_LOCALE } from "./database.ts";
-import { startServer } from "./server.ts";
+import { startServer, watchFolder } from "./server.ts";
 
 let template: string | undefined;
 let endServer = async (): Promise<void> => {};
+let removeFiles = async (): Promise<void> => {};
 
 /** Test files are processes of their own and inherit the environment. */
 export async function globalSetup(): Promise<void> {
   // Otherwise each process and each writer thread compiles the same TypeScript again. The program's launcher uses the same folder.
   process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("../../../node_modules/.cache/compile", import.meta.url));
+  const memory = folderInMemory();
+  if (memory !== undefined) {
+    process.env["TMPDIR"] = mkdtempSync(join(memory, "tank-monitor-tests-"));
+    removeFiles = watchFolder(process.env["TMPDIR"]);
+  }
   const given = process.env["TEST_POSTGRES_URL"];
   if (given) {
     const error = await connectionError(given);
@@ -33,4 +42,5 @@ export async function globalSetup(): Promise<void> {
 export async function globalTeardown(): Promise<void> {
   if (template !== undefined) await dropDatabase(template);
   await endServer();
+  await removeFiles();
 }
