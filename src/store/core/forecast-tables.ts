@@ -5,7 +5,7 @@ import type { ForecastValues, StoredForecast } from "../../domain/forecast/store
 import type { Instant } from "../../domain/instant.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Row } from "../columns.ts";
-import { chunksOf, rowsForIds, valueRows } from "./many-rows.ts";
+import { type InsertRows, rowsForIds } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
 
 /** What the fleet is ordered by, as of the last update, and the forecast. */
@@ -58,7 +58,7 @@ export function storedForecastOf([computedAt, json]: Row): StoredForecast | null
 export const REFILL_COLUMNS = "started_at, ended_at, from_percentage, to_percentage";
 export const refillOf = ([startedAt, endedAt, from, to]: Row): Refill => ({ startedAt, endedAt, from, to }) as Refill;
 
-export function forecastTables(prepare: Prepare) {
+export function forecastTables(prepare: Prepare, insert: InsertRows) {
   return {
     async fleetTanks(tankIds: readonly string[]): Promise<readonly FleetTank[]> {
       const rows = await rowsForIds(
@@ -82,13 +82,7 @@ export function forecastTables(prepare: Prepare) {
         ...[one.id, one.owner_id, one.at, one.fill, one.urgency, one.margin, one.outdatedSince, one.computedAt],
         one.forecast === null ? null : JSON.stringify(one.forecast),
       ]);
-      const put = chunksOf(values).map((chunk) =>
-        prepare(
-          `INSERT INTO forecast (${FIELDS.join(", ")}) VALUES ${valueRows(chunk.length, FIELDS.length)}
-           ON CONFLICT (id) DO UPDATE SET ${updates.join(", ")}`,
-        )(...chunk.flat()),
-      );
-      await Promise.all(put);
+      await insert("forecast", FIELDS, values, `ON CONFLICT (id) DO UPDATE SET ${updates.join(", ")}`);
     },
 
     async refillsOf(tankIds: readonly string[]): Promise<ReadonlyMap<string, readonly Refill[]>> {
@@ -103,10 +97,7 @@ export function forecastTables(prepare: Prepare) {
 
     async addRefills(refills: readonly (Refill & { readonly tankId: string })[]): Promise<void> {
       const values = refills.map(({ tankId, startedAt, endedAt, from, to }) => [tankId, startedAt, endedAt, from, to]);
-      const added = chunksOf(values).map((chunk) =>
-        prepare(`INSERT INTO refill (tank_id, ${REFILL_COLUMNS}) VALUES ${valueRows(chunk.length, 5)}`)(...chunk.flat()),
-      );
-      await Promise.all(added);
+      await insert("refill", ["tank_id", ...REFILL_COLUMNS.split(", ")], values);
     },
 
     async removeRefills(tankIds: readonly string[]): Promise<void> {

@@ -80,7 +80,7 @@ export function transactionOn(db: Db, alertSettings: AlertSettings): EngineTrans
     ...alertTables(prepareOn(db), insertOn(db), "head"),
     ...notificationTables(prepareOn(db), DIALECT),
     ...channelTables(prepareOn(db)),
-    ...forecastTables(prepareOn(db)),
+    ...forecastTables(prepareOn(db), insertOn(db)),
     ...plannedTables(prepareOn(db)),
     ...verificationTables(prepareOn(db)),
     alertChecks: new AlertChecks(),

@@ -93,7 +93,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings
     ...alertTables(prepare, insert, "fleet"),
     ...notificationTables(prepare, DIALECT),
     ...channelTables(prepare),
-    ...forecastTables(prepare),
+    ...forecastTables(prepare, insert),
     ...plannedTables(prepare),
     ...verificationTables(prepare),
     alertChecks: new AlertChecks(),
