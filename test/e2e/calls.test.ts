@@ -100,7 +100,7 @@ const FAILED: readonly Call[] = [
 ];
 
 const COMMANDS = [
-  ...["serve", "demo", "import", "export", "backup", "restore", "check", "openapi", "simulate"],
+  ...["serve", "demo", "import", "export", "backup", "restore", "check", "backtest", "openapi", "simulate"],
   ...["fleet", "alert", "customer", "tank", "device", "key", "channel", "notification", "audit", "provision"],
 ];
 
