@@ -11,6 +11,7 @@ import { AlertObject } from "../../src/domain/alerts/alert.ts";
 import { ChannelObject } from "../../src/domain/alerts/channel.ts";
 import { EVENT_TYPES } from "../../src/domain/alerts/event.ts";
 import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
+import { RefillObject } from "../../src/domain/forecast/objects.ts";
 import { errorsInObject, isObject } from "../../src/domain/validate.ts";
 import { WebhookSender } from "../../src/notify/webhook.ts";
 import { freePort } from "../support/free-port.ts";
@@ -57,8 +58,10 @@ test("every event has an example, with the fields that the OpenAPI document desc
     const { post } = OPENAPI.webhooks[example.type];
     const documented = post.requestBody.content["application/json"].examples.example.value;
     assert.deepEqual(fieldsOf(example), fieldsOf(documented), example.type);
-    const { alert, channel } = example.data;
-    assert.deepEqual(channel === undefined ? errorsInObject(AlertObject, alert) : errorsInObject(ChannelObject, channel), []);
+    const { alert, refill, channel } = example.data;
+    if (alert !== undefined) assert.deepEqual(errorsInObject(AlertObject, alert), []);
+    else if (refill !== undefined) assert.deepEqual(errorsInObject(RefillObject, refill), []);
+    else assert.deepEqual(errorsInObject(ChannelObject, channel), []);
   }
 });
 
