@@ -33,6 +33,7 @@ export class RoundRobin<T> {
 
   /** Until it is resumed, no item of the key is taken. */
   pause(key: string): void {
+    if (this.#paused.has(key)) return;
     const items = this.#items.get(key) ?? [];
     this.#items.delete(key);
     this.#size -= items.length;
@@ -63,11 +64,14 @@ type Job = { readonly size: number; readonly run: () => Promise<unknown> };
 /** Runs jobs while those that run have less than `capacity` together, which is asked for before each job. */
 export class FairQueue {
   readonly #capacity: () => number;
+  readonly #restAfter: (took: number) => number;
   readonly #waiting = new RoundRobin<Job>();
   #running = 0;
 
-  constructor(capacity: number | (() => number)) {
+  /** `restAfter`: how long a key rests after a job that took this long; both in milliseconds. */
+  constructor(capacity: number | (() => number), restAfter: (took: number) => number = () => 0) {
     this.#capacity = typeof capacity === "number" ? () => capacity : capacity;
+    this.#restAfter = restAfter;
   }
 
   run<T>(key: string, size: number, work: () => Promise<T>): Promise<T> {
@@ -86,14 +90,26 @@ export class FairQueue {
     while (this.#running < this.#capacity()) {
       const next = this.#waiting.take();
       if (next === undefined) return;
-      const { size, run } = next.item;
+      const { key, item } = next;
+      const { size, run } = item;
+      const started = performance.now();
       const end = (): void => {
         this.#running -= size;
+        this.#rest(key, this.#restAfter(performance.now() - started));
         this.#startNext();
       };
       this.#running += size;
       run().then(end, end);
     }
+  }
+
+  #rest(key: string, milliseconds: number): void {
+    if (milliseconds <= 0) return;
+    this.#waiting.pause(key);
+    setTimeout(() => {
+      this.#waiting.resume(key);
+      this.#startNext();
+    }, milliseconds);
   }
 }
 

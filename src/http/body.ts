@@ -241,7 +241,11 @@ export class BodyBudget {
   /** Keys that got no more for a large body while they held this much: until they hold less, others are refused at once. */
   readonly #exhausted = new Map<string, number>();
   readonly #turns: Turns;
-  readonly #large = new FairQueue(() => MAX_LARGE_BODIES[this.#hasOneKey() ? "ofOnlyKey" : "besideOthers"]);
+  readonly #large = new FairQueue(
+    () => MAX_LARGE_BODIES[this.#hasOneKey() ? "ofOnlyKey" : "besideOthers"],
+    // So a key uses at most half of the time while others send requests.
+    (took) => (this.#hasOneKey() ? 0 : took),
+  );
   #bytes = 0;
   #lastKey = "";
   #keyChangedAt = Number.NEGATIVE_INFINITY;

@@ -1,0 +1,30 @@
+// Work of several keys in turn.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { FairQueue } from "../../src/domain/fair-queue.ts";
+
+test("keys take turns, however much one of them has", async () => {
+  const queue = new FairQueue(1);
+  const order: string[] = [];
+  const job = (key: string) => queue.run(key, 1, async () => void order.push(key));
+  await Promise.all([...["a", "a", "a", "a"].map(job), ...["b", "b"].map(job)]);
+  assert.equal(order.join(" "), "a a b a b a");
+});
+
+test("a key rests after each of its jobs, others go on, and nothing is forgotten", async () => {
+  const queue = new FairQueue(2, () => 20);
+  const started: { readonly key: string; readonly at: number }[] = [];
+  const job = (key: string) =>
+    queue.run(key, 1, async () => {
+      started.push({ key, at: performance.now() });
+      await pause(1);
+    });
+  await Promise.all([...["a", "a", "a", "a", "a"].map(job), pause(5).then(() => job("b"))]);
+  const keys = started.map(({ key }) => key);
+  assert.deepEqual(keys.toSorted(), ["a", "a", "a", "a", "a", "b"]);
+  assert.ok(keys.indexOf("b") < 4, keys.join(" "));
+  const first = started[0]?.at ?? 0;
+  assert.ok((started.at(-1)?.at ?? 0) - first > 19, "the last ones have waited");
+});
