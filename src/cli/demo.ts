@@ -169,6 +169,6 @@ And in this folder, to see which tank needs a truck next:
 DATABASE_URL=${database} npx tank-monitor fleet --limit 10
 
 New readings arrive every second. A few tanks are emptied and filled within minutes: a webhook receiver of the demo prints each alert that
-opens or closes, below. Press Ctrl-C to stop.
+opens or closes and each refill that is found, below. Press Ctrl-C to stop.
 `;
 }

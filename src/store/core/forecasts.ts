@@ -2,20 +2,17 @@
 
 import { wants } from "../../domain/alerts/channel.ts";
 import { refillEventObject } from "../../domain/alerts/event.ts";
-import type { Refill } from "../../domain/forecast/refills.ts";
+import { newRefills, type Refill } from "../../domain/forecast/refills.ts";
 import type { ComputedForecast } from "../../domain/forecast/stored.ts";
 import { newId } from "../../domain/id.ts";
-import type { Instant } from "../../domain/instant.ts";
+import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import { writePlaces } from "./fleet-order.ts";
 import type { FleetTank } from "./forecast-tables.ts";
 import type { StoreTransaction, TankWithOwner } from "./transaction.ts";
 
 const DAY = 24 * 3_600_000;
-/**
- * Refills that ended before are no news. One is certain after two days, or with the next reading; what the first forecast of a tank
- * finds is mostly history.
- */
-const NEWS_MS = { first: 3 * DAY, later: 30 * DAY } as const;
+/** What the first forecast of a tank finds is mostly history: earlier refills are no news. */
+const FIRST_NEWS_MS = 3 * DAY;
 
 /** All that follows from a forecast happens here, in one transaction. */
 export async function putForecasts(tx: StoreTransaction, computed: readonly ComputedForecast[], at: Instant): Promise<void> {
@@ -44,16 +41,16 @@ async function writeRefills(
   const found = tanks.map(({ id, stored }) => ({
     tankId: id,
     refills: computed.get(id)?.refills ?? [],
-    newsSince: at - ((stored?.computedAt ?? null) === null ? NEWS_MS.first : NEWS_MS.later),
+    isFirst: (stored?.computedAt ?? null) === null,
   }));
   const changed = found.filter(({ tankId, refills }) => !hasSame(known.get(tankId) ?? [], refills));
   if (changed.length === 0) return;
   await tx.removeRefills(changed.map(({ tankId }) => tankId));
   await tx.addRefills(changed.flatMap(({ tankId, refills }) => refills.map((refill) => ({ tankId, ...refill }))));
-  const news = changed.flatMap(({ tankId, refills, newsSince }) => {
-    const before = known.get(tankId) ?? [];
-    const isNew = (refill: Refill): boolean => !before.some((other) => overlaps(refill, other));
-    return refills.filter((refill) => refill.endedAt > newsSince && isNew(refill)).map((refill) => ({ tankId, refill }));
+  const news = changed.flatMap(({ tankId, refills, isFirst }) => {
+    const ends = (known.get(tankId) ?? []).map(({ endedAt }) => endedAt);
+    const announcedUntil = Math.max(...ends, isFirst ? at - FIRST_NEWS_MS : EARLIEST);
+    return newRefills(refills, announcedUntil, at).map((refill) => ({ tankId, refill }));
   });
   await reportRefills(tx, news, at);
 }
@@ -84,9 +81,6 @@ async function reportRefills(tx: StoreTransaction, refills: readonly NewRefill[]
   await tx.addNotifications(notifications);
   tx.alertChecks.addCreated(notifications.length);
 }
-
-/** The bounds of a refill may move a little when later readings are known. */
-const overlaps = (a: Refill, b: Refill): boolean => a.startedAt <= b.endedAt && b.startedAt <= a.endedAt;
 
 function hasSame(before: readonly Refill[], after: readonly Refill[]): boolean {
   const texts = (refills: readonly Refill[]): string =>
