@@ -110,5 +110,6 @@ async function checkTotal({ service, tanks }: Side, { parameters, matches }: Fle
   const { status, body } = await connection.get(`${PATH}${parameters(tanks)}`);
   const expected = Array.from({ length: tanks }, (_, i) => wideTank(i)).filter(matches).length;
   const total = status === 200 ? (JSON.parse(body) as { readonly total_items: number }).total_items : undefined;
-  if (total !== expected) throw new Error(`${parameters(tanks)} of ${tanks} tanks: ${body.slice(0, 300)}, expected a total of ${expected}`);
+  if (total !== expected)
+    throw new Error(`${parameters(tanks)} of ${tanks} tanks: ${body.slice(0, 300)}, expected a total of ${expected}`);
 }
