@@ -61,6 +61,7 @@ const READS: Reads = {
   "telemetryPage, far": () => readingsOf(store, "one", FAR),
   "telemetryPage in a range": () => readingsOf(store, "one", RANGE),
   readingColumns: () => store.readingColumns("one", RANGE, UNRESTRICTED),
+  historyColumns: () => store.historyColumns("one", RANGE),
   "telemetryPage of an unknown tank": () => store.telemetryPage("none", WHOLE, UNRESTRICTED),
   keyByHash: () => store.keyByHash("hash"),
 };
