@@ -109,7 +109,7 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "devices with pending readings": [devices(true), ["device_pending"]],
   "devices without pending readings": [devices(false), ["device_free", "device_pending", "tank_by_creation"]],
   fleetEntry: [() => store.fleetEntry("one", UNRESTRICTED), []],
-  fleetCounts: [() => store.fleetCounts(5), ["device_pending", "fleet_by_heard", "fleet_by_urgency", "tank_by_creation"]],
+  fleetCounts: [() => store.fleetCounts(5), ["device_pending", "fleet_by_heard", "fleet_by_state", "tank_by_creation"]],
   "the fleet": [fleet({}), ["forecast_by_urgency"]],
   "the fleet, far": [fleet(FAR), ["forecast_by_urgency"]],
   "the fleet, low": [fleet({ state: "low" }), ["forecast_by_urgency"]],
