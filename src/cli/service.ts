@@ -94,6 +94,7 @@ export async function localService(store: Store, config: Config): Promise<Servic
     { createHttpIngest },
     { updateForecasts },
     { Turns },
+    { fleetMapJson },
   ] = await Promise.all([
     import("../http/dispatch.ts"),
     import("../http/routes.ts"),
@@ -103,12 +104,14 @@ export async function localService(store: Store, config: Config): Promise<Servic
     import("../ingest/decode.ts"),
     import("../forecast/local.ts"),
     import("../domain/fair-queue.ts"),
+    import("../http/routes/map.ts"),
   ]);
   const clock = Date.now;
   const services = {
     ingest: createHttpIngest(inTurns(createIngest(store, clock), new Turns()), clock),
     management: new ManagementService(store, clock, managementSettings(config)),
     warnings: async () => [],
+    wholeMap: () => fleetMapJson(store, UNRESTRICTED, clock()),
   };
   const environment = { reads: store, metrics: { text: async () => "" }, services, caller: OPERATOR };
   let updated: Promise<void> | undefined;

@@ -304,7 +304,12 @@ export async function startEcho(life: Lifetime, options: EchoOptions = {}): Prom
   const metrics = openMetrics();
   const turns = new Turns();
   const ingest = createHttpIngest(inTurns(createIngest(store, clock), turns), clock);
-  const services = { ingest, management: new ManagementService(store, clock), warnings: async () => [] };
+  const services = {
+    ingest,
+    management: new ManagementService(store, clock),
+    warnings: async () => [],
+    wholeMap: async () => "",
+  };
   const parts: ServerOptions = {
     ...{ reads: store, services, lastSeen, clock, observe, metrics, limits: localLimits(clock), turns, routes: ECHO_ROUTES },
     ...{ version: "0.0.0", rateLimit: 100, corsOrigins, trustProxy: false, timeouts, connections },
