@@ -5,7 +5,7 @@ import type { Config } from "../config.ts";
 import { openLog } from "../observe/log.ts";
 import { Supervisor } from "../workers/supervisor.ts";
 import { type CliCommand, configOf, valueFlags } from "./command.ts";
-import { say } from "./output.ts";
+import { FIRST_USER, say } from "./output.ts";
 
 export const serve: CliCommand = {
   name: "serve",
@@ -28,7 +28,7 @@ With MQTT_URL, the service subscribes to your own broker. All settings: docs/con
       await superviseUntilStopped(config);
     } else {
       await serveUntilStopped(config, async ({ store, url }) => {
-        if (await store.isEmpty()) say(nextSteps(url));
+        adviseOn({ url, isEmpty: await store.isEmpty(), hasNoUsers: (await store.userList()).length === 0 });
         return async () => {};
       });
     }
@@ -61,8 +61,8 @@ async function superviseUntilStopped(config: Config): Promise<void> {
   const signalled = nextSignal();
   const supervisor = new Supervisor(config, log);
   try {
-    const started = supervisor.start().then(({ isEmpty, url }) => {
-      if (isEmpty) say(nextSteps(url));
+    const started = supervisor.start().then((listening) => {
+      adviseOn(listening);
       return signalled;
     });
     log.observe({ kind: "stopping", signal: await Promise.race([signalled, started]) });
@@ -79,6 +79,13 @@ function nextSignal(): Promise<string> {
   return promise;
 }
 
+type Contents = { readonly url: string; readonly isEmpty: boolean; readonly hasNoUsers: boolean };
+
+function adviseOn({ url, isEmpty, hasNoUsers }: Contents): void {
+  if (isEmpty) say(nextSteps(url));
+  else if (hasNoUsers) say(`Nobody can sign in yet. ${FIRST_USER}`);
+}
+
 function nextSteps(url: string): string {
   return `
 The database is empty. Next steps, in another terminal, in this folder:
@@ -86,7 +93,8 @@ The database is empty. Next steps, in another terminal, in this folder:
   npx tank-monitor customer create --id c-1 --name NAME --email ADDRESS
   npx tank-monitor tank create --id t-1 --owner c-1 --name NAME --capacity 2700 --unit liters --threshold 20 --device DEVICE
   npx tank-monitor key create --name gateway --role ingest     a key for sending readings (shown once)
-  npx tank-monitor key create --name dashboard                 a key for reading them
+  npx tank-monitor key create --name reports                   a key for reading them
+  npx tank-monitor user create --email ADDRESS --name NAME --role admin     somebody who signs in
 
 Or import existing data: npx tank-monitor provision customers.csv tanks.csv, npx tank-monitor import FILE.
 Or stop this and try a simulated fleet: npx tank-monitor demo

@@ -17,7 +17,7 @@ import { findServer, serverUrls } from "./servers.ts";
 const OTHERS = statement(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
   AND application_name IN ('tank-monitor', current_setting('application_name'))`);
 const IS_ANYTHING = statement(
-  "SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) OR EXISTS (SELECT 1 FROM device)",
+  "SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) OR EXISTS (SELECT 1 FROM device) OR EXISTS (SELECT 1 FROM app_user)",
 );
 
 export async function restorePostgres(databaseUrl: string, backup: string, options: RestoreOptions): Promise<Restored> {
