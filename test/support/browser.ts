@@ -1,7 +1,9 @@
 // A browser as a service sees it: it keeps cookies, and says which page a request comes from.
 
 import assert from "node:assert/strict";
+import { newId } from "../../src/domain/id.ts";
 import type { Clock } from "../../src/domain/instant.ts";
+import { hashSecret, newSecret } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import type { UserRole } from "../../src/domain/user.ts";
 import { ManagementService } from "../../src/http/management.ts";
@@ -94,4 +96,21 @@ export async function signedInAs(
   const browser = new Browser(service);
   await browser.signInWith(await linkFor(service, userId, clock));
   return Object.assign(browser, { userId });
+}
+
+/** Signs in somebody with this address, without HTTP. `secret` is that of the cookie. */
+export async function startSession(
+  store: Store,
+  clock: Clock,
+  email: string,
+): Promise<{ readonly id: string; readonly secret: string }> {
+  const management = new ManagementService(store, clock);
+  const [token, secret] = [newSecret(), newSecret()];
+  const secrets = [{ hash: hashSecret(token), code: null }];
+  await management.execute({ type: "request_sign_in", email, browser: hashSecret(newSecret()), secrets }, "test");
+  const proof = { token: hashSecret(token) };
+  const session = { newId: newId("ses", clock()), hash: hashSecret(secret), userAgent: null, replaces: undefined };
+  const { resource } = await management.execute({ type: "sign_in", proof, account: undefined, ...session }, "test");
+  assert.equal(resource.object["object"], "session", JSON.stringify(resource.object));
+  return { id: session.newId, secret };
 }
