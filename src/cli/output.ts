@@ -170,6 +170,3 @@ export class CsvTable<T> {
 }
 
 const csvText = (value: unknown): string => (value === null || value === undefined ? "" : csvCell(clean(String(value))));
-
-/** For a database without users. */
-export const FIRST_USER = "Create the first user: npx tank-monitor user create --email ADDRESS --name NAME --role admin";

@@ -2,10 +2,11 @@
 
 import type { App } from "../app.ts";
 import type { Config } from "../config.ts";
+import type { Observe } from "../domain/events.ts";
 import { openLog } from "../observe/log.ts";
 import { Supervisor } from "../workers/supervisor.ts";
 import { type CliCommand, configOf, valueFlags } from "./command.ts";
-import { FIRST_USER, say } from "./output.ts";
+import { say } from "./output.ts";
 
 export const serve: CliCommand = {
   name: "serve",
@@ -27,8 +28,8 @@ With MQTT_URL, the service subscribes to your own broker. All settings: docs/con
     if (config.workers > 1) {
       await superviseUntilStopped(config);
     } else {
-      await serveUntilStopped(config, async ({ store, url }) => {
-        adviseOn({ url, isEmpty: await store.isEmpty(), hasNoUsers: (await store.userList()).length === 0 });
+      await serveUntilStopped(config, async ({ store, url }, observe) => {
+        adviseOn(observe, { url, isEmpty: await store.isEmpty(), hasNoUsers: (await store.userList()).length === 0 });
         return async () => {};
       });
     }
@@ -37,7 +38,7 @@ With MQTT_URL, the service subscribes to your own broker. All settings: docs/con
 };
 
 /** Runs once the service listens. The function it returns runs before the service stops. */
-type Ready = (app: App) => Promise<() => Promise<void>>;
+type Ready = (app: App, observe: Observe) => Promise<() => Promise<void>>;
 
 /** Returns after an orderly stop. Further signals change nothing. */
 export async function serveUntilStopped(config: Config, ready: Ready): Promise<void> {
@@ -49,7 +50,7 @@ export async function serveUntilStopped(config: Config, ready: Ready): Promise<v
   const { startApp } = await import("../app.ts");
   const app = await startApp({ config, log: log.observe });
   cleanup.defer(() => app.stop());
-  cleanup.defer(await ready(app));
+  cleanup.defer(await ready(app, log.observe));
   log.observe({ kind: "stopping", signal: await signalled });
 }
 
@@ -62,7 +63,7 @@ async function superviseUntilStopped(config: Config): Promise<void> {
   const supervisor = new Supervisor(config, log);
   try {
     const started = supervisor.start().then((listening) => {
-      adviseOn(listening);
+      adviseOn(log.observe, listening);
       return signalled;
     });
     log.observe({ kind: "stopping", signal: await Promise.race([signalled, started]) });
@@ -81,9 +82,9 @@ function nextSignal(): Promise<string> {
 
 type Contents = { readonly url: string; readonly isEmpty: boolean; readonly hasNoUsers: boolean };
 
-function adviseOn({ url, isEmpty, hasNoUsers }: Contents): void {
+function adviseOn(observe: Observe, { url, isEmpty, hasNoUsers }: Contents): void {
   if (isEmpty) say(nextSteps(url));
-  else if (hasNoUsers) say(`Nobody can sign in yet. ${FIRST_USER}`);
+  else if (hasNoUsers) observe({ kind: "no_users" });
 }
 
 function nextSteps(url: string): string {

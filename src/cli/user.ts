@@ -5,7 +5,7 @@ import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
 import { apiCommand, createCommand, JSON_OPTION, listCommand, report, textOrNull } from "./api-command.ts";
 import { type CommandGroup, configOf, text } from "./command.ts";
-import { clean, FIRST_USER, print, say, Table } from "./output.ts";
+import { clean, print, say, Table } from "./output.ts";
 import { type Item, pathTo, type Service } from "./service.ts";
 
 const FIELDS = [
@@ -131,7 +131,7 @@ const list = listCommand({
   summary: "list users, newest first",
   example: "user list",
   path: pathTo("users"),
-  empty: `No users yet. ${FIRST_USER}`,
+  empty: "No users yet. Create the first: npx tank-monitor user create --email ADDRESS --name NAME --role admin",
   columns: [
     { title: "ID", cell: ({ id }) => String(id) },
     { title: "ROLE", cell: ({ role }) => String(role) },

@@ -104,12 +104,7 @@ type Authenticate = (
 ) => Promise<AuthenticatedCaller>;
 
 /** `customerRate`: the rate limit of customers' keys; 0 turns all limits off. Wrong keys from one address are throttled. */
-export function createAuthentication(
-  reads: Pick<Reads, "keyByHash">,
-  clock: Clock,
-  limits: Limits,
-  customerRate: number,
-): Authenticate {
+function createAuthentication(reads: Pick<Reads, "keyByHash">, clock: Clock, limits: Limits, customerRate: number): Authenticate {
   const cache = new CallerCache(clock);
 
   async function load(secret: string, client: { readonly ip: string }, now: Instant) {
@@ -146,7 +141,7 @@ function requireActive(key: StoredKey, now: Instant): void {
 type AuthenticateSession = (secret: string, required: SessionRole) => Promise<AuthenticatedCaller>;
 
 /** Customers have the scope and the rate limit of their keys. */
-export function createSessionAuthentication(
+function createSessionAuthentication(
   reads: Pick<Reads, "sessionByHash">,
   clock: Clock,
   customerRate: number,

@@ -91,6 +91,10 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
   notifications_delayed: ["error", "notifications are delayed: {pending} are pending, the oldest for {oldestSeconds} seconds"],
   notifications_caught_up: ["info", "notifications are no longer delayed"],
   delivery_failed: ["error", "sending notifications failed with an internal error; retrying"],
+  no_users: [
+    "info",
+    "nobody can sign in yet; create the first user: npx tank-monitor user create --email ADDRESS --name NAME --role admin",
+  ],
   sign_in_mail_failed: ["warn", "mail with a sign-in link could not be sent ({outcome})"],
   sign_in_failed: ["error", "a request to sign in failed with an internal error"],
   listening: ["info", "listening on {url}"],

@@ -88,7 +88,7 @@ export type SignInProof =
   | { readonly token: string }
   | { readonly email: string; readonly browser: string; readonly code: string };
 
-export type SignInCommand = {
+type SignInCommand = {
   readonly proof: SignInProof;
   /** The id of the account, where several have the address. */
   readonly account: string | undefined;

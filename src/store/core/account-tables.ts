@@ -20,7 +20,7 @@ import type { Prepare } from "./reads.ts";
 
 const USER_FIELDS = ["id", "email", "name", "role", "created_at", "updated_at"] as const;
 const USER_COLUMNS = USER_FIELDS.join(", ");
-const USERS = `SELECT ${USER_COLUMNS} FROM app_user ORDER BY created_at DESC, id DESC`;
+export const USERS = `SELECT ${USER_COLUMNS} FROM app_user ORDER BY created_at DESC, id DESC`;
 
 const fieldsOf = <T>(names: readonly string[], row: Row): T =>
   Object.fromEntries(names.map((name, i) => [name, row[i]])) as unknown as T;
@@ -43,6 +43,9 @@ function openSession(row: Row): OpenSession[] {
   if (customer[0] === null || customerState(customer).deleted) return [];
   return [{ ...session, account: customerAccount(customerOf(customer)) }];
 }
+
+/** For a database that is restored: sessions that have ended since must not be valid again. */
+export const FORGET_SESSIONS = "DELETE FROM session; DELETE FROM sign_in;";
 
 const SIGN_IN_FIELDS = ["hash", "email", "user_id", "code", "browser", "tries", "created_at", "expires_at"] as const;
 const SIGN_IN_COLUMNS = SIGN_IN_FIELDS.join(", ");
