@@ -12,10 +12,12 @@ import { alertSweep } from "./figures/alert-sweep.ts";
 import { alerts } from "./figures/alerts.ts";
 import { bytes } from "./figures/bytes.ts";
 import { connections } from "./figures/connections.ts";
+import { dashboards } from "./figures/dashboards.ts";
 import { deepPage } from "./figures/deep-page.ts";
 import { depth } from "./figures/depth.ts";
 import { fairness } from "./figures/fairness.ts";
 import { fleetPages } from "./figures/fleet.ts";
+import { forecastJob } from "./figures/forecast-job.ts";
 import { forecasts } from "./figures/forecasts.ts";
 import { growth } from "./figures/growth.ts";
 import { importing } from "./figures/import.ts";
@@ -54,6 +56,8 @@ const FIGURES: readonly Figure[] = [
   alertSweep,
   alertPages,
   forecasts,
+  forecastJob,
+  dashboards,
   depth,
 ];
 

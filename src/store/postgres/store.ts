@@ -4,6 +4,7 @@ import type pg from "pg";
 import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import { DamageError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
+import { UNRESTRICTED } from "../../domain/key.ts";
 import type { Progress, Store } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { accountReads } from "../core/account-tables.ts";
@@ -100,6 +101,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
     const work = (tx: EngineTransaction) => runWrite(tx, name, args);
     return WRITES_OF_JOBS.has(name) ? writer.writeBeside(work) : writer.write(work);
   }
+  const { readingColumns } = telemetryReads(primary);
   const engine: Engine = {
     reads: {
       ...(replicas === primary ? sharedReads(primary) : withPrimary(sharedReads(replicas), sharedReads(primary), observe)),
@@ -111,6 +113,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
       ...accountReads(prepareOn(primary), DIALECT),
       ...managementReads(primary),
       ...forecastReads(prepareOn(primary)),
+      historyColumns: (tankId, range) => readingColumns(tankId, range, UNRESTRICTED),
       checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args)),
     },
     write,
