@@ -42,7 +42,8 @@ export class Browser {
     });
     for (const line of response.headers["set-cookie"] ?? []) this.#keep(line);
     const { status, text } = response;
-    return { status, headers: response.headers, body: text === "" ? {} : JSON.parse(text) };
+    const isJson = text !== "" && /json/.test(response.headers["content-type"] ?? "");
+    return { status, headers: response.headers, body: isJson ? JSON.parse(text) : {} };
   }
 
   #keep(line: string): void {
