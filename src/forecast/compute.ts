@@ -3,12 +3,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { hasCode } from "../domain/errors.ts";
 import { thinned } from "../domain/forecast/daily.ts";
-import { forecastFrom, historyOf } from "../domain/forecast/forecast.ts";
+import { forecastFrom, type History, historyOf } from "../domain/forecast/forecast.ts";
+import { leakStates } from "../domain/forecast/leak.ts";
+import { type LeakState, leakStateOf } from "../domain/forecast/leak-state.ts";
+import { seasonAt } from "../domain/forecast/season.ts";
 import type { ComputedForecast, ForecastReads, ForecastWrites, OutdatedTank } from "../domain/forecast/stored.ts";
 import type { Level } from "../domain/forecast/variation.ts";
 import type { Clock, Instant } from "../domain/instant.ts";
 import { UNRESTRICTED } from "../domain/key.ts";
 import type { Reads } from "../domain/store.ts";
+import type { Tank } from "../domain/tank.ts";
 
 const TWO_YEARS = 2 * 365 * 24 * 3_600_000;
 
@@ -45,10 +49,16 @@ async function computeForecast(
   const history = historyOf(await readingsOf(store, tank.id, now));
   const { capacity, capacity_unit, use_case, location, min_fill_alert_percentage: threshold } = tank;
   const input = { capacity, capacity_unit, use_case, latitude: location.latitude, threshold, now };
-  const { levelAt: _, ...values } = forecastFrom(history, input);
+  const { levelAt, ...values } = forecastFrom(history, input);
   // All readings until the latest were looked at, whichever of them were used.
-  const forecast = { ...values, based_on_until: latestAt };
+  const forecast = { ...values, based_on_until: latestAt, level: levelAt(now)?.p50 ?? null, leak: leakIn(history, tank) };
   return { tankId: tank.id, latestAt, forecast, refills: history.refills };
+}
+
+function leakIn({ daily, isErratic }: History, { location, use_case }: Tank): LeakState {
+  const last = daily.at(-1);
+  if (last === undefined || isErratic) return null;
+  return leakStateOf(leakStates(daily, seasonAt(location.latitude, use_case)), last.day);
 }
 
 /** Those of a damaged tank, which is reported, are none. */

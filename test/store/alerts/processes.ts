@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { alertObject } from "../../../src/domain/alerts/alert.ts";
+import { DEFAULT_ALERT_SETTINGS } from "../../../src/domain/alerts/evaluate.ts";
 import type { Command } from "../../../src/domain/commands/command.ts";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
@@ -67,7 +68,8 @@ export async function ingestInProcesses(engine: Engine, life: Lifetime, seed: st
   let isDone = false;
   const others = (async () => {
     for (let now = Date.now(); !isDone; now += 60_000) {
-      await store.sweepAlerts({ at: now });
+      await store.sweepAlerts({ at: now, settings: DEFAULT_ALERT_SETTINGS });
+      await putForecast(store, random);
       const [alert] = await store.unclosedAlerts(TANKS);
       if (alert !== undefined) await store.execute(command.acknowledgeAlert(alert.id), at(Date.now()));
       const threshold = { min_fill_alert_percentage: random.pick([10, 20, 30]) };
@@ -79,6 +81,19 @@ export async function ingestInProcesses(engine: Engine, life: Lifetime, seed: st
   await others;
   await requireAgreement(store, url);
   assert.equal(await deadlocks(), 0);
+}
+
+/** Of any tank: soon low or not, with a leak or without. A reading may come meanwhile. */
+async function putForecast(store: Store, random: Random): Promise<void> {
+  const tankId = random.pick(TANKS);
+  const [latest] = (await readingsOf(store, tankId, { size: 1 })).data;
+  if (latest === undefined) return;
+  const [now, latestAt] = [Date.now(), latest.created_at];
+  const when = { p10: null, p50: now + random.pick([3, 30]) * 86_400_000, p90: null };
+  const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null };
+  const leak = random.pick([{ since: now, excess: 1 }, "none"] as const);
+  const forecast = { state: "ok", based_on_until: latestAt, ...values, level: latest.fill_percentage, leak } as const;
+  await store.putForecasts([{ tankId, latestAt, forecast, refills: [] }], now);
 }
 
 type FeedEvent = { readonly type: string; readonly sequence: number; readonly data: { readonly alert: { readonly id: string } } };
