@@ -115,13 +115,31 @@ export class FairQueue {
 
 type Task = { readonly takeStep: () => boolean };
 
-/** Between two steps. */
+/** Between two steps, where other keys send requests. */
 const PAUSE_MS = 1;
+/** Without a request of another key, a key is the only one. */
+const ONLY_KEY_AFTER_MS = 100;
 
-/** Long work of the serving thread in short steps with pauses, so that requests are served in between. */
+/**
+ * Long work of the serving thread in short steps with pauses, so that requests of others are served in between. Without others a
+ * pause would only delay: what has arrived meanwhile is served before the next step all the same.
+ */
 export class Turns {
   readonly #waiting = new RoundRobin<Task>();
   #isPausing = false;
+  #lastKey = "";
+  #keyChangedAt = Number.NEGATIVE_INFINITY;
+
+  /** Of every request, also of those without long work. */
+  noteRequest(key: string): void {
+    if (key === this.#lastKey) return;
+    this.#lastKey = key;
+    this.#keyChangedAt = performance.now();
+  }
+
+  hasOneKey(): boolean {
+    return performance.now() - this.#keyChangedAt > ONLY_KEY_AFTER_MS;
+  }
 
   /** Does work of one step at the next turn of the key. */
   once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
@@ -152,6 +170,7 @@ export class Turns {
     if (next === undefined) return;
     const { key, item } = next;
     if (!item.takeStep()) this.#waiting.putBack(key, item);
-    setTimeout(() => this.#takeStep(), PAUSE_MS);
+    if (this.hasOneKey()) setImmediate(() => this.#takeStep());
+    else setTimeout(() => this.#takeStep(), PAUSE_MS);
   }
 }

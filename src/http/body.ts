@@ -215,8 +215,6 @@ const MAX_PER_FREE = { small: 1, large: 1 / 3 };
  * two processors to others, and their many objects make the pauses of the garbage collector long.
  */
 const MAX_LARGE_BODIES = { ofOnlyKey: 4, besideOthers: 1 };
-/** Without a request of another key, a key is the only one. */
-const ONLY_KEY_AFTER_MS = 100;
 
 /** What one request uses: bytes of the budget, and turns of the serving thread. */
 export type Reservation = {
@@ -240,19 +238,17 @@ export class BodyBudget {
   readonly #bytesByKey = new Map<string, number>();
   /** Keys that got no more for a large body while they held this much: until they hold less, others are refused at once. */
   readonly #exhausted = new Map<string, number>();
-  readonly #turns: Turns;
+  readonly turns: Turns;
   readonly #large = new FairQueue(
-    () => MAX_LARGE_BODIES[this.#hasOneKey() ? "ofOnlyKey" : "besideOthers"],
+    () => MAX_LARGE_BODIES[this.turns.hasOneKey() ? "ofOnlyKey" : "besideOthers"],
     // So a key uses at most half of the time while others send requests.
-    (took) => (this.#hasOneKey() ? 0 : took),
+    (took) => (this.turns.hasOneKey() ? 0 : took),
   );
   #bytes = 0;
-  #lastKey = "";
-  #keyChangedAt = Number.NEGATIVE_INFINITY;
 
   constructor(maxBytes: number, turns: Turns) {
     this.#maxBytes = maxBytes;
-    this.#turns = turns;
+    this.turns = turns;
   }
 
   reservation(key: string): Reservation {
@@ -267,7 +263,7 @@ export class BodyBudget {
         this.#add(key, bytes);
         own += bytes;
       },
-      inTurn: (work) => void this.#turns.once(key, work),
+      inTurn: (work) => void this.turns.once(key, work),
       startLarge: () =>
         new Promise((resolve) => {
           void this.#large.run(key, 1, () => {
@@ -275,24 +271,13 @@ export class BodyBudget {
             return released.promise;
           });
         }),
-      inTurns: (steps) => this.#turns.run(key, steps),
+      inTurns: (steps) => this.turns.run(key, steps),
       release: () => {
         this.#add(key, -own);
         own = 0;
         released.resolve();
       },
     };
-  }
-
-  /** Of every request, also of those without a body. */
-  noteRequest(key: string): void {
-    if (key === this.#lastKey) return;
-    this.#lastKey = key;
-    this.#keyChangedAt = performance.now();
-  }
-
-  #hasOneKey(): boolean {
-    return performance.now() - this.#keyChangedAt > ONLY_KEY_AFTER_MS;
   }
 
   #refusal(key: string, own: number, bytes: number): string | undefined {

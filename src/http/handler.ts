@@ -61,7 +61,7 @@ function createHandler(
     const form = typeof request.body === "string" ? request.body : "";
     const parameters = readParameters(queryOf(request.raw.url), form);
     const { key, scope } = request.caller ?? ANONYMOUS;
-    budget.noteRequest(key.id);
+    budget.turns.noteRequest(key.id);
     const id = (request.params as { readonly id?: string }).id ?? "";
     const inTurn = <T>(work: () => Promise<T>): Promise<T> => longReads.run(key.id, 1, work);
     const handleNow = ({ headers, body, items }: RequestContent) =>

@@ -1,6 +1,7 @@
 // Scores what is found in simulated histories against the truth.
 
-import { dailyLevels, thinned } from "../domain/forecast/daily.ts";
+import { thinned } from "../domain/forecast/daily.ts";
+import { historyOf } from "../domain/forecast/forecast.ts";
 import { leakStates } from "../domain/forecast/leak.ts";
 import { removeOutliers } from "../domain/forecast/outliers.ts";
 import { findRefills, type Refill } from "../domain/forecast/refills.ts";
@@ -44,13 +45,13 @@ export type LeakScore = {
 
 export function scoreLeak(history: TankHistory): LeakScore {
   const { readings, latitude, leak } = history;
-  const cleaned = removeOutliers(thinned(readings));
-  const levels = dailyLevels(cleaned, findRefills(cleaned));
+  const known = historyOf(thinned(readings));
+  const levels = known.daily;
   const start = leak === undefined ? Number.POSITIVE_INFINITY : leak.from / DAY;
   let falseAlarms = 0;
   let foundAt: number | undefined;
   let wasOpen = false;
-  for (const { day, leak: found } of leakStates(levels, seasonAt(latitude, null))) {
+  for (const { day, leak: found } of leakStates(known, seasonAt(latitude, null))) {
     if (day > start && found !== undefined) foundAt ??= day;
     if (day <= start && found !== undefined && !wasOpen) falseAlarms++;
     wasOpen = found !== undefined;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { FairQueue } from "../../src/domain/fair-queue.ts";
+import { FairQueue, Turns } from "../../src/domain/fair-queue.ts";
 
 test("keys take turns, however much one of them has", async () => {
   const queue = new FairQueue(1);
@@ -27,4 +27,21 @@ test("a key rests after each of its jobs, others go on, and nothing is forgotten
   assert.ok(keys.indexOf("b") < 4, keys.join(" "));
   const first = started[0]?.at ?? 0;
   assert.ok((started.at(-1)?.at ?? 0) - first > 19, "the last ones have waited");
+});
+
+test("steps of the only key follow each other at once, and pause while another key sends requests", async () => {
+  const turns = new Turns();
+  const steps = Array.from({ length: 200 });
+  async function duration(): Promise<number> {
+    const started = performance.now();
+    await turns.run("a", steps.values());
+    return performance.now() - started;
+  }
+  assert.ok((await duration()) < steps.length);
+  const others = setInterval(() => {
+    for (const key of ["b", "a"]) turns.noteRequest(key);
+  }, 1);
+  await pause(10);
+  assert.ok((await duration()) > steps.length);
+  clearInterval(others);
 });

@@ -3,6 +3,7 @@
 
 import type { Instant } from "../instant.ts";
 import { DAY, type DailyLevel, noiseOf } from "./daily.ts";
+import type { History } from "./forecast.ts";
 import type { Season } from "./season.ts";
 
 export type Leak = {
@@ -34,8 +35,12 @@ const HABIT_DAYS = 14;
 /** After each level that can be judged, the leak that is open then. The last one is the present state. */
 export type LeakAtLevel = { readonly day: number; readonly leak: Leak | undefined };
 
-/** `levels` are in order of time, without outliers. */
-export function leakStates(levels: readonly DailyLevel[], season: Season): LeakAtLevel[] {
+/** None of a sensor that fails. */
+export function leakStates(
+  { daily: levels, isErratic }: Pick<History, "cleaned" | "daily" | "isErratic">,
+  season: Season,
+): LeakAtLevel[] {
+  if (isErratic) return [];
   const states: LeakAtLevel[] = [];
   const steps = stepsOf(levels, season);
   const noise = noiseOf(levels);

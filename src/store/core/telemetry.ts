@@ -60,6 +60,15 @@ export async function appendReadings(
   return result;
 }
 
+/** Tanks that are merged at a time. On PostgreSQL the thread that serves requests does it, and must not be kept busy for long. */
+const PORTION_TANKS = 50;
+type Portion = readonly (readonly [tankId: string, head: HeadRow])[];
+
+function* portionsOf(heads: ReadonlyMap<string, HeadRow>): Generator<Portion> {
+  const all = [...heads];
+  for (let from = 0; from < all.length; from += PORTION_TANKS) yield all.slice(from, from + PORTION_TANKS);
+}
+
 /** Returns the tanks that were changed. */
 async function mergeAll(
   tx: StoreTransaction,
@@ -69,7 +78,19 @@ async function mergeAll(
   outcomes: Uint8Array,
 ): Promise<readonly string[]> {
   for (const [tankId, own] of positions) if (!heads.has(tankId)) for (const position of own) outcomes[position] = TANK_UNKNOWN;
-  const tanks = Array.from(heads, ([tankId, row]) => ({
+  const changed: string[] = [];
+  for (const portion of portionsOf(heads)) changed.push(...(await mergePortion(tx, batch, positions, portion, outcomes)));
+  return changed;
+}
+
+async function mergePortion(
+  tx: StoreTransaction,
+  batch: ReadingBatch,
+  positions: ReadonlyMap<string, Uint32Array>,
+  heads: Portion,
+  outcomes: Uint8Array,
+): Promise<readonly string[]> {
+  const tanks = heads.map(([tankId, row]) => ({
     tankId,
     head: openHead(tankId, row),
     positions: positions.get(tankId) as Uint32Array,
@@ -97,10 +118,14 @@ async function mergeAll(
 export async function splitLongHeads(tx: StoreTransaction, tankIds: readonly string[]): Promise<void> {
   const heads = await tx.lockHeads(tankIds, true);
   if (heads === "busy") return;
+  for (const portion of portionsOf(heads)) await splitPortion(tx, portion);
+}
+
+async function splitPortion(tx: StoreTransaction, heads: Portion): Promise<void> {
   const indexes = await loadIndexes(
     tx,
     "readings",
-    Array.from(heads.keys(), (series) => ({ series, at: [LATEST] })),
+    heads.map(([series]) => ({ series, at: [LATEST] })),
   );
   const updates = new Map<string, TelemetryUpdate>();
   for (const [tankId, row] of heads) {

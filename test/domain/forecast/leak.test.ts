@@ -25,9 +25,15 @@ function levelsOf(days: number, useOn: (day: number) => number, interval = 1): D
 
 type Opening = { readonly day: number; readonly leak: Leak };
 
+const historyOf = (daily: readonly DailyLevel[]) => ({
+  daily,
+  cleaned: daily.map(({ day, fill }) => ({ at: day * DAY, fill })),
+  isErratic: false,
+});
+
 /** The alarms: days since the first level, and the leak as it was when it opened. */
 function alarmsIn(levels: readonly DailyLevel[], latitude: number | null = 48): Opening[] {
-  const states = leakStates(levels, seasonAt(latitude, null));
+  const states = leakStates(historyOf(levels), seasonAt(latitude, null));
   return states.flatMap(({ day, leak }, i) =>
     leak !== undefined && states[i - 1]?.leak === undefined ? [{ day: day - START, leak }] : [],
   );
@@ -70,7 +76,7 @@ describe("leaks", () => {
   it("closes when the leak is repaired, and opens again for the next one", () => {
     const levels = levelsOf(260, (day) => 0.4 + ((day >= 150 && day < 170) || day >= 230 ? 1 : 0));
     assert.equal(alarmsIn(levels).length, 2);
-    const states = leakStates(levels, seasonAt(null, null));
+    const states = leakStates(historyOf(levels), seasonAt(null, null));
     assert.equal(states.find(({ day }) => day > START + 178)?.leak, undefined);
     assert.notEqual(states.at(-1)?.leak, undefined);
   });

@@ -88,6 +88,27 @@ export function readingConformance(engine: Engine): void {
     assert.deepEqual(await ingestFills(store, "d1", []), []);
   });
 
+  test("late readings of many tanks in one batch are stored, each with its outcome", async (t) => {
+    const { store } = await engine.open(t);
+    const ids = Array.from({ length: 130 }, (_, i) => `tank ${i}`);
+    await putCustomers(store, customer("a"));
+    await putTanks(store, ...ids.map((id) => tank(id, "a")));
+    await ingest(store, ...ids.map((id, i) => ({ tank: id, at: 20, fill: i / 2 })));
+    const late = ids.flatMap((id, i) => [
+      { tank: id, at: 20, fill: i / 2 },
+      { tank: id, at: 10, fill: i / 3 },
+    ]);
+    const outcomes = await ingest(store, ...late, { tank: "unknown", at: 10, fill: 1 });
+    assert.deepEqual(outcomes, [...ids.flatMap(() => ["unchanged", "new"]), "tank_unknown"]);
+    for (const i of [0, 49, 50, 51, 99, 100, 129]) {
+      assert.deepEqual(await fillsOf(store, `tank ${i}`), [
+        [10, i / 3],
+        [20, i / 2],
+      ]);
+    }
+    assert.deepEqual((await checked(store)).findings, []);
+  });
+
   test("an EUI-64 is one device in either case; any other id is as it is written", async (t) => {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"));
