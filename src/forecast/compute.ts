@@ -55,10 +55,9 @@ async function computeForecast(
   return { tankId: tank.id, latestAt, forecast, refills: history.refills };
 }
 
-function leakIn({ daily, isErratic }: History, { location, use_case }: Tank): LeakState {
-  const last = daily.at(-1);
-  if (last === undefined || isErratic) return null;
-  return leakStateOf(leakStates(daily, seasonAt(location.latitude, use_case)), last.day);
+function leakIn(history: History, { location, use_case }: Tank): LeakState {
+  const lastDay = history.daily.at(-1)?.day ?? 0;
+  return leakStateOf(leakStates(history, seasonAt(location.latitude, use_case)), lastDay);
 }
 
 /** Those of a damaged tank, which is reported, are none. */
