@@ -223,7 +223,12 @@ describe("a tank", () => {
     const { tank } = await create();
     const patch = async (alerts: unknown) => await manage("PATCH", `${TANKS}/${tank}`, { alerts });
     const updatedAt = (await getTank(tank))["updated_at"];
-    assert.deepEqual((await getTank(tank))["alerts"], { silent_after: null, paused_until: null, runs_low_soon: true, leak: true });
+    assert.deepEqual((await getTank(tank))["alerts"], {
+      silent_after: null,
+      paused_until: null,
+      runs_low_soon: true,
+      leak: true,
+    });
     const given = { silent_after: "72h", paused_until: "2026-12-01T00:00:00.000Z", runs_low_soon: true, leak: false };
     assert.deepEqual(expectStatus(await patch(given), 200)["alerts"], given);
     assert.deepEqual(expectStatus(await patch({ paused_until: null }), 200)["alerts"], { ...given, paused_until: null });

@@ -27,7 +27,7 @@ test("alerts and notifications are in the metrics, and what is wrong in /readyz,
   const service = await startManaged(t, { WEBHOOK_ALLOW: "127.0.0.1" });
   assert.deepEqual(await warningsOf(service), []);
   const before = await samples(service);
-  for (const kind of ["low", "silent"]) assert.equal(before.get(`tank_monitor_alerts_open{kind="${kind}"}`), 0);
+  for (const kind of ["low", "runs_low_soon", "leak", "silent"]) assert.equal(before.get(`tank_monitor_alerts_open{kind="${kind}"}`), 0);
   assert.equal(before.get('tank_monitor_notifications_total{channel="webhook",outcome="delivered"}'), 0);
 
   const create = (fields: object) => service.manage("POST", "/manage/v1/channels", fields);

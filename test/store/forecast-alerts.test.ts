@@ -4,13 +4,12 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { type AlertSettings, DEFAULT_ALERT_SETTINGS } from "../../src/domain/alerts/evaluate.ts";
 import type { Command } from "../../src/domain/commands/command.ts";
-import type { ForecastValues } from "../../src/domain/forecast/stored.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { openStore } from "../../src/store/open.ts";
 import { at, command, executed } from "../support/commands.ts";
-import { alertsOf, measure, putFleet } from "./alert-support.ts";
-import { checked, readingsOf, WHOLE } from "./conformance/objects.ts";
+import { alertsOf, type GivenForecast, measure, putFleet, putForecast } from "./alert-support.ts";
+import { checked, WHOLE } from "./conformance/objects.ts";
 import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
 import { runSql } from "./raw-sql.ts";
 
@@ -20,23 +19,7 @@ const DAY = 24 * HOUR;
 const START = Date.now();
 const LEAK = { since: START - 6 * DAY, excess: 1.234 };
 
-type Given = { readonly days?: number | null; readonly leak?: ForecastValues["leak"]; readonly now?: number };
-
-/** As the job does: by the newest reading. */
-async function forecast(store: Store, tankId: string, { days = 100, leak = "none", now = START }: Given): Promise<void> {
-  const [latest] = (await readingsOf(store, tankId, { size: 1 })).data;
-  assert.ok(latest !== undefined);
-  const { created_at: latestAt, fill_percentage: level } = latest;
-  const when = { p10: null, p50: days === null ? null : now + days * DAY, p90: null };
-  const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null };
-  const computed = {
-    tankId,
-    latestAt,
-    forecast: { state: "ok", based_on_until: latestAt, ...values, level, leak },
-    refills: [],
-  } as const;
-  await store.putForecasts([computed], now);
-}
+const forecast = (store: Store, tankId: string, given: GivenForecast) => putForecast(store, tankId, { now: START, ...given });
 
 const stateOf = async (store: Store): Promise<string[]> =>
   (await alertsOf(store)).data

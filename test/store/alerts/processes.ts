@@ -12,7 +12,7 @@ import { at, command, executed } from "../../support/commands.ts";
 import type { SentReading } from "../../support/readings.ts";
 import { startScript } from "../../support/script.ts";
 import type { Lifetime } from "../../support/service.ts";
-import { alertsOf, putFleet } from "../alert-support.ts";
+import { alertsOf, putFleet, putForecast } from "../alert-support.ts";
 import { checked, readingsOf, WHOLE } from "../conformance/objects.ts";
 import type { Engine } from "../engines.ts";
 import { runSql } from "../raw-sql.ts";
@@ -69,7 +69,10 @@ export async function ingestInProcesses(engine: Engine, life: Lifetime, seed: st
   const others = (async () => {
     for (let now = Date.now(); !isDone; now += 60_000) {
       await store.sweepAlerts({ at: now, settings: DEFAULT_ALERT_SETTINGS });
-      await putForecast(store, random);
+      const tankId = random.pick(TANKS);
+      const hasReading = (await readingsOf(store, tankId, { size: 1 })).totalItems > 0;
+      const leak = random.pick([{ since: now, excess: 1 }, "none"] as const);
+      if (hasReading) await putForecast(store, tankId, { days: random.pick([3, 30]), leak });
       const [alert] = await store.unclosedAlerts(TANKS);
       if (alert !== undefined) await store.execute(command.acknowledgeAlert(alert.id), at(Date.now()));
       const threshold = { min_fill_alert_percentage: random.pick([10, 20, 30]) };
@@ -81,19 +84,6 @@ export async function ingestInProcesses(engine: Engine, life: Lifetime, seed: st
   await others;
   await requireAgreement(store, url);
   assert.equal(await deadlocks(), 0);
-}
-
-/** Of any tank: soon low or not, with a leak or without. A reading may come meanwhile. */
-async function putForecast(store: Store, random: Random): Promise<void> {
-  const tankId = random.pick(TANKS);
-  const [latest] = (await readingsOf(store, tankId, { size: 1 })).data;
-  if (latest === undefined) return;
-  const [now, latestAt] = [Date.now(), latest.created_at];
-  const when = { p10: null, p50: now + random.pick([3, 30]) * 86_400_000, p90: null };
-  const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null };
-  const leak = random.pick([{ since: now, excess: 1 }, "none"] as const);
-  const forecast = { state: "ok", based_on_until: latestAt, ...values, level: latest.fill_percentage, leak } as const;
-  await store.putForecasts([{ tankId, latestAt, forecast, refills: [] }], now);
 }
 
 type FeedEvent = { readonly type: string; readonly sequence: number; readonly data: { readonly alert: { readonly id: string } } };
