@@ -12,6 +12,7 @@ import { alertSweep } from "./figures/alert-sweep.ts";
 import { alerts } from "./figures/alerts.ts";
 import { bytes } from "./figures/bytes.ts";
 import { connections } from "./figures/connections.ts";
+import { dashboards } from "./figures/dashboards.ts";
 import { deepPage } from "./figures/deep-page.ts";
 import { depth } from "./figures/depth.ts";
 import { fairness } from "./figures/fairness.ts";
@@ -54,6 +55,7 @@ const FIGURES: readonly Figure[] = [
   alertSweep,
   alertPages,
   forecasts,
+  dashboards,
   depth,
 ];
 

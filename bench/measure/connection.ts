@@ -38,8 +38,10 @@ export class Connection implements Disposable {
     return new Connection(socket, destination);
   }
 
-  get(path: string): Promise<HttpResponse> {
-    return this.#request(() => this.#socket.write(`GET ${path}${this.#head}\r\n`));
+  /** `headers` besides those of every request. */
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpResponse> {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    return this.#request(() => this.#socket.write(`GET ${path}${this.#head}${lines.join("")}\r\n`));
   }
 
   post(path: string, json: Buffer): Promise<HttpResponse> {
@@ -102,6 +104,7 @@ function parseResponse(bytes: Buffer): HttpResponse | number {
   const status = Number(head.slice(9, 12));
   const length = /^content-length: *(\d+)/im.exec(head)?.[1];
   const rest = bytes.subarray(end + 4);
+  if (status === 304) return { status, head, body: "" };
   if (length !== undefined) {
     return rest.length < Number(length) ? end + 4 + Number(length) : { status, head, body: rest.toString("utf8") };
   }

@@ -2,6 +2,7 @@
 
 import type { Row } from "../columns.ts";
 import type { InsertRows } from "../core/many-rows.ts";
+import { bigints, doubles, texts } from "./arrays.ts";
 import { type Db, type Statement, statement, statementOf, type Value } from "./connection.ts";
 
 /** Columns that are not text. */
@@ -48,6 +49,8 @@ const TYPES: Readonly<Record<string, string>> = {
   verified_at: "bigint",
 };
 
+type ColumnValue = string | number | boolean | null;
+
 function insertion(table: string, columns: readonly string[]): string {
   const arrays = columns.map((column, i) => `$${i + 1}::${TYPES[column] ?? "text"}[]`);
   return `INSERT INTO ${table} (${columns.join(", ")}) SELECT * FROM unnest(${arrays.join(", ")})`;
@@ -64,8 +67,18 @@ export function upsert(table: string, columns: readonly string[], keys = 1): Sta
 /** Inserts of the use cases that are written once for both engines. */
 export function insertOn(db: Db): InsertRows {
   return async (table, columns, rows, end = "") => {
-    if (rows.length > 0) await db.rows(statementOf(`${insertion(table, columns)} ${end}`), columnsOf(rows));
+    if (rows.length === 0) return;
+    const values = columnsOf(rows).map((column, i) => arrayOf(TYPES[columns[i] as string] ?? "text", column));
+    await db.rows(statementOf(`${insertion(table, columns)} ${end}`), values);
   };
+}
+
+/** The driver converts what has no binary format here. */
+function arrayOf(type: string, values: ColumnValue[]): Value {
+  if (values.includes(null)) return values;
+  if (type === "text") return texts(values as string[]);
+  if (type === "bigint") return bigints(values as number[]);
+  return type === "double precision" ? doubles(values as number[]) : values;
 }
 
 /** An object that was deleted before keeps the time of its deletion. */
@@ -83,6 +96,6 @@ export function byId<T>(ids: readonly string[], rows: readonly Row[], toObject: 
   return new Map(ids.flatMap((id) => (found.has(id) ? [[id, toObject(found.get(id) as Row)]] : [])));
 }
 
-export function columnsOf(rows: readonly (readonly (string | number | boolean | null)[])[]): Value[] {
+export function columnsOf(rows: readonly (readonly ColumnValue[])[]): ColumnValue[][] {
   return (rows[0] ?? []).map((_, i) => rows.map((row) => row[i] ?? null));
 }
