@@ -61,7 +61,7 @@ export type TankCondition = {
 };
 
 /** `isNews`: people are notified of it. */
-export type ConditionChange = { readonly kind: AlertKind; readonly isNews: boolean };
+type ConditionChange = { readonly kind: AlertKind; readonly isNews: boolean };
 /** Without a reason, the alert tells it: see `closeReason`. */
 type ClearedCondition = ConditionChange & { readonly reason?: CloseReason };
 
