@@ -17,6 +17,7 @@ import { deepPage } from "./figures/deep-page.ts";
 import { depth } from "./figures/depth.ts";
 import { fairness } from "./figures/fairness.ts";
 import { fleetPages } from "./figures/fleet.ts";
+import { forecastJob } from "./figures/forecast-job.ts";
 import { forecasts } from "./figures/forecasts.ts";
 import { growth } from "./figures/growth.ts";
 import { importing } from "./figures/import.ts";
@@ -55,6 +56,7 @@ const FIGURES: readonly Figure[] = [
   alertSweep,
   alertPages,
   forecasts,
+  forecastJob,
   dashboards,
   depth,
 ];

@@ -68,13 +68,25 @@ async function fill(url: string, plan: Plan): Promise<void> {
   }
 }
 
-/** Executes one statement, beside the store. */
+/** Executes one statement, beside the store and beside a service that uses it. */
 export async function execute(engine: Engine, url: string, sql: string): Promise<void> {
   if (engine === "postgres") {
     await withClient(url, (client) => client.query(sql));
     return;
   }
-  const db = new DatabaseSync(sqliteFile(url));
+  const db = new DatabaseSync(sqliteFile(url), { timeout: 5000 });
   db.exec(sql);
   db.close();
+}
+
+/** The result of a query for one number, beside a service. */
+export async function selectNumber(engine: Engine, url: string, sql: string): Promise<number> {
+  if (engine === "postgres") {
+    const { rows } = await withClient(url, (client) => client.query<unknown[]>({ text: sql, rowMode: "array" }));
+    return Number(rows[0]?.[0]);
+  }
+  const db = new DatabaseSync(sqliteFile(url), { readOnly: true, timeout: 5000 });
+  const row = db.prepare(sql).get() ?? {};
+  db.close();
+  return Number(Object.values(row)[0]);
 }

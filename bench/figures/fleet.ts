@@ -64,7 +64,7 @@ export const fleetPages: Figure = {
   },
 };
 
-type Side = AsyncDisposable & { readonly tanks: number; readonly connection: Connection };
+type Side = AsyncDisposable & { readonly tanks: number; readonly service: Contestant };
 
 async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   const { largeFleet, smallFleet } = bench.scale;
@@ -77,16 +77,8 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
 
 async function openSide(bench: Bench, engine: Engine, tanks: number): Promise<Side> {
   const url = await wideDatabase(bench, engine, tanks);
-  const service: Contestant = await startTankMonitor(engine, url, createKey(url, "manage"));
-  const connection = await Connection.open(service);
-  return {
-    tanks,
-    connection,
-    async [Symbol.asyncDispose]() {
-      connection[Symbol.dispose]();
-      await service[Symbol.asyncDispose]();
-    },
-  };
+  const service = await startTankMonitor(engine, url, createKey(url, "manage"));
+  return { tanks, service, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
 }
 
 type Sides = Readonly<Record<"large" | "small", Side>>;
@@ -95,10 +87,13 @@ async function measure({ scale }: Bench, engine: Engine, query: FleetQuery, { la
   const row = `${query.name}-${engine}`;
   log(`${row}: one connection`);
   for (const side of [large, small]) await checkTotal(side, query);
+  // A connection for each turn: the service closes those that are idle for long.
   const turn =
-    ({ connection, tanks }: Side) =>
-    () =>
-      latency(connection, [`${PATH}${query.parameters(tanks)}`], scale.samples / 5);
+    ({ service, tanks }: Side) =>
+    async () => {
+      using connection = await Connection.open(service);
+      return await latency(connection, [`${PATH}${query.parameters(tanks)}`], scale.samples / 5);
+    };
   const turns = { large: turn(large), small: turn(small) };
   for (const warmUp of Object.values(turns)) await warmUp();
   const results = await alternate(scale.rounds, turns, inMilliseconds);
@@ -110,9 +105,11 @@ async function measure({ scale }: Bench, engine: Engine, query: FleetQuery, { la
   return { row, ...ratioOf(results.large, results.small), raw: [raw([large, results.large]), raw([small, results.small])] };
 }
 
-async function checkTotal({ connection, tanks }: Side, { parameters, matches }: FleetQuery): Promise<void> {
+async function checkTotal({ service, tanks }: Side, { parameters, matches }: FleetQuery): Promise<void> {
+  using connection = await Connection.open(service);
   const { status, body } = await connection.get(`${PATH}${parameters(tanks)}`);
   const expected = Array.from({ length: tanks }, (_, i) => wideTank(i)).filter(matches).length;
   const total = status === 200 ? (JSON.parse(body) as { readonly total_items: number }).total_items : undefined;
-  if (total !== expected) throw new Error(`${parameters(tanks)} of ${tanks} tanks: ${body.slice(0, 300)}, expected a total of `);
+  if (total !== expected)
+    throw new Error(`${parameters(tanks)} of ${tanks} tanks: ${body.slice(0, 300)}, expected a total of ${expected}`);
 }

@@ -47,7 +47,7 @@ export type Received = { readonly status: number; readonly headers: Headers; rea
 
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 8_000;
-/** If the service asks for more, the caller decides. */
+/** After a longer Retry-After the error is thrown at once. */
 const MAX_RETRY_AFTER_MS = 60_000;
 const RETRIED_STATUSES: readonly number[] = [408, 502, 503, 504];
 

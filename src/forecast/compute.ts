@@ -1,52 +1,24 @@
-// Computes forecasts that are outdated, each from the readings of the last two years.
+// Computes the forecast of a tank from its readings, in the thread of forecast-thread.ts.
 
-import { setTimeout as delay } from "node:timers/promises";
-import { hasCode } from "../domain/errors.ts";
 import { thinned } from "../domain/forecast/daily.ts";
 import { forecastFrom, type History, historyOf } from "../domain/forecast/forecast.ts";
 import { leakStates } from "../domain/forecast/leak.ts";
 import { type LeakState, leakStateOf } from "../domain/forecast/leak-state.ts";
 import { seasonAt } from "../domain/forecast/season.ts";
-import type { ComputedForecast, ForecastReads, ForecastWrites, OutdatedTank } from "../domain/forecast/stored.ts";
+import type { ComputedForecast, OutdatedTank } from "../domain/forecast/stored.ts";
 import type { Level } from "../domain/forecast/variation.ts";
-import type { Clock, Instant } from "../domain/instant.ts";
-import { UNRESTRICTED } from "../domain/key.ts";
-import type { Reads } from "../domain/store.ts";
+import type { Instant } from "../domain/instant.ts";
+import type { ReadingColumns } from "../domain/reading.ts";
 import type { Tank } from "../domain/tank.ts";
 
-const TWO_YEARS = 2 * 365 * 24 * 3_600_000;
+/** Readings of the last two years, in order of time. */
+export type ForecastTask = Omit<OutdatedTank, "since"> & {
+  readonly parts: readonly Pick<ReadingColumns, "instants" | "fills">[];
+  readonly now: Instant;
+};
 
-const FORECASTS_PER_WRITE = 20;
-
-export type ForecastStore = ForecastReads & ForecastWrites & Pick<Reads, "readingColumns">;
-
-/** Oldest first, until there are none. `pauses`: after each, as a multiple of the time that it took. */
-export async function computeOutdated(
-  store: ForecastStore,
-  clock: Clock,
-  pauses: number,
-  isStopping: () => boolean,
-): Promise<void> {
-  for (let hasMore = true; hasMore && !isStopping(); ) {
-    const outdated = await store.outdatedForecasts(FORECASTS_PER_WRITE);
-    const computed: ComputedForecast[] = [];
-    for (const tank of outdated) {
-      if (isStopping()) break;
-      const started = performance.now();
-      computed.push(await computeForecast(store, tank, clock()));
-      await delay(pauses * (performance.now() - started));
-    }
-    if (computed.length > 0) await store.putForecasts(computed, clock());
-    hasMore = outdated.length === FORECASTS_PER_WRITE;
-  }
-}
-
-async function computeForecast(
-  store: Pick<Reads, "readingColumns">,
-  { tank, latestAt }: OutdatedTank,
-  now: Instant,
-): Promise<ComputedForecast> {
-  const history = historyOf(await readingsOf(store, tank.id, now));
+export function computeForecast({ tank, latestAt, parts, now }: ForecastTask): ComputedForecast {
+  const history = historyOf(parts.flatMap((part) => thinned(levelsOf(part))));
   const { capacity, capacity_unit, use_case, location, min_fill_alert_percentage: threshold } = tank;
   const input = { capacity, capacity_unit, use_case, latitude: location.latitude, threshold, now };
   const { levelAt, ...values } = forecastFrom(history, input);
@@ -60,20 +32,8 @@ function leakIn(history: History, { location, use_case }: Tank): LeakState {
   return leakStateOf(leakStates(history, seasonAt(location.latitude, use_case)), lastDay);
 }
 
-/** Those of a damaged tank, which is reported, are none. */
-async function readingsOf(store: Pick<Reads, "readingColumns">, tankId: string, now: Instant): Promise<readonly Level[]> {
-  const readings: Level[] = [];
-  try {
-    for (let from: Instant | undefined = now - TWO_YEARS; from !== undefined; ) {
-      const part = await store.readingColumns(tankId, { from, to: Number.MAX_SAFE_INTEGER }, UNRESTRICTED);
-      if (part === undefined || part === "deleted") return [];
-      const { instants, fills, next } = part;
-      readings.push(...thinned(Array.from(instants, (at, i) => ({ at, fill: fills[i] as number }))));
-      from = next;
-    }
-  } catch (error) {
-    if (!hasCode(error, "data_damaged")) throw error;
-    return [];
-  }
-  return readings;
+function levelsOf({ instants, fills }: ForecastTask["parts"][number]): Level[] {
+  const levels: Level[] = [];
+  for (let i = 0; i < instants.length; i++) levels.push({ at: instants[i] as number, fill: fills[i] as number });
+  return levels;
 }

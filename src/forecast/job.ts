@@ -7,8 +7,9 @@ import type { Observe } from "../domain/events.ts";
 import type { FleetOrderReads, FleetOrderState, FleetOrderWrites } from "../domain/fleet-order.ts";
 import type { Clock } from "../domain/instant.ts";
 import { RepeatedTask } from "../domain/repeated-task.ts";
-import { computeOutdated, type ForecastStore } from "./compute.ts";
 import { followReadings } from "./fleet-order.ts";
+import { computeOutdated, type ForecastStore } from "./outdated.ts";
+import { ForecastThread } from "./thread.ts";
 
 /** How often it looks whether there is something to do. */
 const TICK_MS = 250;
@@ -20,8 +21,8 @@ const MAX_PAUSE_MS = 40_000;
 /** The holder says at least this often that it still is. */
 const STATE_MS = 15_000;
 const TURN_MS = 45_000;
-/** The pause after a forecast, as a multiple of the time that it took. */
-const COMPUTING_PAUSES = 3;
+/** The time from one forecast to the next: up to 200 a second. */
+const FORECAST_EVERY_MS = 5;
 
 export type ForecastJobOptions = {
   readonly store: ForecastStore & FleetOrderReads & FleetOrderWrites;
@@ -34,6 +35,7 @@ export class ForecastJob {
   readonly #id = randomUUID();
   readonly #order: RepeatedTask;
   readonly #forecasts: RepeatedTask;
+  readonly #thread = new ForecastThread();
   /** By the clock of `performance`. */
   #passAfter = 0;
   #passBy = 0;
@@ -60,6 +62,7 @@ export class ForecastJob {
 
   async stop(): Promise<void> {
     await Promise.all([this.#order.stop(), this.#forecasts.stop()]);
+    await this.#thread.close();
   }
 
   async #keepOrder(): Promise<void> {
@@ -85,7 +88,12 @@ export class ForecastJob {
   }
 
   async #computeOutdated(): Promise<void> {
-    const { store, clock } = this.#options;
-    if (this.#isHolder) await computeOutdated(store, clock, COMPUTING_PAUSES, () => this.#forecasts.isStopping);
+    if (!this.#isHolder) return;
+    await computeOutdated({
+      ...this.#options,
+      compute: (task) => this.#thread.compute(task),
+      everyMs: FORECAST_EVERY_MS,
+      isStopping: () => this.#forecasts.isStopping,
+    });
   }
 }

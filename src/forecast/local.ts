@@ -1,8 +1,9 @@
 // For commands that read a database which no service may be running on.
 
 import type { Store } from "../domain/store.ts";
-import { computeOutdated } from "./compute.ts";
+import { computeForecast } from "./compute.ts";
 import { followReadings } from "./fleet-order.ts";
+import { computeOutdated } from "./outdated.ts";
 
 /** Who has kept the order: no service does. */
 const HOLDER = "command line";
@@ -18,5 +19,6 @@ export async function updateForecasts(store: Store): Promise<void> {
   if (before !== undefined && before.holder !== HOLDER && Math.abs(now - before.at) < FRESH_MS) return;
   await followReadings(store, now);
   await store.putFleetOrderState(before, { asOf: now, holder: HOLDER, at: 0 });
-  await computeOutdated(store, Date.now, 0, () => Date.now() - now > COMPUTING_MS);
+  const isStopping = (): boolean => Date.now() - now > COMPUTING_MS;
+  await computeOutdated({ store, clock: Date.now, compute: computeForecast, everyMs: 0, isStopping });
 }

@@ -14,6 +14,7 @@ import { type Caller, createAdmission, createAuthentication } from "./auth.ts";
 import { BodyBudget, deferContinue, normalizeContentType, readFormBodies } from "./body.ts";
 import { ConnectionLimit, isProxyAddress, type TrustProxy, trustedProxies } from "./connection-limit.ts";
 import { CONNECTION_DEFAULTS, type ConnectionRules, manageConnections } from "./connections.ts";
+import { registerDashboard } from "./dashboard.ts";
 import { registerDocumentation } from "./documentation.ts";
 import { registerRoute, sendError } from "./handler.ts";
 import type { LastSeen } from "./last-seen.ts";
@@ -86,6 +87,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const longReads = new FairQueue(MAX_LONG_READS);
   for (const route of routes) registerRoute(app, route, admit, { reads, metrics, services }, budget, longReads);
   registerPages(app, { management: services.management, limits: options.limits, isLimited: options.rateLimit !== 0 });
+  registerDashboard(app);
   registerDocumentation(app, async () => (await import("./openapi.ts")).openapiDocument(routes, options.version));
   return app;
 }

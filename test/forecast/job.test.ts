@@ -5,7 +5,10 @@ import { suite, test } from "node:test";
 import type { StoredForecast } from "../../src/domain/forecast/stored.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
+import { computeForecast } from "../../src/forecast/compute.ts";
 import { ForecastJob } from "../../src/forecast/job.ts";
+import { computeOutdated } from "../../src/forecast/outdated.ts";
+import { forecastMetrics } from "../../src/observe/fleet-metrics.ts";
 import { customer, putCustomers, putTanks, tank, WHOLE_FLEET } from "../store/conformance/objects.ts";
 import { type Engine, type Opened, postgresEngine, sqliteEngine } from "../store/engines.ts";
 import { at, command, executed } from "../support/commands.ts";
@@ -196,4 +199,32 @@ function forecastJob(engine: Engine): void {
   );
 }
 
-for (const engine of [sqliteEngine, postgresEngine]) suite(`forecasts on ${engine.name}`, () => forecastJob(engine));
+function outdatedForecasts(engine: Engine): void {
+  test("one forecast for each tank, however many readings; the one that waits longest comes first", async (t) => {
+    const { store } = await engine.open(t);
+    await putCustomers(store, customer("a"));
+    await putTanks(store, ...["one", "two", "three"].map((id) => tank(id, "a")));
+    await ingest(store, ...["one", "two", "three"].flatMap((id) => falling(id, 40, 0.1, 365)));
+    await store.placeTanks(["two"], NOW - 90_000);
+    await store.placeTanks(["one"], NOW - 60_000);
+    await store.placeTanks(["three"], NOW - 30_000);
+    const lag = async () => (await forecastMetrics(store, () => NOW)())[0]?.values[0]?.value;
+    assert.equal(await lag(), 90);
+    const computed: string[] = [];
+    await computeOutdated({
+      ...{ store, clock: () => NOW, everyMs: 0, isStopping: () => false },
+      compute(task) {
+        computed.push(task.tank.id);
+        return computeForecast(task);
+      },
+    });
+    assert.deepEqual(computed, ["two", "one", "three"]);
+    assert.equal(await lag(), 0);
+  });
+}
+
+for (const engine of [sqliteEngine, postgresEngine])
+  suite(`forecasts on ${engine.name}`, () => {
+    forecastJob(engine);
+    outdatedForecasts(engine);
+  });

@@ -61,6 +61,7 @@ const READS: Reads = {
   "telemetryPage, far": () => readingsOf(store, "one", FAR),
   "telemetryPage in a range": () => readingsOf(store, "one", RANGE),
   readingColumns: () => store.readingColumns("one", RANGE, UNRESTRICTED),
+  historyColumns: () => store.historyColumns("one", RANGE),
   "telemetryPage of an unknown tank": () => store.telemetryPage("none", WHOLE, UNRESTRICTED),
   keyByHash: () => store.keyByHash("hash"),
 };
@@ -108,7 +109,7 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "devices with pending readings": [devices(true), ["device_pending"]],
   "devices without pending readings": [devices(false), ["device_free", "device_pending", "tank_by_creation"]],
   fleetEntry: [() => store.fleetEntry("one", UNRESTRICTED), []],
-  fleetCounts: [() => store.fleetCounts(5), ["device_pending", "fleet_by_heard", "fleet_by_urgency", "tank_by_creation"]],
+  fleetCounts: [() => store.fleetCounts(5), ["device_pending", "fleet_by_heard", "fleet_by_state", "tank_by_creation"]],
   "the fleet": [fleet({}), ["forecast_by_urgency"]],
   "the fleet, far": [fleet(FAR), ["forecast_by_urgency"]],
   "the fleet, low": [fleet({ state: "low" }), ["forecast_by_urgency"]],

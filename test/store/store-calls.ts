@@ -38,6 +38,7 @@ export const readCalls = (store: Store): Calls => ({
   telemetryPage: () => store.telemetryPage("one", WHOLE, UNRESTRICTED),
   telemetryRange: () => store.telemetryPage("one", { ...WHOLE, from: 0 }, UNRESTRICTED),
   readingColumns: () => store.readingColumns("one", { from: 0, to: 1 }, UNRESTRICTED),
+  historyColumns: () => store.historyColumns("one", { from: 0, to: 1 }),
   keyByHash: () => store.keyByHash("hash"),
   ping: () => store.ping(),
   keyList: () => store.keyList(),

@@ -1,15 +1,16 @@
-// Finds leaks: use that is steadily and far above what the tank has shown for the season. Theft of a little every day looks the
-// same. docs/forecasts.md explains the method.
+// Finds leaks: use that is steadily and far above what the tank has shown for the season, or a sudden loss. Theft of a little every
+// day, and of much at once, look the same. docs/forecasts.md explains the method.
 
 import type { Instant } from "../instant.ts";
 import { DAY, type DailyLevel, noiseOf } from "./daily.ts";
 import type { History } from "./forecast.ts";
+import { suddenLosses } from "./loss.ts";
 import type { Season } from "./season.ts";
 
 export type Leak = {
   /** The level after which use was too high. */
   readonly since: Instant;
-  /** Points a day above what is expected. */
+  /** Points a day above what is expected; of a sudden loss the points that were lost. */
   readonly excess: number;
 };
 
@@ -18,55 +19,68 @@ const WINDOW = { days: 5.5, levels: 3 } as const;
 /** A window that takes longer, because levels are rare or missing, is not judged. */
 const LONGEST_WINDOW = 8.5;
 /** Normal use is learned from what is older than this, so that a leak does not become normal before it is found. */
-const LEARNED_AFTER = 8;
+const LEARNED_AFTER = 6;
 /** After this time, a day counts half for what is normal. */
 const HALF_LIFE = 150;
 /** Before so many days of use are known, nothing is judged. */
 const LEAST_DAYS = 45;
 /** Points a day. */
-const LEAST_EXCESS = 0.6;
-/** Deviations above normal, and the factor above the largest excess that has passed without being a leak. */
-const UNUSUAL = { deviations: 2.5, times: 1.2, halfLife: 200 } as const;
+const LEAST_EXCESS = 0.7;
+/** Deviations above normal. */
+const UNUSUAL = 2.5;
+/** Tanks that use more than this many points a day are not judged: a leak of a point a day is lost in their use. */
+const MOST_USE = 6;
 /** A leak has closed when its excess is below this share of the limit. */
 const CLOSED_BELOW = 0.4;
 /** What ends by itself sooner than this was use, and is learned. */
 const HABIT_DAYS = 14;
+/** A sudden loss is reported for this long. */
+const LOSS_DAYS = 7;
 
 /** After each level that can be judged, the leak that is open then. The last one is the present state. */
 export type LeakAtLevel = { readonly day: number; readonly leak: Leak | undefined };
 
 /** None of a sensor that fails. */
-export function leakStates(
-  { daily: levels, isErratic }: Pick<History, "cleaned" | "daily" | "isErratic">,
-  season: Season,
-): LeakAtLevel[] {
-  if (isErratic) return [];
+export function leakStates(history: Pick<History, "cleaned" | "daily" | "isErratic">, season: Season): LeakAtLevel[] {
+  if (history.isErratic) return [];
+  const losses = suddenLosses(history.cleaned);
+  const steady = new Map(steadyLeaks(history.daily, season).map(({ day, leak }) => [day, leak]));
+  return history.daily.flatMap(({ day, segment }) => {
+    // Of the day on which it was certain, a level may be a little older.
+    const loss = losses.findLast(({ since, foundAt }) => Math.floor(foundAt / DAY) <= day && day - since / DAY < LOSS_DAYS);
+    const isRefilled =
+      loss !== undefined && segment !== history.daily.findLast((level) => level.day * DAY <= loss.since)?.segment;
+    if (loss !== undefined && !isRefilled) return [{ day, leak: { since: loss.since, excess: loss.points } }];
+    return steady.has(day) || losses.length > 0 ? [{ day, leak: steady.get(day) }] : [];
+  });
+}
+
+function steadyLeaks(levels: readonly DailyLevel[], season: Season): LeakAtLevel[] {
   const states: LeakAtLevel[] = [];
   const steps = stepsOf(levels, season);
   const noise = noiseOf(levels);
   const normal = new NormalUse();
-  /** The steady excess after each step, in deviations. */
-  const past = new Float64Array(steps.length);
-  let [learned, learnedPast] = [0, 0];
+  const judgements: (Judgement | undefined)[] = [];
+  let learned = 0;
   let open: { since: number; excess: number; openedAt: number } | undefined;
   for (const [i, { end }] of steps.entries()) {
     const window = windowBefore(steps, i + 1);
     const start = steps[window]?.start ?? end;
     if (open === undefined) {
       const until = Math.min(start, end - LEARNED_AFTER);
-      for (; (steps[learned]?.end ?? end) <= until; learned++) normal.learn(stepAt(steps, learned));
-      for (; learnedPast < learned; learnedPast++) normal.learnExcess(past[learnedPast] ?? 0, steps[learnedPast]?.end ?? end);
+      for (; (steps[learned]?.end ?? end) <= until; learned++) normal.learn(stepAt(steps, learned), judgements[learned]);
     }
     if (normal.days < LEAST_DAYS || end - start > LONGEST_WINDOW) continue;
-    const { excess, limit, deviations } = judge(steps, window, i + 1, normal, recentFactor(steps, learned, normal), noise);
-    past[i] = deviations;
+    const judgement = judge(steps, window, i + 1, normal, recentFactor(steps, learned, normal), noise);
+    const { excess, limit } = judgement;
+    judgements[i] = judgement;
     if (open === undefined) {
       if (excess > limit) open = { since: start, excess, openedAt: end };
     } else if (excess >= CLOSED_BELOW * limit) open.excess = excess;
     else {
       if (end - open.openedAt > HABIT_DAYS) {
-        [learned, learnedPast] = [window, window];
-        past.fill(0, window, i + 1);
+        learned = window;
+        judgements.fill(undefined, window, i + 1);
       }
       open = undefined;
     }
@@ -110,8 +124,10 @@ function windowBefore(steps: readonly Step[], end: number): number {
 
 /** Where little heating has been seen, it may be this many points on an average day; so much heat makes it half of that. */
 const UNKNOWN_HEATING = { perDay: 0.5, heat: 40 } as const;
-/** A tank with a day far above its normal use is used in bursts, like a generator: a leak could not be told from that. */
+/** A tank with a day far above its normal use is used in bursts, like a generator. */
 const BURST = { least: 1.5, noise: 4, normal: 5 } as const;
+/** The expected deviation counts like so many days of readings; what exceeds a bound is cut off there. */
+const EXPECTED = { days: 60, low: -1.5, high: 3, least: 0.2 } as const;
 
 /** Use = base + heating × heat, fitted by least squares to what has been learned; older days count less. */
 class NormalUse {
@@ -120,17 +136,19 @@ class NormalUse {
   heating = 0;
   /** How much more heating a day may take than has been seen. */
   unknownHeating: number = UNKNOWN_HEATING.perDay;
-  /** The largest excess so far, in deviations, and use of a day. */
-  largestExcess = 0;
+  /** The largest use of a day, and the largest of the lowest of each window. */
   largestUse = 0;
+  private largestLowest = 0;
   private heat = 0;
   private heatSquare = 0;
   private use = 0;
   private useHeat = 0;
   private learnedAt = Number.NEGATIVE_INFINITY;
-  private excessAt = Number.NEGATIVE_INFINITY;
+  private judgedDays = 0;
+  private squares = 0;
 
-  learn({ end, days, use, heat }: Step): void {
+  /** `judgement`: of the window that ends with the step. */
+  learn({ end, days, use, heat }: Step, judgement: Judgement | undefined): void {
     const faded = 2 ** (-(end - this.learnedAt) / HALF_LIFE);
     this.learnedAt = end;
     this.days = this.days * faded + days;
@@ -139,13 +157,16 @@ class NormalUse {
     this.use = this.use * faded + use;
     this.useHeat = this.useHeat * faded + (use * heat) / days;
     this.largestUse = Math.max(use / Math.max(days, 0.7), this.largestUse * faded);
+    this.largestLowest = Math.max(judgement?.lowest ?? 0, this.largestLowest * faded);
+    const deviations = Math.max(EXPECTED.low, Math.min(EXPECTED.high, judgement?.deviations ?? 0));
+    this.squares = this.squares * faded + days * deviations ** 2;
+    this.judgedDays = this.judgedDays * faded + (judgement === undefined ? 0 : days);
     this.fit();
   }
 
-  learnExcess(deviations: number, at: number): void {
-    const faded = 2 ** (-(at - this.excessAt) / UNUSUAL.halfLife);
-    this.excessAt = at;
-    this.largestExcess = Math.max(deviations, this.largestExcess * faded);
+  /** How far use of this tank has differed from normal ÷ how far that of tanks does. */
+  get spread(): number {
+    return Math.max(EXPECTED.least, Math.sqrt((this.squares + EXPECTED.days) / (this.judgedDays + EXPECTED.days)));
   }
 
   private fit(): void {
@@ -164,10 +185,14 @@ class NormalUse {
     const coldDay = this.base + 2.5 * this.heating;
     return this.largestUse > BURST.least + BURST.noise * noise + BURST.normal * coldDay;
   }
+
+  limitInBursts(): number {
+    return Math.max(LOWEST.least, LOWEST.times * this.largestLowest);
+  }
 }
 
-/** Use of the last two learned weeks ÷ normal use, where it was higher: a cold winter, or a new habit. */
-const RECENT = { days: 14, most: 3, weightOfNormal: 0.3, leastUse: 0.5 } as const;
+/** Use of the last learned days ÷ normal use, where it was higher: a cold winter, or a new habit. */
+const RECENT = { days: 10, most: 3, weightOfNormal: 0.3, leastUse: 0.5 } as const;
 
 function recentFactor(steps: readonly Step[], learned: number, { base, heating }: NormalUse): number {
   const since = (steps[learned - 1]?.end ?? 0) - RECENT.days;
@@ -182,15 +207,27 @@ function recentFactor(steps: readonly Step[], learned: number, { base, heating }
 }
 
 /** How far use differs from normal, as a share of base load and of heating on an average day, and by noise of the level. */
-const DEVIATION = { base: 0.28, heating: 0.48, level: 0.2, noise: 2 } as const;
+const DEVIATION = { base: 0.28, heating: 0.48, level: 0.1, noise: 3 } as const;
 /** The lowest third of the window may be this much lower, by chance and by noise. */
 const THIRD = { share: 0.8, ofHighest: 0.35, least: 0.05, noise: 4.5 } as const;
 
-type Judgement = { readonly excess: number; readonly limit: number; readonly deviations: number };
+/** Use in bursts is judged by the day of the least use, if there are enough of them and they are alike. */
+const LOWEST = { days: 5, least: 0.5, times: 1.5, ofHighest: 0.25 } as const;
 
-/** Points a day of the steps from `start` up to `end`. */
+type Judgement = {
+  /** Points a day. A leak is an excess above the limit. */
+  readonly excess: number;
+  readonly limit: number;
+  /** Use above normal. */
+  readonly deviations: number;
+  /** Points on the day of the least use. */
+  readonly lowest: number;
+};
+
+/** Of the steps from `start` up to `end`. */
 function judge(steps: readonly Step[], start: number, end: number, normal: NormalUse, factor: number, noise: number): Judgement {
   let [days, heat, use, expected, lowest, highest] = [0, 0, 0, 0, Number.POSITIVE_INFINITY, 0];
+  let [lowestDay, highestDay] = [Number.POSITIVE_INFINITY, 0];
   let [part, partDays, partExcess] = [1, 0, 0];
   for (let i = start; i < end; i++) {
     const step = stepAt(steps, i);
@@ -201,22 +238,27 @@ function judge(steps: readonly Step[], start: number, end: number, normal: Norma
     expected += stepExpected;
     partDays += step.days;
     partExcess += step.use - stepExpected;
+    if (step.days > 0.5) {
+      lowestDay = Math.min(lowestDay, step.use / step.days);
+      highestDay = Math.max(highestDay, step.use / step.days);
+    }
     if (i - start + 1 < (part * (end - start)) / 3) continue;
     lowest = Math.min(lowest, partExcess / partDays);
     highest = Math.max(highest, partExcess / partDays);
     [part, partDays, partExcess] = [part + 1, 0, 0];
   }
+  const unknown = normal.unknownHeating * (heat / days);
+  const weather = DEVIATION.heating * (normal.heating + normal.unknownHeating) * Math.min(1, heat / days / 0.4);
+  const deviation = Math.hypot((DEVIATION.level + DEVIATION.noise * noise) / days, DEVIATION.base * normal.base, weather);
+  const deviations = ((use - expected) / days - unknown) / deviation;
+  if (normal.isInBursts(noise)) {
+    const areAlike = end - start >= LOWEST.days && lowestDay >= LOWEST.ofHighest * highestDay;
+    return { excess: areAlike ? lowestDay : 0, limit: normal.limitInBursts(), deviations, lowest: lowestDay };
+  }
   // A leak goes on day and night: what is much less in one third of the window was a burst of use, or a change of weather.
   const atLeast = lowest + THIRD.least + (THIRD.noise * noise) / days;
   const isEven = atLeast >= THIRD.ofHighest * highest;
   const excess = isEven ? Math.min((use - expected) / days, atLeast / THIRD.share) : Math.min(0, lowest);
-  const unknown = normal.unknownHeating * (heat / days);
-  const weather = DEVIATION.heating * (normal.heating + normal.unknownHeating) * Math.min(1, heat / days / 0.4);
-  const deviation = Math.hypot((DEVIATION.level + DEVIATION.noise * noise) / days, DEVIATION.base * normal.base, weather);
-  const limit = Math.max(
-    LEAST_EXCESS,
-    Math.max(UNUSUAL.deviations, UNUSUAL.times * normal.largestExcess) * deviation + unknown,
-    normal.isInBursts(noise) ? Number.POSITIVE_INFINITY : 0,
-  );
-  return { excess, limit, deviations: Math.max(0, excess - unknown) / deviation };
+  const limit = Math.max(LEAST_EXCESS, UNUSUAL * normal.spread * deviation + unknown);
+  return { excess, limit: expected / days > MOST_USE ? Number.POSITIVE_INFINITY : limit, deviations, lowest: lowestDay };
 }

@@ -3,6 +3,7 @@
 import type { Instant } from "../instant.ts";
 import type { Scope } from "../key.ts";
 import type { Page, PageQuery } from "../page.ts";
+import type { InstantRange, ReadingColumns } from "../reading.ts";
 import type { Tank } from "../tank.ts";
 import type { Forecast } from "./forecast.ts";
 import type { LeakState } from "./leak-state.ts";
@@ -33,6 +34,8 @@ export interface ForecastReads {
   ): Promise<Page<Refill> | "deleted" | undefined>;
   /** The oldest first. */
   outdatedForecasts(limit: number): Promise<readonly OutdatedTank[]>;
+  /** As `readingColumns`, in a way that delays other reads less. */
+  historyColumns(tankId: string, range: InstantRange): Promise<ReadingColumns | "deleted" | undefined>;
 }
 
 export interface ForecastWrites {

@@ -131,7 +131,7 @@ function tankRow(row: Row): TankRow {
     threshold,
     at,
     fill,
-    urgency,
+    state,
     heard,
     noticed,
     checkAt,
@@ -140,7 +140,7 @@ function tankRow(row: Row): TankRow {
   const [forecastColumns, others] = [forecastAndOthers.slice(0, FORECAST_FIELDS), forecastAndOthers.slice(FORECAST_FIELDS)];
   const [device, deviceTank, isElsewhere, hasOwner, ...columns] = others;
   const { tank, alerts, damage } = storedTank(columns);
-  const isInFleet = [threshold, urgency, heard].some((value) => value !== null);
+  const isInFleet = [threshold, state, heard].some((value) => value !== null);
   return {
     tank,
     isDamaged: damage !== undefined,
@@ -150,7 +150,7 @@ function tankRow(row: Row): TankRow {
     alerts,
     head: start === null ? undefined : ({ total, inBlocks, start, data, checksum } as TankRow["head"]),
     latest: latestAt === null ? undefined : ({ at: latestAt, fill: latestFill } as TankRow["latest"]),
-    fleet: isInFleet ? ({ threshold, at, fill, urgency, heard, noticed, checkAt } as TankRow["fleet"]) : undefined,
+    fleet: isInFleet ? ({ threshold, at, fill, state, heard, noticed, checkAt } as TankRow["fleet"]) : undefined,
     forecast: storedForecastRow(forecastColumns),
     deviceTank: device === null ? undefined : (deviceTank as string | null),
     isDeviceElsewhere: Number(isElsewhere) === 1,

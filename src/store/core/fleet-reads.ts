@@ -80,7 +80,9 @@ export function fleetReadsOn(engine: ManagementEngine, maxSorted = MAX_SORTED) {
   };
 }
 
-type EntryReads = Pick<FleetReads, "fleetEntry"> & Pick<FleetOrderReads, "fleetOrderState"> & ForecastReads;
+type EntryReads = Pick<FleetReads, "fleetEntry"> &
+  Pick<FleetOrderReads, "fleetOrderState"> &
+  Omit<ForecastReads, "historyColumns">;
 
 /** Reads of one tank, and what the job looks up. They cost little whatever the size of the fleet. */
 export function forecastReads(prepare: Prepare): EntryReads {

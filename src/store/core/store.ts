@@ -118,6 +118,7 @@ const OBJECTS: Readonly<Record<string, string>> = {
   alertById: "alert",
   customerById: "customer",
   evaluateTank: "tank",
+  historyColumns: "tank",
   refillPage: "tank",
   tankForecast: "tank",
   managedCustomer: "customer",

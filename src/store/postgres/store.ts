@@ -4,6 +4,7 @@ import type pg from "pg";
 import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import { DamageError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
+import { UNRESTRICTED } from "../../domain/key.ts";
 import type { Progress, Store } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { alertReads } from "../core/alert-reads.ts";
@@ -99,6 +100,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
     const work = (tx: EngineTransaction) => runWrite(tx, name, args);
     return WRITES_OF_JOBS.has(name) ? writer.writeBeside(work) : writer.write(work);
   }
+  const { readingColumns } = telemetryReads(primary);
   const engine: Engine = {
     reads: {
       ...(replicas === primary ? sharedReads(primary) : withPrimary(sharedReads(replicas), sharedReads(primary), observe)),
@@ -109,6 +111,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
       ...recipientReads(prepareOn(primary)),
       ...managementReads(primary),
       ...forecastReads(prepareOn(primary)),
+      historyColumns: (tankId, range) => readingColumns(tankId, range, UNRESTRICTED),
       checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args)),
     },
     write,

@@ -5,17 +5,22 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import type { AuditContext } from "../../domain/audit.ts";
 import type { IdempotencyKey, Provision } from "../../domain/commands/command.ts";
+import { UNRESTRICTED } from "../../domain/key.ts";
+import type { InstantRange } from "../../domain/reading.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
 import { openReader, retryWhileBusy } from "./connection.ts";
 import { managementReads } from "./management-reads.ts";
+import { telemetryReads } from "./telemetry-reads.ts";
 import { type Call, failedReply, type Reply, type ThreadData } from "./thread.ts";
 import { transactionOn } from "./transaction.ts";
 
 export type ManagementReadTable = ReturnType<typeof threadReads>;
 
 function threadReads(db: DatabaseSync, alerts: AlertSettings) {
+  const { readingColumns } = telemetryReads(db);
   return {
     ...managementReads(db),
+    historyColumns: (tankId: string, range: InstantRange) => readingColumns(tankId, range, UNRESTRICTED),
     checkProvision: (rows: Provision, context: AuditContext, key?: IdempotencyKey) =>
       checkProvisionOnce(
         transactionOn(db, () => {}, alerts),

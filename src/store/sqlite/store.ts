@@ -66,6 +66,7 @@ export async function openSqlite(
       deviceSearch: threaded("deviceSearch"),
       fleetPage: threaded("fleetPage"),
       scanFleet: threaded("scanFleet"),
+      historyColumns: threaded("historyColumns"),
       fleetCounts: threaded("fleetCounts"),
       deliveryCounts: threaded("deliveryCounts"),
       auditPage: threaded("auditPage"),

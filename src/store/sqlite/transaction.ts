@@ -151,7 +151,7 @@ function objectWrites(db: DatabaseSync) {
   const addHead = db.prepare("INSERT INTO head (tank, checksum) SELECT pk, ?2 FROM tank WHERE id = ?1");
   const addTankCount = db.prepare("UPDATE customer SET tank_count = tank_count + ? WHERE id = ?");
   const storedHead = headReads(db);
-  const putFleet = upsert(db, "fleet", ["tank", "threshold", "at", "fill", "urgency", "heard"]);
+  const putFleet = upsert(db, "fleet", ["tank", "threshold", "at", "fill", "state", "heard"]);
   const removeFleet = db.prepare("DELETE FROM fleet WHERE tank = ?");
   const updateLastSeen = db.prepare(
     `UPDATE customer SET last_seen_at = ?1, checksum = checksum + ?1 - coalesce(last_seen_at, 0)

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { DailyLevel } from "../../../src/domain/forecast/daily.ts";
-import { type Leak, leakStates } from "../../../src/domain/forecast/leak.ts";
+import { historyOf as knownHistory } from "../../../src/domain/forecast/forecast.ts";
+import { type Leak, type LeakAtLevel, leakStates } from "../../../src/domain/forecast/leak.ts";
 import { seasonAt } from "../../../src/domain/forecast/season.ts";
 import { scoreLeak } from "../../../src/simulate/detection.ts";
 import { seeded } from "../../../src/simulate/random.ts";
@@ -81,6 +82,12 @@ describe("leaks", () => {
     assert.notEqual(states.at(-1)?.leak, undefined);
   });
 
+  it("finds a leak of a generator while it stands still", () => {
+    const inBursts = levelsOf(300, (day) => (day % 23 < 2 ? random.between(5, 12) : 0) + (day >= 212 ? 1 : 0));
+    const [alarm] = alarmsIn(inBursts, null);
+    assert.ok(alarm !== undefined && alarm.day > 212 && alarm.day <= 219.6, JSON.stringify(alarm));
+  });
+
   it("opens at most one false alarm in 20 tank-years of a simulated fleet, and finds 95 % of leaks of twice the use or more", () => {
     const [tanks, days, start] = [80, 730, Date.parse("2023-07-01")];
     const found: boolean[] = [];
@@ -95,5 +102,67 @@ describe("leaks", () => {
     assert.ok(found.length > 30, `${found.length}`);
     assert.ok(found.filter(Boolean).length / found.length >= 0.95, `${found.filter(Boolean).length} of ${found.length}`);
     assert.ok(falseAlarms <= daysWithoutLeak / 365 / 20, `${falseAlarms}`);
+  });
+});
+
+describe("sudden losses", () => {
+  const HOUR = DAY / 24;
+  /** Readings of a tank that uses half a point a day; `levelOf` changes them by the hour since the loss, on day 60. */
+  function leaksOf(levelOf: (level: number, hour: number) => number, days = 63, interval = 4): readonly LeakAtLevel[] {
+    const start = START * DAY;
+    const readings = Array.from({ length: Math.floor((days * 24) / interval) }, (_, i) => {
+      const hour = i * interval;
+      return { at: start + hour * HOUR, fill: random.normal(levelOf(90 - hour / 48, hour - 60 * 24), 0.05) };
+    });
+    return leakStates(knownHistory(readings), seasonAt(48, null));
+  }
+  const stolen = (level: number, hour: number): number => level - 10 * Math.min(1, Math.max(0, hour / 3));
+
+  for (const interval of [1, 4, 6, 24]) {
+    it(`reports a tenth of the tank that is gone within hours, read every ${interval} hours`, () => {
+      const leak = leaksOf(stolen, 62 + interval / 12, interval).at(-1)?.leak;
+      assert.ok(leak !== undefined && Math.abs(leak.excess - 10) < 1.5, JSON.stringify(leak));
+      assert.ok(Math.abs(leak.since / DAY - START - 60) <= Math.max(interval, 8) / 24, JSON.stringify(leak));
+    });
+  }
+
+  it("reports it within half a day of 4-hourly readings, and for a week", () => {
+    assert.equal(leaksOf(stolen, 60.2).at(-1)?.leak, undefined);
+    assert.notEqual(leaksOf(stolen, 60.7).at(-1)?.leak, undefined);
+    assert.notEqual(leaksOf(stolen, 66).at(-1)?.leak, undefined);
+    assert.equal(leaksOf(stolen, 68).at(-1)?.leak, undefined);
+  });
+
+  it("reports a second one as large as the first", () => {
+    const leak = leaksOf((level, hour) => stolen(stolen(level, hour), hour - 240), 71).at(-1)?.leak;
+    assert.ok(leak !== undefined && Math.abs(leak.since / DAY - START - 70) <= 0.2, JSON.stringify(leak));
+  });
+
+  const harmless: readonly [name: string, levelOf: (level: number, hour: number) => number][] = [
+    ["a single wrong reading", (level, hour) => (hour === 0 ? 40 : level)],
+    ["false zeros of a day", (level, hour) => (hour >= 0 && hour < 24 ? 0 : level)],
+    ["the end of a false high", (level, hour) => (hour >= 0 && hour < 36 ? 99 : level - 12)],
+    ["as much as the tank uses on other days", (level, hour) => level - 12 * Math.floor((hour + 1440) / 480)],
+  ];
+  for (const [name, levelOf] of harmless) {
+    it(`reports nothing: ${name}`, () => {
+      const first = name.startsWith("as much") ? START + 55 : START;
+      for (const days of [60.2, 60.4, 61, 62, 63, 64]) {
+        assert.deepEqual(
+          leaksOf(levelOf, days).filter(({ day, leak }) => day > first && leak !== undefined),
+          [],
+        );
+      }
+    });
+  }
+
+  it("ends with a refill", () => {
+    const refilled = leaksOf((level, hour) => stolen(level, hour) + (hour > 48 ? 20 : 0), 64.5);
+    assert.equal(refilled.at(-1)?.leak, undefined);
+  });
+
+  it("takes a device with a lower offset for a loss, for a week", () => {
+    assert.notEqual(leaksOf((level, hour) => (hour < 0 ? level : level - 15)).at(-1)?.leak, undefined);
+    assert.equal(leaksOf((level, hour) => (hour < 0 ? level : level - 15), 68).at(-1)?.leak, undefined);
   });
 });

@@ -1,0 +1,83 @@
+// Finds sudden losses: a level that falls within hours by far more than the tank has ever used in such a time, and stays down. Theft
+// and ruptures look like that; so does a device that is replaced by one with another offset.
+
+import type { Instant } from "../instant.ts";
+import { at, DAY, HOUR, type Level, variationOf } from "./variation.ts";
+
+export type SuddenLoss = {
+  /** The highest reading of the hours before it. */
+  readonly since: Instant;
+  /** The first reading at which it was certain. */
+  readonly foundAt: Instant;
+  /** Points of fill. */
+  readonly points: number;
+};
+
+/** A fall counts as one within this time, or between two readings. */
+const FALL_TIME = 8 * HOUR;
+/** After a longer silence nobody can say how fast it was. */
+const LONGEST_SILENCE = 2.5 * DAY;
+/** Points, apart from noise, and the factor above the largest fall before. */
+const LEAST = { points: 5, times: 2 } as const;
+/** Before this time is known, nothing is judged. */
+const KNOWN_FOR = 21 * DAY;
+/** The level before it is the lowest of this time, because a false high that ends is no loss. */
+const TRUE_LEVEL = 2.5 * DAY;
+/** A loss is certain after this time. Sensors that fail often report about zero, for days. */
+const HELD = { time: 8 * HOUR, aboutZero: 3, timeAtZero: 2.5 * DAY } as const;
+
+/** `cleaned` is in order of time and without outliers. Losses that are not certain yet are left out. */
+export function suddenLosses(cleaned: readonly Level[]): SuddenLoss[] {
+  const losses: SuddenLoss[] = [];
+  if (cleaned.length === 0) return losses;
+  const { noise, usePerDay } = variationOf(cleaned);
+  const knownAt = at(cleaned, 0).at + KNOWN_FOR;
+  /** `pending`: of the time of the present fall, which must not be its own measure. */
+  let [largest, pending, pendingUntil] = [0, 0, 0];
+  for (let i = 1; i < cleaned.length; i++) {
+    const reading = at(cleaned, i);
+    const top = topBefore(cleaned, i);
+    const since = at(cleaned, top);
+    const time = reading.at - since.at;
+    if (time > LONGEST_SILENCE || since.at < (losses.at(-1)?.foundAt ?? 0)) continue;
+    const fall = since.fill - reading.fill - (usePerDay * Math.max(0, time - FALL_TIME)) / DAY;
+    if (reading.at > pendingUntil) [largest, pending] = [Math.max(largest, pending), 0];
+    if (reading.at >= knownAt && fall > Math.max(LEAST.points + noise, LEAST.times * largest)) {
+      const points = lowestBefore(cleaned, top) - reading.fill;
+      const foundAt = points > Math.max(LEAST.points, fall / 2) ? heldAt(cleaned, i, points) : undefined;
+      if (foundAt !== undefined) {
+        losses.push({ since: since.at, foundAt, points });
+        continue;
+      }
+    }
+    if (fall > pending) [pending, pendingUntil] = [fall, reading.at + FALL_TIME];
+  }
+  return losses;
+}
+
+/** The highest reading within the time of a fall before another one, or the one before it. */
+function topBefore(cleaned: readonly Level[], index: number): number {
+  const start = at(cleaned, index).at - FALL_TIME;
+  let top = index - 1;
+  for (let i = index - 2; i >= 0 && at(cleaned, i).at >= start; i--) if (at(cleaned, i).fill >= at(cleaned, top).fill) top = i;
+  return top;
+}
+
+function lowestBefore(cleaned: readonly Level[], index: number): number {
+  const start = at(cleaned, index).at - TRUE_LEVEL;
+  let lowest = at(cleaned, index).fill;
+  for (let i = index - 1; i >= 0 && at(cleaned, i).at >= start; i--) lowest = Math.min(lowest, at(cleaned, i).fill);
+  return lowest;
+}
+
+/** When the level had stayed down for long enough. */
+function heldAt(cleaned: readonly Level[], index: number, points: number): Instant | undefined {
+  const { at: start, fill } = at(cleaned, index);
+  const time = fill <= HELD.aboutZero ? HELD.timeAtZero : HELD.time;
+  for (let i = index + 1; i < cleaned.length; i++) {
+    const reading = at(cleaned, i);
+    if (reading.fill > fill + points / 2) return undefined;
+    if (reading.at - start >= time) return reading.at;
+  }
+  return undefined;
+}

@@ -1,0 +1,59 @@
+// Has forecasts that are outdated computed, and stores them.
+
+import { setTimeout as delay } from "node:timers/promises";
+import { hasCode } from "../domain/errors.ts";
+import type { ComputedForecast, ForecastReads, ForecastWrites } from "../domain/forecast/stored.ts";
+import type { Clock, Instant } from "../domain/instant.ts";
+import type { ReadingColumns } from "../domain/reading.ts";
+import type { ForecastTask } from "./compute.ts";
+
+const TWO_YEARS = 2 * 365 * 24 * 3_600_000;
+
+const FORECASTS_PER_WRITE = 20;
+
+export type ForecastStore = ForecastReads & ForecastWrites;
+
+export type ComputingOptions = {
+  readonly store: ForecastStore;
+  readonly clock: Clock;
+  readonly compute: (task: ForecastTask) => ComputedForecast | Promise<ComputedForecast>;
+  /** The least time from one to the next. */
+  readonly everyMs: number;
+  readonly isStopping: () => boolean;
+};
+
+/** Oldest first, until there are none. */
+export async function computeOutdated({ store, clock, compute, everyMs, isStopping }: ComputingOptions): Promise<void> {
+  let next = performance.now();
+  for (let hasMore = true; hasMore && !isStopping(); ) {
+    const outdated = await store.outdatedForecasts(FORECASTS_PER_WRITE);
+    const computed: ComputedForecast[] = [];
+    for (const { tank, latestAt } of outdated) {
+      if (isStopping()) break;
+      const now = clock();
+      computed.push(await compute({ tank, latestAt, parts: await readingsOf(store, tank.id, now), now }));
+      // The time that a write took is made up for.
+      next = Math.max(next + everyMs, performance.now() - FORECASTS_PER_WRITE * everyMs);
+      await delay(Math.max(0, next - performance.now()));
+    }
+    if (computed.length > 0) await store.putForecasts(computed, clock());
+    hasMore = outdated.length === FORECASTS_PER_WRITE;
+  }
+}
+
+/** Those of a damaged tank, which is reported, are none. */
+async function readingsOf(store: ForecastReads, tankId: string, now: Instant): Promise<readonly ReadingColumns[]> {
+  const parts: ReadingColumns[] = [];
+  try {
+    for (let from: Instant | undefined = now - TWO_YEARS; from !== undefined; ) {
+      const part = await store.historyColumns(tankId, { from, to: Number.MAX_SAFE_INTEGER });
+      if (part === undefined || part === "deleted") return [];
+      parts.push(part);
+      from = part.next;
+    }
+  } catch (error) {
+    if (!hasCode(error, "data_damaged")) throw error;
+    return [];
+  }
+  return parts;
+}
