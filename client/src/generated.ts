@@ -193,8 +193,8 @@ export type FleetTank = {
   readonly alerts: readonly ({
     /** Identifier of the alert */
     readonly id: string;
-    /** low: at or below the tank's threshold; silent: no reading for too long */
-    readonly kind: "low" | "silent";
+    /** low: at or below the tank's threshold; runs_low_soon: expected to be low within days; leak: use far above normal; silent: no reading for too long */
+    readonly kind: "low" | "runs_low_soon" | "leak" | "silent";
     /** open, then acknowledged, then closed */
     readonly state: "open" | "acknowledged" | "closed";
     /** When the alert was opened */
@@ -381,8 +381,8 @@ export type Alert = {
   readonly id: string;
   /** Always `alert` */
   readonly object: "alert";
-  /** low: at or below the tank's threshold; silent: no reading for too long */
-  readonly kind: "low" | "silent";
+  /** low: at or below the tank's threshold; runs_low_soon: expected to be low within days; leak: use far above normal; silent: no reading for too long */
+  readonly kind: "low" | "runs_low_soon" | "leak" | "silent";
   /** open, then acknowledged, then closed */
   readonly state: "open" | "acknowledged" | "closed";
   /** The tank */
@@ -397,8 +397,8 @@ export type Alert = {
   readonly acknowledged_by: string | null;
   /** When it was closed */
   readonly closed_at: string | null;
-  /** recovered: the condition has cleared; threshold_changed: it has cleared by another threshold; tank_deleted: the tank was deleted; manual: somebody closed it */
-  readonly close_reason: "recovered" | "threshold_changed" | "tank_deleted" | "manual" | null;
+  /** recovered: the condition has cleared; became_low: the tank is low now; threshold_changed: it has cleared by another threshold; turned_off: alerts of this kind are off; tank_deleted: the tank was deleted; manual: somebody closed it */
+  readonly close_reason: "recovered" | "became_low" | "threshold_changed" | "turned_off" | "tank_deleted" | "manual" | null;
   /** The tank's threshold when the alert was opened */
   readonly threshold: number;
   /** The fill of the tank when the alert was opened */
@@ -407,6 +407,15 @@ export type Alert = {
   readonly latest_fill_percentage: number;
   /** When that was measured */
   readonly latest_reading_at: string;
+  /** When the tank was expected to be low, when a runs_low_soon alert was opened; null for other kinds */
+  readonly runs_low_at: string | null;
+  /** What a leak alert was opened by; null for other kinds */
+  readonly leak: {
+    /** Since when more is used than normal */
+    readonly since: string;
+    /** Percentage points a day above normal use */
+    readonly percentage_per_day: number;
+  } | null;
   /** What somebody wrote about it */
   readonly note: string | null;
   /** When the alert was last changed */
@@ -830,6 +839,10 @@ export type TankAlerts = {
   readonly silent_after: string | null;
   /** No alert of this tank opens until then */
   readonly paused_until: string | null;
+  /** false: no alert says that this tank is expected to be low soon */
+  readonly runs_low_soon: boolean;
+  /** false: no alert says that use of this tank is far above normal */
+  readonly leak: boolean;
 };
 
 /** The settings to change; `null` clears one */
@@ -838,6 +851,10 @@ export type TankAlertsChange = {
   readonly silent_after?: string | null;
   /** No alert of this tank opens until then */
   readonly paused_until?: string | null;
+  /** false: no alert says that this tank is expected to be low soon */
+  readonly runs_low_soon?: boolean;
+  /** false: no alert says that use of this tank is far above normal */
+  readonly leak?: boolean;
 };
 
 /** A tank to create */
@@ -1207,7 +1224,7 @@ export type Channel = {
   /** Only these events; null: all */
   readonly events: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
   /** Only alerts of these kinds; null: all */
-  readonly kinds: readonly ("low" | "silent")[] | null;
+  readonly kinds: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only alerts of this customer's tanks; null: of all */
   readonly customer_id: string | null;
   /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
@@ -1250,7 +1267,7 @@ export type ChannelDetails = {
   /** Only these events; null: all */
   readonly events: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
   /** Only alerts of these kinds; null: all */
-  readonly kinds: readonly ("low" | "silent")[] | null;
+  readonly kinds: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only alerts of this customer's tanks; null: of all */
   readonly customer_id: string | null;
   /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
@@ -1301,7 +1318,7 @@ export type CreatedChannel = {
   /** Only these events; null: all */
   readonly events: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
   /** Only alerts of these kinds; null: all */
-  readonly kinds: readonly ("low" | "silent")[] | null;
+  readonly kinds: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only alerts of this customer's tanks; null: of all */
   readonly customer_id: string | null;
   /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
@@ -1376,7 +1393,7 @@ export type NewWebhookChannel = {
   /** Only these events; null: all */
   readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
   /** Only alerts of these kinds; null: all */
-  readonly kinds?: readonly ("low" | "silent")[] | null;
+  readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only alerts of this customer's tanks; null: of all */
   readonly customer_id?: string | null;
   /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
@@ -1394,7 +1411,7 @@ export type NewEmailChannel = {
   /** Only these events; null: all */
   readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
   /** Only alerts of these kinds; null: all */
-  readonly kinds?: readonly ("low" | "silent")[] | null;
+  readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only alerts of this customer's tanks; null: of all */
   readonly customer_id?: string | null;
   /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
@@ -1419,7 +1436,7 @@ export type WebhookChannelChange = {
   /** Only these events; null: all */
   readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
   /** Only alerts of these kinds; null: all */
-  readonly kinds?: readonly ("low" | "silent")[] | null;
+  readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only alerts of this customer's tanks; null: of all */
   readonly customer_id?: string | null;
   /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
@@ -1437,7 +1454,7 @@ export type EmailChannelChange = {
   /** Only these events; null: all */
   readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
   /** Only alerts of these kinds; null: all */
-  readonly kinds?: readonly ("low" | "silent")[] | null;
+  readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only alerts of this customer's tanks; null: of all */
   readonly customer_id?: string | null;
   /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
@@ -1954,7 +1971,7 @@ export type ListAlertsOptions = RequestOptions & {
   /** Only those in this state */
   readonly state?: "open" | "acknowledged" | "closed";
   /** Only those of this kind */
-  readonly kind?: "low" | "silent";
+  readonly kind?: "low" | "runs_low_soon" | "leak" | "silent";
   /** Only those of this tank */
   readonly tank_id?: string;
   /** Only those of tanks that this customer owns now */

@@ -36,6 +36,11 @@ export type Phrases = {
   readonly measured: string;
   readonly lastReading: string;
   readonly noticed: string;
+  readonly runsLow: string;
+  readonly runsLowAbout: (date: string) => string;
+  /** Of a leak. */
+  readonly excess: string;
+  readonly excessSince: (percent: string, volume: string, since: string) => string;
   readonly customer: string;
   readonly phone: string;
   readonly tankId: string;

@@ -72,6 +72,8 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     shape ${text}, -- JSON
     silent_after ${integer}, -- milliseconds; null: the default
     paused_until ${integer}, -- no alert opens until then
+    runs_low_soon ${integer} NOT NULL DEFAULT 1, -- 0: no alerts of this kind
+    leak ${integer} NOT NULL DEFAULT 1,
     deleted ${flag},
     deleted_at ${integer},
     checksum ${integer} NOT NULL
@@ -173,6 +175,9 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     fill ${real} NOT NULL,
     latest_fill ${real} NOT NULL,
     latest_at ${integer} NOT NULL,
+    runs_low_at ${integer}, -- expected, when it was opened
+    leak_since ${integer},
+    leak_excess ${real},
     note ${text},
     updated_at ${integer} NOT NULL,
     notified_customer ${text} -- who was sent a mail about it

@@ -4,7 +4,7 @@
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { ClaimedNotification, ClaimRequest, DeliveryRecord, SendingChannel } from "../../domain/alerts/delivery.ts";
-import type { AlertSettings, Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
+import type { AlertSettings, Evaluation, SilenceFrom, TankCondition } from "../../domain/alerts/evaluate.ts";
 import type { AlertChange, StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
 import type { Recheck } from "../../domain/alerts/sweep.ts";
@@ -237,7 +237,7 @@ type TakenChecks = {
   readonly tankIds: readonly string[];
   readonly changes: readonly AlertChange[];
   readonly at: Instant;
-  readonly silenceFrom: Instant | undefined;
+  readonly silenceFrom: SilenceFrom;
   readonly created: number;
 };
 
@@ -248,7 +248,7 @@ type TakenChecks = {
 export class AlertChecks {
   readonly #tankIds = new Set<string>();
   #changes: AlertChange[] = [];
-  #silenceFrom: Instant | undefined;
+  #silenceFrom: SilenceFrom;
   #at: Instant | undefined;
   #created = 0;
 
@@ -261,9 +261,9 @@ export class AlertChecks {
     for (const id of tankIds) this.#tankIds.add(id);
   }
 
-  /** The transaction is a sweep, in which silent alerts may open. */
-  setSilenceFrom(instant: Instant): void {
-    this.#silenceFrom = instant;
+  /** The transaction is a sweep, in which silent alerts may open, or stores forecasts. */
+  setSilenceFrom(silenceFrom: SilenceFrom): void {
+    this.#silenceFrom = silenceFrom;
   }
 
   /** Of tanks that the transaction has locked, and that are not evaluated in it. */

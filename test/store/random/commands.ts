@@ -24,6 +24,8 @@ const ALERTS = [
   { silent_after: "72h" },
   { silent_after: "90m", paused_until: "2026-06-01T12:00:00Z" },
   { silent_after: null, paused_until: null },
+  { runs_low_soon: false, leak: true },
+  { leak: null },
   { silent_after: "9m" },
 ];
 const PROFILES = [
