@@ -81,6 +81,7 @@ export const routes: readonly Route[] = [
       "Where all tanks are, by how urgent they are, and the towns they are in. It may be two minutes old. `bbox` of the fleet lists the tanks of an area.",
     tag: "Insight",
     requiredRole: "read",
+    sessionRole: "customer",
     response: { schema: ref("FleetMap"), description: "The positions of all tanks" },
     handle: ({ reads, services, scope }) =>
       scope.customerId === null ? services.wholeMap() : fleetMapJson(reads, scope, services.management.clock()),
