@@ -65,6 +65,15 @@ export type Phrases = {
     readonly validity: string;
     readonly unexpected: string;
   };
+  readonly signIn: {
+    readonly subject: string;
+    readonly purpose: string;
+    readonly button: string;
+    readonly copyLink: string;
+    readonly code: (code: string) => string;
+    readonly validity: string;
+    readonly unexpected: string;
+  };
   readonly test: { readonly subject: string; readonly meaning: string };
   readonly disabled: {
     readonly subject: (channel: string) => string;

@@ -32,6 +32,7 @@ import type { FleetRow } from "../fleet-row.ts";
 import { type BlockRow, EMPTY_HEAD, type HeadRow, headChecksum } from "../series/checksum.ts";
 import { LIST_END, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
 import { type Position, SEGMENT_MAX } from "../series/rank-index.ts";
+import { accountOperations } from "./accounts.ts";
 import { alertOperations } from "./alert-rows.ts";
 import type { Inconsistency } from "./inconsistency.ts";
 import type { StoredGroup } from "./rank-index.ts";
@@ -177,6 +178,7 @@ export function checkOperationsOn(engine: CheckEngine) {
     ...deviceChecks(engine),
     ...otherChecks(engine),
     ...alertOperations(engine),
+    ...accountOperations(engine),
   };
 }
 

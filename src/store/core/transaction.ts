@@ -10,7 +10,7 @@ import type { NewNotification, Notification, NotificationEvent } from "../../dom
 import type { Recheck } from "../../domain/alerts/sweep.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import type { Change, CustomerState, TankState } from "../../domain/changes.ts";
-import type { ChannelChange, IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
+import type { ChangeSet, ChannelChange, IdempotencyKey, KeyChange, UserChange } from "../../domain/commands/command.ts";
 import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { DeviceAssignment } from "../../domain/device.ts";
 import type { Refill } from "../../domain/forecast/refills.ts";
@@ -19,6 +19,7 @@ import type { Lookups } from "../../domain/lookups.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
 import type { ManagedCustomer, ManagedDevice, Resource } from "../../domain/resource.ts";
+import type { SignIn } from "../../domain/sign-in.ts";
 import type { Tank } from "../../domain/tank.ts";
 import type { Verification } from "../../domain/verification.ts";
 import type { BlockRow, HeadRow } from "../series/checksum.ts";
@@ -190,6 +191,15 @@ export interface StoreTransaction extends Lookups {
 
   /** Replaces all links that verify the address of the customer. */
   putVerification(customerId: string, link: Verification | null): Promise<void>;
+
+  // Users, sessions, links to sign in
+
+  putUsers(changes: readonly UserChange[]): Promise<void>;
+  /** Also removes old ones. */
+  putSignIns(signIns: readonly SignIn[], at: Instant): Promise<void>;
+  startSessions(sessions: ChangeSet["sessionsStarted"], at: Instant): Promise<void>;
+  endSessions(ids: readonly string[]): Promise<void>;
+  endSessionsOfCustomers(ids: readonly string[]): Promise<void>;
 
   // Audit log, idempotency keys
 

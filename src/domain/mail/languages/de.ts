@@ -156,6 +156,15 @@ export const de: Phrases = {
     validity: "Der Link ist 7 Tage gültig und kann einmal verwendet werden.",
     unexpected: "Wenn Sie diese E-Mail nicht erwartet haben, ignorieren Sie sie: Es wird Ihnen nichts gesendet.",
   },
+  signIn: {
+    subject: "Ihr Link zur Anmeldung",
+    purpose: "Öffnen Sie diesen Link, um Ihre Tanks zu sehen:",
+    button: "Anmelden",
+    copyLink: "Oder öffnen Sie diesen Link:",
+    code: (code) => `Oder geben Sie dort, wo Sie die E-Mail angefordert haben, diesen Code ein: ${code}`,
+    validity: "Link und Code sind 10 Minuten lang und einmal gültig. Niemand von uns wird Sie jemals danach fragen.",
+    unexpected: "Wenn Sie diese E-Mail nicht angefordert haben, ignorieren Sie sie: Ohne sie kann sich niemand anmelden.",
+  },
   test: {
     subject: "Test eines Benachrichtigungskanals",
     meaning: "Dies ist ein Test. E-Mails zu Warnungen erreichen Sie unter dieser Adresse. Es ist nichts zu tun.",

@@ -151,6 +151,15 @@ export const en: Phrases = {
     validity: "The link is valid for 7 days and can be used once.",
     unexpected: "If you did not expect this mail, ignore it: nothing will be sent to you.",
   },
+  signIn: {
+    subject: "Your link to sign in",
+    purpose: "Open this link to see your tanks:",
+    button: "Sign in",
+    copyLink: "Or open this link:",
+    code: (code) => `Or enter this code where you asked for the mail: ${code}`,
+    validity: "Link and code are valid for 10 minutes, and once. Nobody of us will ever ask you for them.",
+    unexpected: "If you did not ask for this mail, ignore it: without it nobody can sign in.",
+  },
   test: {
     subject: "Test of a notification channel",
     meaning: "This is a test. Mail about alerts will reach you at this address. Nothing needs to be done.",
