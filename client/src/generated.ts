@@ -413,8 +413,10 @@ export type Alert = {
   readonly leak: {
     /** Since when more is used than normal */
     readonly since: string;
-    /** Percentage points a day above normal use */
-    readonly percentage_per_day: number;
+    /** Percentage points a day above normal use; null: it was lost at once */
+    readonly percentage_per_day: number | null;
+    /** Percentage points that were lost at once; null: it is lost day by day */
+    readonly percentage_lost: number | null;
   } | null;
   /** What somebody wrote about it */
   readonly note: string | null;

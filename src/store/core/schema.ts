@@ -177,7 +177,8 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     latest_at ${integer} NOT NULL,
     runs_low_at ${integer}, -- expected, when it was opened
     leak_since ${integer},
-    leak_excess ${real},
+    leak_excess ${real}, -- points a day
+    leak_loss ${real}, -- points at once, instead
     note ${text},
     updated_at ${integer} NOT NULL,
     notified_customer ${text} -- who was sent a mail about it
