@@ -109,6 +109,7 @@ async function fill(engine: Engine, url: string, tanks: number): Promise<void> {
     const to = Math.min(customers, from + CUSTOMERS_PER_WRITE);
     await writer.run((tx) => putTanks(tx, from * TANKS_PER_CUSTOMER, Math.min(tanks, to * TANKS_PER_CUSTOMER)));
   }
+  await writer.createIndexes();
   for (const list of [LISTS.customers, LISTS.tanks, LISTS.fleetByUrgency, LISTS.fleetByMargin, LISTS.fleetBySilence]) {
     await writer.run((tx) => rebuildListIndex(tx, list, null));
   }
