@@ -7,19 +7,23 @@ import { type Config, managementSettings, missingForMail, storeSettings } from "
 import type { Event, Observe } from "./domain/events.ts";
 import { Turns } from "./domain/fair-queue.ts";
 import type { Clock } from "./domain/instant.ts";
+import { UNRESTRICTED } from "./domain/key.ts";
 import type { Store } from "./domain/store.ts";
 import { ForecastJob } from "./forecast/job.ts";
 import { listenError, numericHost, urlOf } from "./http/address.ts";
 import { LastSeen } from "./http/last-seen.ts";
 import { type Limits, localLimits } from "./http/limits.ts";
 import { ManagementService } from "./http/management.ts";
+import { fleetMapJson } from "./http/routes/map.ts";
 import { buildServer, type ServerOptions } from "./http/server.ts";
+import { SignInService } from "./http/sign-in.ts";
 import { createHttpIngest } from "./ingest/decode.ts";
 import { createIngest, ingestFrom } from "./ingest/ingest.ts";
 import { inTurns } from "./ingest/turns.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
 import { Composer } from "./notify/compose.ts";
 import { type Delivery, startDelivery } from "./notify/delivery.ts";
+import { cached } from "./observe/cached.ts";
 import { deliveryReport } from "./observe/delivery-report.ts";
 import { fleetMetrics, forecastMetrics } from "./observe/fleet-metrics.ts";
 import { type MetricsCollector, openMetrics } from "./observe/metrics.ts";
@@ -76,11 +80,18 @@ export async function startApp(options: AppOptions): Promise<App> {
   let mqtt: Mqtt | undefined;
   let sweep: AlertSweep | undefined;
   let composer: Composer | undefined;
+  const management = new ManagementService(store, clock, managementSettings(config));
+  const signIn = new SignInService({
+    ...{ management, limits, isLimited: config.rateLimit !== 0, observe },
+    sendMail: async (id, mail) => delivery?.sendMail(id, mail) ?? { status: null, error: "the service is starting" },
+    noteSeen: (customerId) => lastSeen.note(customerId),
+  });
 
   async function closeAll(): Promise<void> {
     // Beside the others, which take up to as long.
     const delivered = delivery?.stop(STOP_MS - RECORD_MS);
     await server?.close();
+    await signIn.stop();
     await mqtt?.stop();
     await Promise.all([composer?.stop(), sweep?.stop(), forecasts?.stop(), lastSeen.stop(), delivered]);
     await store.close();
@@ -93,8 +104,9 @@ export async function startApp(options: AppOptions): Promise<App> {
       reads: store,
       services: {
         ingest: createHttpIngest(ingestFrom("http", ingest), clock),
-        management: new ManagementService(store, clock, managementSettings(config)),
+        ...{ management, signIn },
         warnings: notifications.warnings,
+        wholeMap: cached(clock, (now) => fleetMapJson(store, UNRESTRICTED, now)),
       },
       metrics: {
         text: async () => metrics.text(await countedIn([fleetReport, forecastMetrics(store, clock), notifications.metrics])),

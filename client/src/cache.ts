@@ -1,4 +1,4 @@
-// Responses with an ETag. The service is still asked each time, but sends nothing if nothing has changed.
+// Responses with an ETag. A request is sent each time, but its response is empty (304) if nothing has changed.
 
 export type CachedResponse = { readonly etag: string; readonly body: unknown; readonly length: number };
 

@@ -27,7 +27,7 @@ export class ApiError extends Error {
   readonly errors: readonly FieldError[];
   /** For the operator, who finds it in the log of the service. */
   readonly requestId: string | undefined;
-  /** How long the service asks to wait before the request is repeated. */
+  /** From Retry-After: the time until the request may be repeated. */
   readonly retryAfterMs: number | undefined;
 
   constructor(

@@ -11,7 +11,7 @@ type FeedPage = DataPage & { readonly next_after: number; readonly has_more: boo
 
 /**
  * `await` sends one request and gives one page. `for await` reads the whole list, with as many requests as it takes, of 100 items
- * unless `size` says otherwise.
+ * or of `size`, but not of less than 20.
  */
 export class List<Item, Page> implements Promise<Page>, AsyncIterable<Item> {
   readonly [Symbol.toStringTag] = "List";
@@ -58,6 +58,8 @@ export function iterate(read: Read<unknown>, query: Query, kind: string): AsyncG
 }
 
 const MAX_SIZE = 100;
+/** Sizes from 11 to 20 find an overlapping page at any rank below 232,792,559; fewer sizes would soon find none. */
+const MIN_SIZE = 20;
 
 /**
  * Every item once, while others are inserted and removed before and after the position. The next request begins at the time of
@@ -66,7 +68,7 @@ const MAX_SIZE = 100;
  */
 async function* iterateItems(read: Read<DataPage>, query: Query, timeField: string | undefined) {
   if (query["page"] !== undefined) throw new TypeError("An iteration reads the whole list: page cannot be given.");
-  const limit = Math.max(2, Number(query["size"] ?? MAX_SIZE));
+  const limit = Math.max(MIN_SIZE, Number(query["size"] ?? MAX_SIZE));
   /** Of the last item; null before the first. */
   let time: unknown = null;
   /** The items of that time; all where the list has none. */

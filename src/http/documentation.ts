@@ -5,6 +5,7 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { FastifyInstance } from "fastify";
+import { type Encoding, negotiateEncoding } from "./encoding.ts";
 import { etagOf, isKnownTag } from "./handler.ts";
 import { pathOf } from "./paths.ts";
 import { JSON_TYPE } from "./route.ts";
@@ -73,8 +74,7 @@ const ENCODERS = {
   br: (bytes: Buffer) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
   gzip: promisify(gzip),
   identity: async (bytes: Buffer) => bytes,
-};
-type Encoding = keyof typeof ENCODERS;
+} satisfies Record<Encoding, (bytes: Buffer) => Promise<Buffer>>;
 
 type Encoded = { readonly bytes: Buffer; readonly etag: string };
 
@@ -88,23 +88,12 @@ function serve(app: FastifyInstance, path: string, mediaType: string, read: () =
     request.routePath = path;
     // Relative URLs in the page would lead elsewhere.
     if (pathOf(request.raw.url).endsWith("/")) return reply.redirect(`../${path.slice(path.lastIndexOf("/") + 1)}`, 301);
-    const encoding = acceptedEncoding(request.headers["accept-encoding"]);
+    const encoding = negotiateEncoding(request, reply);
     encoded[encoding] ??= encode(encoding);
     const { bytes, etag } = await encoded[encoding];
-    const vary = reply.getHeader("vary");
-    reply.header("vary", vary === undefined ? "Accept-Encoding" : `${vary}, Accept-Encoding`);
     reply.header("cache-control", "no-cache").header("etag", etag).header("content-security-policy", CONTENT_SECURITY_POLICY);
     if (isKnownTag(request, etag)) return reply.code(304).send();
     if (encoding !== "identity") reply.header("content-encoding", encoding);
     return reply.header("content-type", mediaType).send(bytes);
   });
-}
-
-/** Brotli where the client accepts both. */
-function acceptedEncoding(header = ""): Encoding {
-  const accepted = header.split(",").flatMap((part) => {
-    const [name = "", ...parameters] = part.split(";").map((piece) => piece.trim().toLowerCase());
-    return parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)) ? [] : [name];
-  });
-  return (["br", "gzip"] as const).find((encoding) => accepted.includes(encoding)) ?? "identity";
 }

@@ -10,10 +10,11 @@ import type { Observe } from "../domain/events.ts";
 import { FairQueue, type Turns } from "../domain/fair-queue.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { Reads } from "../domain/store.ts";
-import { type Caller, createAdmission, createAuthentication } from "./auth.ts";
+import { type Caller, createAdmission } from "./auth.ts";
 import { BodyBudget, deferContinue, normalizeContentType, readFormBodies } from "./body.ts";
 import { ConnectionLimit, isProxyAddress, type TrustProxy, trustedProxies } from "./connection-limit.ts";
 import { CONNECTION_DEFAULTS, type ConnectionRules, manageConnections } from "./connections.ts";
+import { registerDashboard } from "./dashboard.ts";
 import { registerDocumentation } from "./documentation.ts";
 import { registerRoute, sendError } from "./handler.ts";
 import type { LastSeen } from "./last-seen.ts";
@@ -75,8 +76,7 @@ const CORS = {
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { reads, metrics, services, corsOrigins, routes = ROUTES } = options;
   const paths = new KnownPaths(corsOrigins.length > 0);
-  const authenticate = createAuthentication(reads, options.clock, options.limits, options.rateLimit);
-  const admit = createAdmission(authenticate, options.limits, options.lastSeen);
+  const admit = createAdmission({ ...options, publicUrl: services.management.settings.publicUrl });
   const app = createFastify(options, paths);
   readFormBodies(app);
   addErrorHandlers(app, paths, options.observe);
@@ -86,6 +86,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const longReads = new FairQueue(MAX_LONG_READS);
   for (const route of routes) registerRoute(app, route, admit, { reads, metrics, services }, budget, longReads);
   registerPages(app, { management: services.management, limits: options.limits, isLimited: options.rateLimit !== 0 });
+  registerDashboard(app);
   registerDocumentation(app, async () => (await import("./openapi.ts")).openapiDocument(routes, options.version));
   return app;
 }

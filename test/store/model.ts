@@ -20,6 +20,7 @@ import {
 } from "../../src/domain/commands/command.ts";
 import { planCommand } from "../../src/domain/commands/plan.ts";
 import { unknownDevice } from "../../src/domain/device.ts";
+import type { FleetMapReads } from "../../src/domain/fleet-map.ts";
 import type { FleetOrderReads, FleetOrderWrites } from "../../src/domain/fleet-order.ts";
 import type { ForecastReads, ForecastWrites } from "../../src/domain/forecast/stored.ts";
 import { planCustomerImport, planDeviceImport, planTankImport } from "../../src/domain/import-plans.ts";
@@ -35,6 +36,8 @@ import {
 import { type IncomingBatch, type IngestResult, READING_OUTCOMES, type ReadingBatch } from "../../src/domain/reading.ts";
 import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "../../src/domain/records.ts";
 import type { Resource } from "../../src/domain/resource.ts";
+import type { SessionReads } from "../../src/domain/session.ts";
+import type { AccountReads } from "../../src/domain/sign-in.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { MAX_PENDING } from "../../src/domain/store.ts";
 import type { RecipientReads } from "../../src/domain/verification.ts";
@@ -61,7 +64,10 @@ export type ModelledStore = Omit<
   | keyof ChannelReads
   | keyof ComposeReads
   | keyof RecipientReads
+  | keyof AccountReads
+  | keyof SessionReads
   | keyof ComposeWrites
+  | keyof FleetMapReads
   | keyof FleetOrderReads
   | keyof FleetOrderWrites
   | keyof ForecastReads
@@ -92,6 +98,13 @@ export class ModelStore extends ModelReads implements ModelledStore {
     pendingNotifications: async () => [],
     verification: async () => undefined,
     verificationsSince: async () => [],
+    users: async () => [],
+    customersAt: async () => [],
+    signInByHash: async () => undefined,
+    signInsOf: async () => [],
+    signInsSince: async () => 0,
+    sessions: async () => new Map(),
+    sessionsOf: async () => [],
   };
 
   // Writes

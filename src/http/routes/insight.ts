@@ -24,6 +24,7 @@ import { array, boolean, instantField, literal, nullable, number, object, oneOf,
 import { CAPACITY_UNITS, tankObject } from "../../domain/tank.ts";
 import { choice, duration, listJson, listSchema, PAGE_PARAMETERS, prefixFilter, textFilter } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
+import { AREA } from "./map.ts";
 import { tankUnknown } from "./read.ts";
 
 const volumeSchema = (description: string, example: number) =>
@@ -97,6 +98,7 @@ export const routes: readonly Route[] = [
       "Tanks with their latest reading, when they run low, what is in them and what fits into them, their owner and their alerts, the most urgent first. The order, and what filters find, may be a minute old: see `as_of`.",
     tag: "Insight",
     requiredRole: "read",
+    sessionRole: "customer",
     parameters: {
       ...PAGE_PARAMETERS,
       sort: choice(
@@ -111,15 +113,16 @@ export const routes: readonly Route[] = [
       ),
       owner_id: textFilter("Only those of this customer"),
       city: prefixFilter("city"),
+      bbox: AREA,
     },
     response: { schema: ref("FleetList"), description: "One page of the fleet" },
     async handle({ reads, services, scope, parameters }) {
       const now = services.management.clock();
-      const { silent_for, ...rest } = parameters;
+      const { silent_for, bbox: area, ...rest } = parameters;
       const silentSince = silent_for === undefined ? undefined : now - silent_for;
       // Before the page, which is then as new at least.
       const asOf = (await reads.fleetOrderState())?.asOf ?? NEVER_UPDATED;
-      const page = await fleetPage(reads, { ...rest, silentSince }, scope);
+      const page = await fleetPage(reads, { ...rest, silentSince, area }, scope);
       const alerts = await alertsByTank(reads, page.data);
       return listJson(page, parameters, (entry) => JSON.stringify(fleetObject(entry, alerts, now)), asOf);
     },
@@ -131,6 +134,7 @@ export const routes: readonly Route[] = [
     description: "One tank as in the fleet.",
     tag: "Insight",
     requiredRole: "read",
+    sessionRole: "customer",
     response: { schema: ref("FleetTank"), description: "The tank with its latest reading" },
     errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, services, scope, id }) {

@@ -70,7 +70,7 @@ function checkTank(
   row: TankRow,
   blocks: readonly BlockRow[],
   groups: readonly StoredGroup[],
-  { of: alertsOf, margin }: StoredAlerts,
+  { of: alertsOf, settings }: StoredAlerts,
 ): CheckedTank {
   const { tank, head, deletedFlag, hasOwner, isDamaged } = row;
   const readings = checkReadings(tank.id, head, blocks);
@@ -78,7 +78,7 @@ function checkTank(
   const inBlocks = segments?.reduce((sum, { count }) => sum + count, 0);
   const wrongInBlocks = head != null && head.inBlocks !== null && inBlocks !== undefined && head.inBlocks !== inBlocks;
   const latest = readings.head && lastReading(readings.head);
-  const alerts = isHeadDamaged(row, readings) ? [] : alertErrors(row, isLive(row), latest, alertsOf(tank.id), margin);
+  const alerts = isHeadDamaged(row, readings) ? [] : alertErrors(row, isLive(row), latest, alertsOf(tank.id), settings);
   const found = [
     ...withDamage(isDamaged, [
       ...(hasOwner
@@ -112,7 +112,7 @@ function fleetErrors(row: TankRow, readings: CheckedReadings): Inconsistency[] {
   if (fleet === undefined) return repairable("it is not in the fleet");
   const threshold = tank.min_fill_alert_percentage;
   const expected = fleetRow(threshold, latest);
-  const isSame = (["at", "fill", "urgency", "heard"] as const).every((column) => fleet[column] === expected[column]);
+  const isSame = (["at", "fill", "state", "heard"] as const).every((column) => fleet[column] === expected[column]);
   if (isSame && fleet.threshold === threshold) return [];
   const display = ({ at, fill }: FleetRow): string => (fill === null ? "none" : `${fill} at ${displayInstant(at)}`);
   return repairable(

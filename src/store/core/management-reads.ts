@@ -20,7 +20,7 @@ import {
   TANK_STATE_COLUMNS,
   tankState,
 } from "../columns.ts";
-import { heardAt, UNKNOWN_URGENCY } from "../fleet-row.ts";
+import { heardAt, STORED_STATES } from "../fleet-row.ts";
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
 import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
@@ -187,14 +187,14 @@ function fleetCountsOn({ rows, liveTanks }: ManagementEngine) {
       const [heard, since] = [parameters.add(heardAt(silentSince)), parameters.add(silentSince)];
       const live = liveTanks(parameters);
       const count = (condition: string): string => `(SELECT count(*) FROM fleet WHERE ${condition})`;
-      // fleet_by_urgency, fleet_by_heard, device_pending
+      // fleet_by_state, fleet_by_heard, device_pending
       const sql = `
-        ${live.query} SELECT ${live.count}, ${count(`urgency = ${UNKNOWN_URGENCY}`)},
+        ${live.query} SELECT ${live.count}, ${count(`state = ${STORED_STATES.unknown}`)},
           ${count(`heard < ${heard}`)} + ${count(`heard = ${heard} AND at < ${since}`)}, low.total, low.silent,
           (SELECT coalesce(sum(pending), 0) FROM device WHERE pending > 0)
         FROM (
           SELECT count(*) AS total, count(CASE WHEN at < ${since} THEN 1 END) AS silent
-          FROM fleet WHERE urgency <= 0 AND fill - threshold <= 0
+          FROM fleet WHERE state = ${STORED_STATES.low}
         ) AS low`;
       const [all = 0, unknown = 0, silent = 0, low = 0, lowAndSilent = 0, pendingReadings = 0] =
         (await rows(sql, parameters.values))[0]?.map(Number) ?? [];

@@ -26,9 +26,9 @@ const TYPES: ColumnTypes = {
 
 const SCHEMA = `${commonTables(TYPES)}
   -- The newest readings of a tank, packed; the number of all its readings, and of those in blocks; its latest reading. Of live
-  -- tanks also what the fleet is sorted by: the indexed columns are coarse, so that few readings change an index: the margin
-  -- above the threshold in steps, and the quarter day of the latest reading. Half of each page is left free, so that the new
-  -- version of a row fits beside the old one.
+  -- tanks also the threshold, and two columns that are indexed for counts, and that few readings change: whether it is low, and
+  -- the quarter day of the latest reading. Half of each page is left free, so that the new version of a row fits beside the old
+  -- one.
   CREATE TABLE head (
     tank text COLLATE "C" PRIMARY KEY REFERENCES tank (id),
     total bigint NOT NULL DEFAULT 0,
@@ -39,17 +39,17 @@ const SCHEMA = `${commonTables(TYPES)}
     at bigint NOT NULL DEFAULT ${EARLIEST},
     fill double precision,
     threshold integer,
-    urgency integer,
+    state integer, -- see STORED_STATES
     heard bigint,
     noticed integer NOT NULL DEFAULT 0, -- see NOTICED
     check_at bigint -- when alerts must be evaluated again without a reading
   ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, toast_tuple_target = 8160);
   -- Packed data is not compressed. Here and below nothing is moved out of a row that fits into a page.
   ALTER TABLE head ALTER COLUMN data SET STORAGE PLAIN;
-  CREATE INDEX fleet_by_urgency ON head (urgency);
+  CREATE INDEX fleet_by_state ON head (state);
   CREATE INDEX fleet_by_heard ON head (heard);
   CREATE INDEX fleet_by_check ON head (check_at) WHERE check_at IS NOT NULL;
-  CREATE VIEW fleet AS SELECT tank, threshold, at, fill, urgency, heard, noticed, check_at FROM head WHERE urgency IS NOT NULL;
+  CREATE VIEW fleet AS SELECT tank, threshold, at, fill, state, heard, noticed, check_at FROM head WHERE state IS NOT NULL;
 
   -- Older readings, 128 to 256 per row.
   CREATE TABLE block (

@@ -36,6 +36,7 @@ import {
   tankChecksum,
   tankValues,
 } from "../columns.ts";
+import { accountTables } from "../core/account-tables.ts";
 import { alertTables } from "../core/alert-tables.ts";
 import { channelTables } from "../core/channel-tables.ts";
 import { forecastTables } from "../core/forecast-tables.ts";
@@ -50,7 +51,7 @@ import { type Db, prepareOn, statement } from "./connection.ts";
 import { listOperations } from "./list-pages.ts";
 import { rankIndexOperations } from "./rank-index.ts";
 import { DIALECT } from "./schema.ts";
-import { coarseColumns, telemetryWrites } from "./telemetry-writes.ts";
+import { indexedColumns, telemetryWrites } from "./telemetry-writes.ts";
 
 /** All writes of lists, of all processes, run one after the other: they are rare, and many touch the same few rows. */
 const LOCK_LISTS = statement("SELECT pg_advisory_xact_lock(5522219042)");
@@ -83,6 +84,7 @@ export function transactionOn(db: Db, alertSettings: AlertSettings): EngineTrans
     ...forecastTables(prepareOn(db), insertOn(db)),
     ...plannedTables(prepareOn(db)),
     ...verificationTables(prepareOn(db)),
+    ...accountTables(prepareOn(db), DIALECT),
     alertChecks: new AlertChecks(),
     alertSettings,
     async lockAlerts() {
@@ -142,7 +144,7 @@ const ADD_TANK_COUNTS = statement(`
   UPDATE customer SET tank_count = tank_count + owned.delta
   FROM unnest($1::text[], $2::integer[]) AS owned (id, delta) WHERE ${isLookedUp("customer.id", "owned.id")}`);
 const SET_THRESHOLDS = statement(`
-  UPDATE head SET threshold = new.threshold, ${coarseColumns("at", "fill", "new.threshold")},
+  UPDATE head SET threshold = new.threshold, ${indexedColumns("at", "fill", "new.threshold")},
     noticed = CASE WHEN new.threshold IS NULL THEN 0 ELSE noticed END,
     check_at = CASE WHEN new.threshold IS NULL THEN NULL ELSE check_at END
   FROM unnest($1::text[], $2::integer[]) AS new (tank, threshold) WHERE ${isLookedUp("head.tank", "new.tank")}`);

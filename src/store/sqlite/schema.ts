@@ -64,19 +64,19 @@ const SCHEMA = `${commonTables(TYPES)}
   ) STRICT;
   CREATE UNIQUE INDEX list_index_by_position ON list_index (series, level, position, id);
 
-  -- Every live tank, with its threshold and latest reading. The indexed columns are coarse, so that few readings change an
-  -- index: the margin above the threshold in steps, and the quarter day of the latest reading.
+  -- Every live tank, with its threshold and latest reading. Few readings change the columns that are indexed for counts: whether
+  -- it is low, and the quarter day of the latest reading.
   CREATE TABLE fleet (
     tank TEXT PRIMARY KEY,
     threshold INTEGER NOT NULL,
     at INTEGER NOT NULL,
     fill REAL,
-    urgency INTEGER NOT NULL,
+    state INTEGER NOT NULL, -- see STORED_STATES
     heard INTEGER NOT NULL,
     noticed INTEGER NOT NULL DEFAULT 0, -- see NOTICED
     check_at INTEGER -- when alerts must be evaluated again without a reading
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX fleet_by_urgency ON fleet (urgency);
+  CREATE INDEX fleet_by_state ON fleet (state);
   CREATE INDEX fleet_by_heard ON fleet (heard);
   CREATE INDEX fleet_by_check ON fleet (check_at) WHERE check_at IS NOT NULL;
 `;

@@ -38,6 +38,7 @@ import {
   tankChecksum,
   tankValues,
 } from "../columns.ts";
+import { accountTables } from "../core/account-tables.ts";
 import { alertTables } from "../core/alert-tables.ts";
 import { channelTables } from "../core/channel-tables.ts";
 import { forecastTables } from "../core/forecast-tables.ts";
@@ -60,7 +61,8 @@ type SharedTables = ReturnType<typeof alertTables> &
   ReturnType<typeof channelTables> &
   ReturnType<typeof forecastTables> &
   ReturnType<typeof plannedTables> &
-  ReturnType<typeof verificationTables>;
+  ReturnType<typeof verificationTables> &
+  ReturnType<typeof accountTables>;
 
 /** `pause` is called between tanks. */
 export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings: AlertSettings): EngineTransaction {
@@ -96,6 +98,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings
     ...forecastTables(prepare, insert),
     ...plannedTables(prepare),
     ...verificationTables(prepare),
+    ...accountTables(prepare, DIALECT),
     alertChecks: new AlertChecks(),
     alertSettings,
     repairs() {
@@ -151,7 +154,7 @@ function objectWrites(db: DatabaseSync) {
   const addHead = db.prepare("INSERT INTO head (tank, checksum) SELECT pk, ?2 FROM tank WHERE id = ?1");
   const addTankCount = db.prepare("UPDATE customer SET tank_count = tank_count + ? WHERE id = ?");
   const storedHead = headReads(db);
-  const putFleet = upsert(db, "fleet", ["tank", "threshold", "at", "fill", "urgency", "heard"]);
+  const putFleet = upsert(db, "fleet", ["tank", "threshold", "at", "fill", "state", "heard"]);
   const removeFleet = db.prepare("DELETE FROM fleet WHERE tank = ?");
   const updateLastSeen = db.prepare(
     `UPDATE customer SET last_seen_at = ?1, checksum = checksum + ?1 - coalesce(last_seen_at, 0)

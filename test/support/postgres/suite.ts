@@ -1,8 +1,11 @@
-// The runner's global setup: one PostgreSQL for all test files, compiled modules that they share, and files in memory.
+// The runner's global setup: one PostgreSQL for all test files, compiled modules that they share, files in memory, and the dashboard
+// as its source is now.
 
+import { execFile } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { openStore } from "../../../src/store/open.ts";
 import { folderInMemory } from "../memory.ts";
 import { connectionError } from "./cluster.ts";
@@ -17,6 +20,7 @@ let removeFiles = async (): Promise<void> => {};
 export async function globalSetup(): Promise<void> {
   // Otherwise each process and each writer thread compiles the same TypeScript again. The program's launcher uses the same folder.
   process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("../../../node_modules/.cache/compile", import.meta.url));
+  const built = promisify(execFile)(process.execPath, [fileURLToPath(new URL("../../../dashboard/build.js", import.meta.url))]);
   const memory = folderInMemory();
   if (memory !== undefined) {
     process.env["TMPDIR"] = mkdtempSync(join(memory, "tank-monitor-tests-"));
@@ -37,6 +41,7 @@ export async function globalSetup(): Promise<void> {
   template = name;
   await (await openStore(url, () => {})).close();
   process.env["TEST_POSTGRES_TEMPLATE"] = name;
+  await built;
 }
 
 export async function globalTeardown(): Promise<void> {

@@ -1,0 +1,6 @@
+// The client of the API. The cookie of the session goes with its requests.
+
+import { createClient } from "../../client/src/index.ts";
+import { href } from "./location.ts";
+
+export const api = createClient({ baseUrl: globalThis.location.origin + href(""), maxRetries: 1 });

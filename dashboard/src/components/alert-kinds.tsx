@@ -1,0 +1,14 @@
+// The kinds of alerts in words, each with an icon: a state is never shown by colour alone.
+
+import type { Alert } from "../../../client/src/index.ts";
+import type { IconName } from "./icon.tsx";
+
+type Kind = { readonly label: string; readonly icon: IconName; readonly tone: Tone };
+export type Tone = "low" | "soon" | "silent" | "leak" | "ok";
+
+export const ALERT_KINDS: Readonly<Record<Alert["kind"] | "leak" | "runs_low_soon", Kind>> = {
+  low: { label: "Low", icon: "low", tone: "low" },
+  runs_low_soon: { label: "Runs low soon", icon: "clock", tone: "soon" },
+  silent: { label: "Silent", icon: "silent", tone: "silent" },
+  leak: { label: "Leak suspected", icon: "drop", tone: "leak" },
+};

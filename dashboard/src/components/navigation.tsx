@@ -1,0 +1,103 @@
+// Navigation between screens: a column beside them; on a phone, a bar with a menu.
+
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { openAlerts } from "../events.tsx";
+import { href, location, match } from "../location.ts";
+import { PATHS } from "../paths.ts";
+import { may, me, type Role, signOut } from "../session.ts";
+import { Icon, type IconName } from "./icon.tsx";
+
+type Item = { readonly path: string; readonly label: string; readonly icon: IconName; readonly role: Role };
+
+const ITEMS: readonly Item[] = [
+  { path: "/", label: "Fleet", icon: "fleet", role: "customer" },
+  { path: "/map", label: "Map", icon: "map", role: "customer" },
+  { path: "/alerts", label: "Alerts", icon: "alert", role: "customer" },
+  { path: "/customers", label: "Customers", icon: "customer", role: "viewer" },
+  { path: "/devices", label: "Devices", icon: "device", role: "viewer" },
+  { path: "/channels", label: "Channels", icon: "channel", role: "admin" },
+  { path: "/keys", label: "Keys", icon: "key", role: "admin" },
+  { path: "/users", label: "Users", icon: "user", role: "admin" },
+  { path: "/audit", label: "Audit", icon: "audit", role: "admin" },
+];
+
+const isMenuOpen = signal(false);
+
+export function Navigation() {
+  const place = location.value;
+  useEffect(() => {
+    isMenuOpen.value = false;
+  }, [place]);
+  const isOpen = isMenuOpen.value;
+  return (
+    <header class="side">
+      <a class="brand" href={href("/")}>
+        <span class="brand-mark" aria-hidden="true" />
+        Tank Monitor
+      </a>
+      <button
+        class="button quiet menu-button"
+        type="button"
+        aria-expanded={isOpen}
+        aria-controls="navigation"
+        onClick={() => {
+          isMenuOpen.value = !isOpen;
+        }}
+      >
+        <Icon name={isOpen ? "close" : "menu"} />
+        <span class="label">Menu</span>
+      </button>
+      <nav id="navigation" class={isOpen ? "nav open" : "nav"} aria-label="Screens">
+        <ul>
+          {ITEMS.filter(isShown).map((item) => (
+            <li key={item.path}>
+              <a href={href(item.path)} aria-current={isCurrent(item.path) ? "page" : undefined}>
+                <Icon name={item.icon} />
+                {item.label}
+                {item.path === "/alerts" && <OpenAlerts />}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <Person />
+      </nav>
+    </header>
+  );
+}
+
+const isShown = ({ path, role }: Item): boolean => may(role) && (PATHS as readonly string[]).includes(path);
+
+function isCurrent(path: string): boolean {
+  const [, first = ""] = (match.value?.path ?? "").split("/");
+  return path === `/${first}` || (path === "/" && first === "tanks");
+}
+
+function OpenAlerts() {
+  const count = openAlerts.value ?? 0;
+  return count === 0 ? null : (
+    <span class="count">
+      {count}
+      <span class="hidden"> open</span>
+    </span>
+  );
+}
+
+function Person() {
+  const person = me.value;
+  if (person === undefined) return null;
+  return (
+    <div class="person">
+      <p>
+        <span class="cut" dir="auto">
+          {person.name}
+        </span>
+        <span class="cut dim">{person.email ?? person.role}</span>
+      </p>
+      <button class="button quiet" type="button" onClick={signOut}>
+        <Icon name="out" />
+        Sign out
+      </button>
+    </div>
+  );
+}

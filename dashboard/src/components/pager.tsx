@@ -1,0 +1,38 @@
+// The position in a list, with links to the pages before and after. The page is in the URL.
+
+import { whole } from "../format.ts";
+import { href, withQuery } from "../location.ts";
+import { Icon } from "./icon.tsx";
+
+type List = { readonly page: number; readonly size: number; readonly total_pages: number; readonly total_items: number };
+
+export function Pager({ list }: { readonly list: List }) {
+  const { page, size, total_pages, total_items } = list;
+  if (total_items === 0) return null;
+  const first = (page - 1) * size + 1;
+  const last = Math.min(page * size, total_items);
+  return (
+    <nav class="pager" aria-label="Pages">
+      <p>{first > total_items ? `None of ${whole(total_items)}` : `${whole(first)}–${whole(last)} of ${whole(total_items)}`}</p>
+      <p class="pager-buttons">
+        <PageLink to={page - 1} last={total_pages} label="Previous" />
+        <PageLink to={page + 1} last={total_pages} label="Next" />
+      </p>
+    </nav>
+  );
+}
+
+/** A page that does not exist is no link. */
+function PageLink({ to, last, label }: { readonly to: number; readonly last: number; readonly label: string }) {
+  const icon = <Icon name={label === "Next" ? "right" : "left"} />;
+  const content = label === "Next" ? [label, icon] : [icon, label];
+  return to < 1 || to > last ? (
+    <span class="button" aria-disabled="true">
+      {content}
+    </span>
+  ) : (
+    <a class="button" href={href(withQuery({ page: to === 1 ? undefined : String(to) }))}>
+      {content}
+    </a>
+  );
+}

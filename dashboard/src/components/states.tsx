@@ -1,0 +1,48 @@
+// What is shown instead of data: while it is loaded, if there is none, and if it could not be loaded.
+
+import type { ComponentChildren } from "preact";
+import { ApiError } from "../../../client/src/index.ts";
+
+/** Appears only if loading takes a while. */
+export function Loading() {
+  return (
+    <p class="state loading" role="status">
+      Loading…
+    </p>
+  );
+}
+
+/** `title`: what there is none of; the content says what to do next. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+  return (
+    <div class="state">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+type ErrorProps = { readonly error: unknown; readonly retry?: () => unknown };
+
+export function ErrorState({ error, retry }: ErrorProps) {
+  const requestId = error instanceof ApiError ? error.requestId : undefined;
+  return (
+    <div class="state" role="alert">
+      <h2>This did not work</h2>
+      <p>{messageOf(error)}</p>
+      {requestId === undefined ? null : <p class="dim">Request {requestId}</p>}
+      {retry === undefined ? null : (
+        <button class="button" type="button" onClick={() => retry()}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** In words for whoever uses the screen. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
+  const fields = error.errors.map(({ field, message }) => (field === "" ? message : `${field} ${message}`));
+  return [error.message, ...fields].join(" ");
+}

@@ -1,0 +1,33 @@
+// Numbers, times and places in words, in the language of the browser.
+
+const PERCENT = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, minimumFractionDigits: 1 });
+const WHOLE = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
+const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+export const percent = (value: number): string => `${PERCENT.format(value)} %`;
+export const whole = (value: number): string => WHOLE.format(value);
+export const dateTime = (at: string | number): string => DATE_TIME.format(new Date(at));
+
+const UNITS = { liters: "l", gallons: "gal" } as const;
+
+export function volume(given: { readonly volume: number; readonly unit: keyof typeof UNITS }): string {
+  return `${whole(given.volume)} ${UNITS[given.unit]}`;
+}
+
+const SECONDS = { day: 86_400, h: 3_600, min: 60 } as const;
+
+/** As short as can be read at a glance: "5 min", "3 h", "2 days". */
+export function duration(seconds: number): string {
+  if (seconds < SECONDS.min) return "now";
+  if (seconds < SECONDS.h) return `${Math.floor(seconds / SECONDS.min)} min`;
+  if (seconds < 2 * SECONDS.day) return `${Math.floor(seconds / SECONDS.h)} h`;
+  return `${whole(Math.floor(seconds / SECONDS.day))} days`;
+}
+
+type Place = { readonly city: string | null; readonly region: string | null; readonly country: string | null };
+
+export const place = ({ city, region, country }: Place): string => city ?? region ?? country ?? "";
+
+/** "1 tank", "2 tanks". */
+export const counted = (count: number, one: string, several = `${one}s`): string =>
+  `${whole(count)} ${count === 1 ? one : several}`;

@@ -1,0 +1,119 @@
+// Live data. What the open screen shows is requested again every 3 seconds while the tab is visible, every 60 seconds in the
+// background, and less often while the service cannot be reached. One loop serves all; each watched request keeps only its latest
+// result, so that a screen that is left open for weeks does not grow.
+
+import { signal } from "@preact/signals";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { isSignedOut, me, signInFirst } from "./session.ts";
+
+const VISIBLE_MS = 3_000;
+const HIDDEN_MS = 60_000;
+const MAX_BACKOFF_MS = 60_000;
+
+type Load<T> = (signal: AbortSignal) => Promise<T>;
+
+export type Live<T> = {
+  /** The latest result of this request; undefined before the first. */
+  readonly data: T | undefined;
+  /** Why the last attempt failed; undefined after a success. */
+  readonly error: unknown;
+  readonly refresh: () => Promise<void>;
+};
+
+type Watched = { readonly refresh: () => Promise<void> };
+
+const watched = new Set<Watched>();
+/** Rounds that failed one after the other. */
+let failures = 0;
+let timer: ReturnType<typeof setTimeout> | undefined;
+let isRunning = false;
+
+/** Since when the service cannot be reached; undefined while it can. */
+export const unreachableSince = signal<number | undefined>(undefined);
+
+/** A request that is sent again and again while the component is shown. Another `key` is another request. */
+export function useLive<T>(key: string, load: Load<T>): Live<T> {
+  const [state, setState] = useState<{ readonly key: string; readonly data?: T | undefined; readonly error?: unknown }>({ key });
+  const watch = useMemo(() => createWatch(load, (result) => setState((before) => merged(key, before, result))), [key]);
+  useEffect(() => {
+    watched.add(watch);
+    watch.refresh().catch(() => {});
+    return () => {
+      watched.delete(watch);
+      watch.stop();
+    };
+  }, [watch]);
+  const isCurrent = state.key === key;
+  return { data: isCurrent ? state.data : undefined, error: isCurrent ? state.error : undefined, refresh: watch.refresh };
+}
+
+type Result<T> = { readonly data: T } | { readonly error: unknown };
+type State<T> = { readonly key: string; readonly data?: T | undefined; readonly error?: unknown };
+
+/** After an error, what was shown before stays. Nothing is rendered again for a result that is the same object (304). */
+function merged<T>(key: string, before: State<T>, result: Result<T>): State<T> {
+  const previous = before.key === key ? before.data : undefined;
+  if ("error" in result) return { key, data: previous, error: result.error };
+  const isSame = before.key === key && before.data === result.data && before.error === undefined;
+  return isSame ? before : { key, data: result.data };
+}
+
+function createWatch<T>(load: Load<T>, report: (result: Result<T>) => void) {
+  let controller: AbortController | undefined;
+  const stop = () => controller?.abort();
+  const refresh = async () => {
+    stop();
+    const own = new AbortController();
+    controller = own;
+    try {
+      const data = await load(own.signal);
+      if (!own.signal.aborted) report({ data });
+    } catch (error) {
+      if (own.signal.aborted) return;
+      if (isSignedOut(error)) signInFirst();
+      else report({ error });
+      throw error;
+    }
+  };
+  return { refresh, stop };
+}
+
+/** Requests everything that is shown, now: after a change, or when the person asks for it. */
+async function refreshAll(): Promise<void> {
+  const results = await Promise.allSettled([...watched].map(({ refresh }) => refresh()));
+  const isFailed = results.some(({ status }) => status === "rejected");
+  failures = isFailed ? failures + 1 : 0;
+  if (!isFailed) unreachableSince.value = undefined;
+  else unreachableSince.value ??= Date.now();
+}
+
+export function startLive(): void {
+  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && runSoon());
+  addEventListener("online", runSoon);
+  schedule();
+}
+
+function runSoon(): void {
+  clearTimeout(timer);
+  timer = setTimeout(run, 0);
+}
+
+async function run(): Promise<void> {
+  // One round at a time: the next is scheduled when it ends.
+  if (isRunning) return;
+  isRunning = true;
+  try {
+    if (me.value !== undefined) await refreshAll();
+  } finally {
+    isRunning = false;
+    schedule();
+  }
+}
+
+function schedule(): void {
+  const interval = document.visibilityState === "visible" ? VISIBLE_MS : HIDDEN_MS;
+  const backoff = Math.min(interval * 2 ** Math.min(failures, 10), MAX_BACKOFF_MS);
+  clearTimeout(timer);
+  // Random, so that all screens do not return at once after a restart of the service.
+  timer = setTimeout(run, Math.max(interval, backoff) * (0.9 + Math.random() * 0.2));
+}

@@ -1,0 +1,96 @@
+// Where the person is: path and query as a signal, and navigation by links and by code. What a screen shows is in the URL.
+
+import { computed, signal } from "@preact/signals";
+import { PATHS, type Path } from "./paths.ts";
+
+/** Behind a proxy that adds a prefix to all paths, the prefix. The service sets <base> by the depth of the path. */
+const BASE = new URL(".", document.baseURI).pathname.replace(/\/$/, "");
+
+type Location = { readonly path: string; readonly query: URLSearchParams };
+
+function current(): Location {
+  const { pathname, search } = globalThis.location;
+  return { path: pathname.slice(BASE.length) || "/", query: new URLSearchParams(search) };
+}
+
+export const location = signal<Location>(current());
+const path = computed(() => location.value.path);
+export const query = computed(() => location.value.query);
+
+type Match = { readonly path: Path; readonly params: Readonly<Record<string, string>> };
+
+/** The screen of the path, undefined where there is none. Does not change with the query. */
+export const match = computed<Match | undefined>(() => {
+  for (const candidate of PATHS) {
+    const params = matched(candidate, path.value);
+    if (params !== undefined) return { path: candidate, params };
+  }
+  return undefined;
+});
+
+function matched(pattern: string, given: string): Record<string, string> | undefined {
+  const expected = pattern.split("/");
+  const parts = given.split("/");
+  if (parts.length !== expected.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [index, name] of expected.entries()) {
+    const part = parts[index] ?? "";
+    if (name.startsWith(":") && part !== "") params[name.slice(1)] = decoded(part);
+    else if (name !== part) return undefined;
+  }
+  return params;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** For `href`. */
+export const href = (to: string): string => BASE + to;
+
+export const tankPath = (id: string): string => `/tanks/${encodeURIComponent(id)}`;
+
+/** `replace`: the back button skips the present place. */
+export function navigate(to: string, { replace = false } = {}): void {
+  if (replace) history.replaceState(null, "", href(to));
+  else history.pushState(null, "", href(to));
+  location.value = current();
+}
+
+type Change = Readonly<Record<string, string | undefined>>;
+
+/** The present place with other parameters; undefined and "" remove one. */
+export function withQuery(change: Change): string {
+  const next = new URLSearchParams(location.value.query);
+  for (const [name, value] of Object.entries(change)) {
+    if (value === undefined || value === "") next.delete(name);
+    else next.set(name, value);
+  }
+  const text = next.toString();
+  return location.value.path + (text === "" ? "" : `?${text}`);
+}
+
+/** Where the person is, to come back to. */
+export const here = (): string => withQuery({});
+
+/** Links to screens change the signal instead of loading the page again. */
+export function followLinks(): void {
+  addEventListener("popstate", () => {
+    location.value = current();
+  });
+  document.addEventListener("click", (event) => {
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = (event.target as Element).closest("a");
+    if (link === null || link.target !== "" || link.hasAttribute("download") || link.origin !== globalThis.location.origin)
+      return;
+    const to = link.pathname.slice(BASE.length) + link.search;
+    const isScreen = link.pathname.startsWith(`${BASE}/`) && PATHS.some((pattern) => matched(pattern, to.split("?")[0] ?? ""));
+    if (!isScreen || link.hash !== "") return;
+    event.preventDefault();
+    if (to !== here()) navigate(to);
+  });
+}

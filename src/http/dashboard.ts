@@ -1,0 +1,85 @@
+// The dashboard: one page for the paths of all screens, and its files, which `dashboard/build.js` has compressed. Files have hashed
+// names, so browsers keep them; the page is requested again each time, and names the files.
+
+import { readFile } from "node:fs/promises";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { PATHS } from "../../dashboard/src/paths.ts";
+import { RequestError } from "../domain/errors.ts";
+import { type Encoding, negotiateEncoding } from "./encoding.ts";
+import { etagOf, isKnownTag } from "./handler.ts";
+import { pathOf } from "./paths.ts";
+
+const DIST = new URL("../../dashboard/dist/", import.meta.url);
+const FILES_PATH = "/assets/:name";
+const FILE_NAME = /^[\w-]+\.(?<extension>js|css|svg|json)$/;
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+  json: "application/json",
+};
+const SUFFIXES: Readonly<Record<Encoding, string>> = { br: ".br", gzip: ".gz", identity: "" };
+
+const PAGE_HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "cache-control": "no-cache",
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'",
+  "referrer-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+};
+
+const NOT_BUILT = `<!DOCTYPE html>
+<title>Tank Monitor</title>
+<p>The dashboard has not been built. Run <code>npm run prepare</code> in the folder of Tank Monitor, then load this page again.</p>
+`;
+
+export function registerDashboard(app: FastifyInstance): void {
+  for (const path of PATHS) app.get(path, (request, reply) => sendScreen(request, reply, path));
+  /** At most one for each file that exists. */
+  const files = new Map<string, Promise<Buffer>>();
+  app.get(FILES_PATH, async (request, reply) => {
+    request.routePath = FILES_PATH;
+    const { name = "" } = request.params as { readonly name?: string };
+    const { extension = "" } = FILE_NAME.exec(name)?.groups ?? {};
+    if (extension === "") throw fileUnknown();
+    const encoding = negotiateEncoding(request, reply);
+    const bytes = await cached(files, `assets/${name}${SUFFIXES[encoding]}`);
+    if (encoding !== "identity") reply.header("content-encoding", encoding);
+    reply.header("cache-control", "public, max-age=31536000, immutable");
+    return reply.header("content-type", MEDIA_TYPES[extension]).send(bytes);
+  });
+}
+
+/** Read each time, so that a new build is served without a restart. It is small. */
+async function sendScreen(request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> {
+  request.routePath = path;
+  const given = pathOf(request.raw.url);
+  // Relative URLs in the page would lead elsewhere.
+  if (path !== "/" && given.endsWith("/")) return reply.redirect(`../${given.split("/").at(-2)}`, 301);
+  const template = await readFile(new URL("index.html", DIST), "utf8").catch(() => undefined);
+  if (template === undefined) return reply.code(503).headers(PAGE_HEADERS).header("cache-control", "no-store").send(NOT_BUILT);
+  const page = Buffer.from(template.replace('<base href="./">', `<base href="${rootFrom(path)}">`));
+  const etag = await etagOf(page);
+  reply.headers(PAGE_HEADERS).header("etag", etag);
+  return isKnownTag(request, etag) ? reply.code(304).send() : reply.send(page);
+}
+
+/** URLs in the page are relative to the root, so that it works behind a proxy that adds a prefix to all paths. */
+const rootFrom = (path: string): string => "../".repeat(path.split("/").length - 2) || "./";
+
+/** One that does not exist is not kept. */
+async function cached(files: Map<string, Promise<Buffer>>, name: string): Promise<Buffer> {
+  const known = files.get(name) ?? readFile(new URL(name, DIST));
+  files.set(name, known);
+  try {
+    return await known;
+  } catch {
+    files.delete(name);
+    throw fileUnknown();
+  }
+}
+
+const fileUnknown = (): RequestError =>
+  new RequestError("route_unknown", "There is no such file. The page may be out of date: load it again.");

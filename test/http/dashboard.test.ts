@@ -1,0 +1,98 @@
+// The page of the dashboard and its files, as a browser requests them.
+
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { get, type IncomingHttpHeaders } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { after, it } from "node:test";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { PATHS } from "../../dashboard/src/paths.ts";
+import { startService } from "../support/service.ts";
+import { expectError, request, send } from "./client.ts";
+
+const MAX_FIRST_SCREEN_BYTES = 100_000;
+
+const service = await startService({ after });
+const ASSETS = new URL("../../dashboard/dist/assets/", import.meta.url);
+
+function fetchBytes(path: string, encoding: string): Promise<{ headers: IncomingHttpHeaders; bytes: Buffer }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ headers: IncomingHttpHeaders; bytes: Buffer }>();
+  get(`${service.url}${path}`, { headers: { "accept-encoding": encoding } }, async (response) => {
+    resolve({ headers: response.headers, bytes: await buffer(response) });
+  }).on("error", reject);
+  return promise;
+}
+
+const pathOf = (path: string): string => path.replace(/:\w+/g, "x");
+
+it("every screen has the same page, whose URLs lead to the root however deep the path is", async () => {
+  for (const path of PATHS) {
+    const { status, headers, text } = await send(service, `${pathOf(path)}?page=2`);
+    assert.deepEqual([status, headers["content-type"]], [200, "text/html; charset=utf-8"], path);
+    const [, base = ""] = /<base href="([^"]+)">/.exec(text) ?? [];
+    assert.equal(new URL(base, `${service.url}${pathOf(path)}`).href, `${service.url}/`, path);
+    for (const [, url = ""] of text.matchAll(/(?:href|src)="([^"]+)"/g)) assert.ok(/^(assets\/[\w.-]+|[./]+)$/.test(url), url);
+  }
+});
+
+it("the page runs scripts of this host only, and nothing may frame it", async () => {
+  const { headers } = await send(service, "/");
+  const policy = String(headers["content-security-policy"]);
+  assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
+  assert.match(policy, /frame-ancestors 'none'/);
+  assert.doesNotMatch(policy, /unsafe|\*|https?:/);
+  assert.deepEqual([headers["x-content-type-options"], headers["referrer-policy"]], ["nosniff", "same-origin"]);
+});
+
+it("browsers ask for the page each time, and keep its files", async () => {
+  const page = await send(service, "/");
+  assert.equal(page.headers["cache-control"], "no-cache");
+  const known = await send(service, "/", { headers: { "if-none-match": String(page.headers.etag) } });
+  assert.deepEqual([known.status, known.text], [304, ""]);
+  for (const name of readdirSync(ASSETS).filter((file) => !/\.(br|gz)$/.test(file))) {
+    const [plain, br, gzip] = await Promise.all(["identity", "br", "gzip"].map((one) => fetchBytes(`/assets/${name}`, one)));
+    assert.ok(plain !== undefined && br !== undefined && gzip !== undefined);
+    assert.deepEqual([br.headers["content-encoding"], gzip.headers["content-encoding"]], ["br", "gzip"]);
+    assert.ok(brotliDecompressSync(br.bytes).equals(plain.bytes) && gunzipSync(gzip.bytes).equals(plain.bytes), name);
+    assert.equal(br.headers["cache-control"], "public, max-age=31536000, immutable");
+    assert.equal(br.headers["x-content-type-options"], "nosniff");
+  }
+});
+
+it("a file that does not exist is 404, and no other file can be read", async () => {
+  for (const name of [
+    "main-00000000.js",
+    "..%2findex.html",
+    "..%2f..%2fpackage.json",
+    "%2e%2e",
+    "main.js.br",
+    "x".repeat(5000),
+  ]) {
+    expectError(await request(service, `/assets/${name}`), 404, "route_unknown");
+  }
+  expectError(await request(service, "/", { method: "POST" }), 405, "method_not_allowed");
+});
+
+it("a path with a slash at its end leads to the one without", async () => {
+  const { status, headers } = await send(service, "/sign-in/");
+  assert.deepEqual([status, headers["location"]], [301, "../sign-in"]);
+});
+
+it(`the first screen loads less than ${MAX_FIRST_SCREEN_BYTES / 1000} KB of JavaScript, compressed`, async () => {
+  const { text } = await send(service, "/");
+  const loaded = new Set<string>();
+  let total = 0;
+  const load = async (name: string): Promise<void> => {
+    if (loaded.has(name)) return;
+    loaded.add(name);
+    const { bytes } = await fetchBytes(`/assets/${name}`, "br");
+    total += bytes.length;
+    const source = brotliDecompressSync(bytes).toString();
+    for (const [, imported = ""] of source.matchAll(/(?:from|import)\s*"\.\/([\w.-]+\.js)"/g)) await load(imported);
+  };
+  for (const [, name = ""] of text.matchAll(/"assets\/([\w.-]+\.js)"/g)) await load(name);
+  const [fleet = ""] = readdirSync(ASSETS).filter((name) => /^fleet-\w+\.js$/.test(name));
+  await load(fleet);
+  assert.ok(loaded.size > 2 && total > 10_000, `${[...loaded]}`);
+  assert.ok(total < MAX_FIRST_SCREEN_BYTES, `${total} bytes`);
+});
