@@ -1,6 +1,7 @@
 // A fleet of very many tanks with one reading and a forecast each, a hundred tanks per customer, spread over towns.
 
 import { join } from "node:path";
+import { NO_TANK_ALERTS } from "../../src/domain/alerts/tank-alerts.ts";
 import type { Change, CustomerState, TankState } from "../../src/domain/changes.ts";
 import { placeOf } from "../../src/domain/fleet-order.ts";
 import type { ForecastValues } from "../../src/domain/forecast/stored.ts";
@@ -76,6 +77,8 @@ function forecastOf({ id, owner, threshold, latest }: WideTank, number: number):
           runs_low_at: { p10: low, p50: low, p90: low },
           runs_empty_at: never,
           suggested_delivery: null,
+          level: latest.fill,
+          leak: "none",
         };
   const reading = latest === undefined ? null : { created_at: latest.at, fill_percentage: latest.fill };
   return {
@@ -153,5 +156,5 @@ function tankChange({ id, owner, town, threshold }: WideTank): Change<TankState>
   const record = tankRecord(id, owner, { location: { city: town }, min_fill_alert_percentage: threshold });
   if (!("tank" in record)) throw new Error("not a tank");
   const { tank, deleted } = record;
-  return { id, before: undefined, after: { tank, deleted, shape: null, alerts: { silent_after: null, paused_until: null } } };
+  return { id, before: undefined, after: { tank, deleted, shape: null, alerts: NO_TANK_ALERTS } };
 }
