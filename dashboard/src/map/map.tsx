@@ -84,10 +84,9 @@ function Chart({ map, points }: { readonly map: FleetMap; readonly points: Point
   const hasMoved = useGestures({ element: frame, view, size: size ?? NO_SIZE, setView, showAll });
   const rested = useRested(view, size);
   useEffect(() => {
-    if (chosen === undefined && query.value.get("at") === null) return;
-    const at = chosen === undefined || rested === undefined ? undefined : atOf(rested.view);
-    const to = withQuery({ at });
-    navigate(to, { replace: true });
+    if (rested === undefined) return;
+    const at = chosen === undefined ? undefined : atOf(rested.view);
+    if (at !== (query.value.get("at") ?? undefined)) navigate(withQuery({ at }), { replace: true });
   }, [rested]);
   const bbox = rested === undefined ? undefined : bboxOf(boundsOf(rested.view, rested.size));
   const zoom = (factor: number) => view !== undefined && size !== undefined && setView(zoomBy(view, size, factor));

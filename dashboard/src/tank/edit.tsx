@@ -26,6 +26,7 @@ export function EditTank({ id, close, changed }: Props) {
   const [tank, setTank] = useState<ManagedTank>();
   const [errors, setErrors] = useState<readonly FieldError[]>([]);
   const [maySwap, setMaySwap] = useState(false);
+  const [isOutdated, setOutdated] = useState(false);
   const load = () => {
     setErrors([]);
     api.manage.tanks.retrieve(id).then(setTank, (error) => {
@@ -63,9 +64,8 @@ export function EditTank({ id, close, changed }: Props) {
     }
     if (error.code !== "precondition_failed") return error;
     load();
-    return new Error(
-      "Somebody else has changed this tank since you opened the form, and nothing was stored. The form has the present values now: change them again.",
-    );
+    setOutdated(true);
+    return error;
   }
 
   const text = (name: string, label: string, value: string | number | null, more = {}) => (
@@ -73,6 +73,12 @@ export function EditTank({ id, close, changed }: Props) {
   );
   return (
     <Dialog title="Edit tank" action="Save" submit={submit} close={close} key={tank.updated_at}>
+      {isOutdated ? (
+        <p class="hint" role="alert">
+          Somebody else has changed this tank since you opened the form, and nothing was stored. The form has the present values
+          now: change them again.
+        </p>
+      ) : null}
       {text("name", "Name", tank.name, { required: true, maxLength: 512 })}
       {text("min_fill_alert_percentage", "Alert threshold in %", tank.min_fill_alert_percentage, {
         inputMode: "numeric",
