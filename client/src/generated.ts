@@ -413,6 +413,26 @@ export type Alert = {
   readonly updated_at: string;
 };
 
+/** How many alerts are not closed */
+export type AlertCounts = {
+  /** Always `alert_counts` */
+  readonly object: "alert_counts";
+  /** Alerts that nobody has acknowledged */
+  readonly open: {
+    /** Of the kind `low` */
+    readonly low: number;
+    /** Of the kind `silent` */
+    readonly silent: number;
+  };
+  /** Alerts that somebody has acknowledged */
+  readonly acknowledged: {
+    /** Of the kind `low` */
+    readonly low: number;
+    /** Of the kind `silent` */
+    readonly silent: number;
+  };
+};
+
 /** One page of alerts */
 export type AlertList = {
   /** Always `list` */
@@ -1686,6 +1706,10 @@ export type ListFleetOptions = RequestOptions & {
   readonly owner_id?: string;
   /** Only those whose city begins with this text; letters A to Z match in either case */
   readonly city?: string;
+  /** Only those with an alert of this kind that is not closed */
+  readonly alert?: "low" | "silent";
+  /** Only those where each word of this text is part of the tank's name, id, custom_id, device, city or street, or of the name or phone number of its owner; letters A to Z match in either case */
+  readonly search?: string;
 };
 
 export type ListRefillsOptions = RequestOptions & {
@@ -2012,6 +2036,8 @@ export type Client = {
     readonly alerts: {
       /** List alerts. Alerts of tanks by the time they were opened, newest first. Required role: `read` or `manage`. */
       readonly list: (options?: ListAlertsOptions) => List<Alert, AlertList>;
+      /** Count alerts. How many alerts are not closed, by state and kind. A tank has at most one of each kind. Required role: `read` or `manage`. */
+      readonly counts: (options?: RequestOptions) => Promise<AlertCounts>;
       /** Retrieve an alert. One alert, closed or not. Required role: `read` or `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<Alert>;
     };
@@ -2144,6 +2170,7 @@ export const OPERATIONS: readonly Operation[] = [
   { name: "insight.tanks.series", method: "GET", path: "/insight/v1/tanks/{id}/series", isRepeatable: true },
   { name: "insight.series", method: "POST", path: "/insight/v1/series", hasBody: true, isRepeatable: true },
   { name: "insight.alerts.list", method: "GET", path: "/insight/v1/alerts", isRepeatable: true, list: "opened_at" },
+  { name: "insight.alerts.counts", method: "GET", path: "/insight/v1/alerts/counts", isRepeatable: true },
   { name: "insight.alerts.retrieve", method: "GET", path: "/insight/v1/alerts/{id}", isRepeatable: true, isVersioned: true },
   { name: "insight.events.list", method: "GET", path: "/insight/v1/events", isRepeatable: true, list: "after" },
   { name: "ingest.readings", method: "POST", path: "/ingest/v1/readings", hasBody: true, isRepeatable: true },

@@ -21,6 +21,7 @@ import { ModelStore } from "./model.ts";
 const HOUR = 3_600_000;
 const CITIES = ["Bern", "Berlin", "BERGEN", "Oslo", null];
 const OWNERS = ["a", "b", "c"];
+const SEARCHES = ["TANK", "tank 1", "bERG", "9 oslo", "305550", "555", "100%", "_", "nothing", " "];
 
 /** Some of all combinations of filters; a page at random of each. */
 function* queries(random: Random): Generator<FleetQuery> {
@@ -31,7 +32,9 @@ function* queries(random: Random): Generator<FleetQuery> {
           for (const city of [undefined, "ber", ""]) {
             if (!random.chance(0.08)) continue;
             const size = random.pick([7, 40, 100]);
-            yield { sort, state, silentSince, owner_id, city, page: random.whole(1, Math.ceil(600 / size)), size };
+            const search = random.chance(0.3) ? random.pick(SEARCHES) : undefined;
+            const filters = { state, silentSince, owner_id, city, alert: undefined, search };
+            yield { sort, ...filters, page: random.whole(1, Math.ceil(600 / size)), size };
           }
         }
       }
@@ -93,7 +96,7 @@ function suite(engine: Engine): void {
       .filter(() => random.chance(0.9))
       .map((id) => ({ tank: id, at: NEW_YEAR - random.whole(0, 20) * HOUR, fill: random.whole(0, 200) / 2 }));
     for (const one of [store, model]) {
-      await putCustomers(one, ...OWNERS.map((id) => customer(id)));
+      await putCustomers(one, ...OWNERS.map((id, i) => customer(id, { phone: `+49 30/555-${i}0` })));
       await putTanks(one, ...made);
       await ingest(one, ...first);
     }

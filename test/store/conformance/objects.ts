@@ -108,6 +108,9 @@ export const managementQueries = (store: Store): Readonly<Record<string, () => P
   silentFleet: () => store.fleetPage({ ...WHOLE_FLEET, silentSince: 5 }),
   fleetBySilence: () => store.fleetPage({ ...WHOLE_FLEET, sort: "silent" }),
   fleetOfOwner: () => store.fleetPage({ ...WHOLE_FLEET, owner_id: "a", state: "ok" }),
+  fleetWithAlert: () => store.fleetPage({ ...WHOLE_FLEET, alert: "low" }),
+  alertCounts: () => store.alertCounts(UNRESTRICTED),
+  ownAlertCounts: () => store.alertCounts({ customerId: "a" }),
   fleetOfCity: () => store.fleetPage({ ...WHOLE_FLEET, city: "u" }),
   scanFleet: () => store.scanFleet("", 5),
   fleetOrderState: () => store.fleetOrderState(),
@@ -161,6 +164,8 @@ export const WHOLE_FLEET: FleetQuery = {
   silentSince: undefined,
   owner_id: undefined,
   city: undefined,
+  alert: undefined,
+  search: undefined,
 };
 
 /** A page of the fleet in the order of the latest readings. */
