@@ -14,6 +14,7 @@ import { LastSeen } from "./http/last-seen.ts";
 import { type Limits, localLimits } from "./http/limits.ts";
 import { ManagementService } from "./http/management.ts";
 import { buildServer, type ServerOptions } from "./http/server.ts";
+import { SignInService } from "./http/sign-in.ts";
 import { createHttpIngest } from "./ingest/decode.ts";
 import { createIngest, ingestFrom } from "./ingest/ingest.ts";
 import { inTurns } from "./ingest/turns.ts";
@@ -76,11 +77,18 @@ export async function startApp(options: AppOptions): Promise<App> {
   let mqtt: Mqtt | undefined;
   let sweep: AlertSweep | undefined;
   let composer: Composer | undefined;
+  const management = new ManagementService(store, clock, managementSettings(config));
+  const signIn = new SignInService({
+    ...{ management, limits, isLimited: config.rateLimit !== 0, observe },
+    sendMail: async (id, mail) => delivery?.sendMail(id, mail) ?? { status: null, error: "the service is starting" },
+    noteSeen: (customerId) => lastSeen.note(customerId),
+  });
 
   async function closeAll(): Promise<void> {
     // Beside the others, which take up to as long.
     const delivered = delivery?.stop(STOP_MS - RECORD_MS);
     await server?.close();
+    await signIn.stop();
     await mqtt?.stop();
     await Promise.all([composer?.stop(), sweep?.stop(), forecasts?.stop(), lastSeen.stop(), delivered]);
     await store.close();
@@ -93,7 +101,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       reads: store,
       services: {
         ingest: createHttpIngest(ingestFrom("http", ingest), clock),
-        management: new ManagementService(store, clock, managementSettings(config)),
+        ...{ management, signIn },
         warnings: notifications.warnings,
       },
       metrics: {

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 import { domainToASCII } from "node:url";
 import { parseEnv } from "node:util";
+import { ALERT_KINDS, type AlertKind } from "./domain/alerts/alert.ts";
 import type { AlertSettings } from "./domain/alerts/evaluate.ts";
 import { parseWebhookAllow } from "./domain/alerts/webhook-url.ts";
 import { UserError } from "./domain/errors.ts";
@@ -70,6 +71,12 @@ export const SETTINGS = {
   alertMargin: setting("ALERT_MARGIN", 3, alertMargin),
   /** Age of the newest reading at which a tank is silent, unless the tank has its own or sends rarely. */
   silentAfterMs: setting("SILENT_AFTER", 48 * HOUR, duration("a duration from 10m to 365d, such as 48h", 10 * MINUTE, 365 * DAY)),
+  /** A tank that is expected to be low within so many days has an alert; 0 turns these off. */
+  runsLowDays: setting("RUNS_LOW_DAYS", 7, wholeNumber("days from 1 to 90, or 0 (no such alerts)", 0, 90)),
+  /** Whether a tank whose use is far above normal has an alert. */
+  leakAlerts: setting("LEAK_ALERTS", true, onOrOff),
+  /** The kinds of alerts that owners get mail about. */
+  ownerKinds: setting("OWNER_ALERTS", ["low"], alertKinds),
   /** Hosts and networks that webhooks may be sent to besides public addresses, also without TLS. */
   webhookAllow: setting("WEBHOOK_ALLOW", [], parseWebhookAllow),
   /** For commands that work on a running service. */
@@ -116,7 +123,9 @@ export function managementSettings(config: Config) {
 /** What the store needs of it. */
 export function storeSettings({ connections, replicaUrls, replicaLagMs, ...config }: Config) {
   const { alertMargin: margin, silentAfterMs: silentAfter, remindAfterMs: remindAfter } = config;
-  return { connections, replicaUrls, replicaLagMs, alerts: { margin, silentAfter, remindAfter } satisfies AlertSettings };
+  const { runsLowDays, leakAlerts, ownerKinds } = config;
+  const alerts: AlertSettings = { margin, silentAfter, remindAfter, runsLowDays, leakAlerts, ownerKinds };
+  return { connections, replicaUrls, replicaLagMs, alerts };
 }
 
 /** The `.env` of the working directory, where there is one. */
@@ -225,6 +234,21 @@ function alertMargin(text: string): number {
   const value = /^\d{1,2}(\.\d{1,6})?$/.test(text) ? Number(text) : 0;
   if (value <= 0 || value > 50) throw new Error("percentage points, more than 0 and up to 50");
   return value;
+}
+
+function onOrOff(text: string): boolean {
+  if (text !== "on" && text !== "off") throw new Error("on or off");
+  return text === "on";
+}
+
+function alertKinds(text: string): readonly AlertKind[] {
+  const names = text.split(",").map((name) => name.trim());
+  const kinds = ALERT_KINDS.filter((kind) => names.includes(kind));
+  const isNone = names.length === 1 && names[0] === "none";
+  if (!isNone && !names.every((name) => kinds.some((kind) => kind === name))) {
+    throw new Error(`kinds of alerts (${ALERT_KINDS.join(", ")}), separated by commas, or none`);
+  }
+  return kinds;
 }
 
 function secretKey(text: string): string {

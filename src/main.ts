@@ -17,6 +17,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>
   device: async () => (await import("./cli/device.ts")).device,
   alert: async () => (await import("./cli/alert.ts")).alert,
   key: async () => (await import("./cli/key.ts")).key,
+  user: async () => (await import("./cli/user.ts")).user,
   channel: async () => (await import("./cli/channel.ts")).channel,
   notification: async () => (await import("./cli/notification.ts")).notification,
   audit: async () => (await import("./cli/audit.ts")).audit,

@@ -49,7 +49,8 @@ export function createClient(options: ClientOptions = {}): Client {
       url,
       headers,
       body: JSON.stringify(body),
-      isRepeatable: isRepeatable || hasKey,
+      // Once it is executed, it would fail because of its own change.
+      isRepeatable: hasKey || (isRepeatable && controls.ifMatch === undefined),
       signal: controls.signal,
       timeoutMs: controls.timeoutMs ?? timeoutMs,
     };

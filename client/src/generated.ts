@@ -193,8 +193,8 @@ export type FleetTank = {
   readonly alerts: readonly ({
     /** Identifier of the alert */
     readonly id: string;
-    /** low: at or below the tank's threshold; silent: no reading for too long */
-    readonly kind: "low" | "silent";
+    /** low: at or below the tank's threshold; runs_low_soon: expected to be low within days; leak: use far above normal; silent: no reading for too long */
+    readonly kind: "low" | "runs_low_soon" | "leak" | "silent";
     /** open, then acknowledged, then closed */
     readonly state: "open" | "acknowledged" | "closed";
     /** When the alert was opened */
@@ -381,8 +381,8 @@ export type Alert = {
   readonly id: string;
   /** Always `alert` */
   readonly object: "alert";
-  /** low: at or below the tank's threshold; silent: no reading for too long */
-  readonly kind: "low" | "silent";
+  /** low: at or below the tank's threshold; runs_low_soon: expected to be low within days; leak: use far above normal; silent: no reading for too long */
+  readonly kind: "low" | "runs_low_soon" | "leak" | "silent";
   /** open, then acknowledged, then closed */
   readonly state: "open" | "acknowledged" | "closed";
   /** The tank */
@@ -397,8 +397,8 @@ export type Alert = {
   readonly acknowledged_by: string | null;
   /** When it was closed */
   readonly closed_at: string | null;
-  /** recovered: the condition has cleared; threshold_changed: it has cleared by another threshold; tank_deleted: the tank was deleted; manual: somebody closed it */
-  readonly close_reason: "recovered" | "threshold_changed" | "tank_deleted" | "manual" | null;
+  /** recovered: the condition has cleared; became_low: the tank is low now; threshold_changed: it has cleared by another threshold; turned_off: alerts of this kind are off; tank_deleted: the tank was deleted; manual: somebody closed it */
+  readonly close_reason: "recovered" | "became_low" | "threshold_changed" | "turned_off" | "tank_deleted" | "manual" | null;
   /** The tank's threshold when the alert was opened */
   readonly threshold: number;
   /** The fill of the tank when the alert was opened */
@@ -407,6 +407,15 @@ export type Alert = {
   readonly latest_fill_percentage: number;
   /** When that was measured */
   readonly latest_reading_at: string;
+  /** When the tank was expected to be low, when a runs_low_soon alert was opened; null for other kinds */
+  readonly runs_low_at: string | null;
+  /** What a leak alert was opened by; null for other kinds */
+  readonly leak: {
+    /** Since when more is used than normal */
+    readonly since: string;
+    /** Percentage points a day above normal use */
+    readonly percentage_per_day: number;
+  } | null;
   /** What somebody wrote about it */
   readonly note: string | null;
   /** When the alert was last changed */
@@ -421,6 +430,10 @@ export type AlertCounts = {
   readonly open: {
     /** Of the kind `low` */
     readonly low: number;
+    /** Of the kind `runs_low_soon` */
+    readonly runs_low_soon: number;
+    /** Of the kind `leak` */
+    readonly leak: number;
     /** Of the kind `silent` */
     readonly silent: number;
   };
@@ -428,6 +441,10 @@ export type AlertCounts = {
   readonly acknowledged: {
     /** Of the kind `low` */
     readonly low: number;
+    /** Of the kind `runs_low_soon` */
+    readonly runs_low_soon: number;
+    /** Of the kind `leak` */
+    readonly leak: number;
     /** Of the kind `silent` */
     readonly silent: number;
   };
@@ -493,6 +510,44 @@ export type EventList = {
   readonly has_more: boolean;
   /** Events after `after` may have been removed, or `after` is from another database: read the alerts again, then go on with `next_after` */
   readonly missed: boolean;
+};
+
+/** The caller */
+export type Me = {
+  /** Always `me` */
+  readonly object: "me";
+  /** Who the caller is */
+  readonly type: "user" | "customer" | "key";
+  /** Identifier of the user, customer or key */
+  readonly id: string;
+  /** The name of the user, customer or key */
+  readonly name: string;
+  /** Their address; null for a key */
+  readonly email: string | null;
+  /** `viewer`, `dispatcher`, `admin` or `customer`; of a key, its role */
+  readonly role: string;
+  /** The only customer the caller can see; null for all */
+  readonly customer_id: string | null;
+  /** Whether the customer's address is verified */
+  readonly is_verified: boolean | null;
+  /** Settings of mail to the customer */
+  readonly notifications: {
+    /** Of mail; null: by the country of the tank */
+    readonly language: "en" | "de" | null;
+    /** Since when the customer wants no mail about alerts; null: wanted */
+    readonly unsubscribed_at: string | null;
+  } | null;
+};
+
+/** What a customer may change */
+export type MeChange = {
+  /** The settings of mail to change */
+  readonly notifications: {
+    /** Of mail; null: by the country of the tank */
+    readonly language?: "en" | "de" | null;
+    /** Since when the customer wants no mail about alerts; null: wanted */
+    readonly unsubscribed_at?: string | null;
+  };
 };
 
 /** A reading of a tank or of a device */
@@ -812,6 +867,10 @@ export type TankAlerts = {
   readonly silent_after: string | null;
   /** No alert of this tank opens until then */
   readonly paused_until: string | null;
+  /** false: no alert says that this tank is expected to be low soon */
+  readonly runs_low_soon: boolean;
+  /** false: no alert says that use of this tank is far above normal */
+  readonly leak: boolean;
 };
 
 /** The settings to change; `null` clears one */
@@ -820,6 +879,10 @@ export type TankAlertsChange = {
   readonly silent_after?: string | null;
   /** No alert of this tank opens until then */
   readonly paused_until?: string | null;
+  /** false: no alert says that this tank is expected to be low soon */
+  readonly runs_low_soon?: boolean;
+  /** false: no alert says that use of this tank is far above normal */
+  readonly leak?: boolean;
 };
 
 /** A tank to create */
@@ -1189,7 +1252,7 @@ export type Channel = {
   /** Only these events; null: all */
   readonly events: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
   /** Only alerts of these kinds; null: all */
-  readonly kinds: readonly ("low" | "silent")[] | null;
+  readonly kinds: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only alerts of this customer's tanks; null: of all */
   readonly customer_id: string | null;
   /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
@@ -1232,7 +1295,7 @@ export type ChannelDetails = {
   /** Only these events; null: all */
   readonly events: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
   /** Only alerts of these kinds; null: all */
-  readonly kinds: readonly ("low" | "silent")[] | null;
+  readonly kinds: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only alerts of this customer's tanks; null: of all */
   readonly customer_id: string | null;
   /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
@@ -1283,7 +1346,7 @@ export type CreatedChannel = {
   /** Only these events; null: all */
   readonly events: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
   /** Only alerts of these kinds; null: all */
-  readonly kinds: readonly ("low" | "silent")[] | null;
+  readonly kinds: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only alerts of this customer's tanks; null: of all */
   readonly customer_id: string | null;
   /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
@@ -1358,7 +1421,7 @@ export type NewWebhookChannel = {
   /** Only these events; null: all */
   readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
   /** Only alerts of these kinds; null: all */
-  readonly kinds?: readonly ("low" | "silent")[] | null;
+  readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only alerts of this customer's tanks; null: of all */
   readonly customer_id?: string | null;
   /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
@@ -1376,7 +1439,7 @@ export type NewEmailChannel = {
   /** Only these events; null: all */
   readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
   /** Only alerts of these kinds; null: all */
-  readonly kinds?: readonly ("low" | "silent")[] | null;
+  readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only alerts of this customer's tanks; null: of all */
   readonly customer_id?: string | null;
   /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
@@ -1401,7 +1464,7 @@ export type WebhookChannelChange = {
   /** Only these events; null: all */
   readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
   /** Only alerts of these kinds; null: all */
-  readonly kinds?: readonly ("low" | "silent")[] | null;
+  readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only alerts of this customer's tanks; null: of all */
   readonly customer_id?: string | null;
   /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
@@ -1419,7 +1482,7 @@ export type EmailChannelChange = {
   /** Only these events; null: all */
   readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
   /** Only alerts of these kinds; null: all */
-  readonly kinds?: readonly ("low" | "silent")[] | null;
+  readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only alerts of this customer's tanks; null: of all */
   readonly customer_id?: string | null;
   /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
@@ -1595,6 +1658,82 @@ export type KeyChange = {
   readonly expires_at?: string | null;
 };
 
+/** Somebody of the operator who signs in */
+export type User = {
+  /** Identifier of the user */
+  readonly id: string;
+  /** Always `user` */
+  readonly object: "user";
+  /** The address that sign-in mail goes to */
+  readonly email: string;
+  /** The name of the person */
+  readonly name: string;
+  /** viewer: reads the fleet, tanks, alerts and customers; dispatcher: also changes them; admin: everything, also keys, channels and users */
+  readonly role: "viewer" | "dispatcher" | "admin";
+  /** When the user was created */
+  readonly created_at: string;
+  /** When it was last changed */
+  readonly updated_at: string;
+};
+
+/** One page of users */
+export type UserList = {
+  /** Always `list` */
+  readonly object: "list";
+  /** Up to `size` objects; empty when no more are available */
+  readonly data: readonly User[];
+  /** The page returned */
+  readonly page: number;
+  /** The page size in effect */
+  readonly size: number;
+  /** Total number of pages */
+  readonly total_pages: number;
+  /** Total number of items */
+  readonly total_items: number;
+};
+
+/** A user to create */
+export type NewUser = {
+  /** The address that sign-in mail goes to */
+  readonly email: string;
+  /** The name of the person */
+  readonly name: string;
+  /** viewer: reads the fleet, tanks, alerts and customers; dispatcher: also changes them; admin: everything, also keys, channels and users */
+  readonly role: "viewer" | "dispatcher" | "admin";
+};
+
+/** The fields to change */
+export type UserChange = {
+  /** The address that sign-in mail goes to */
+  readonly email?: string;
+  /** The name of the person */
+  readonly name?: string;
+  /** viewer: reads the fleet, tanks, alerts and customers; dispatcher: also changes them; admin: everything, also keys, channels and users */
+  readonly role?: "viewer" | "dispatcher" | "admin";
+};
+
+/** A user that was removed */
+export type RemovedUser = {
+  /** Identifier of the user */
+  readonly id: string;
+  /** Always `user` */
+  readonly object: "user";
+  /** Always true */
+  readonly deleted: true;
+};
+
+/** A link that signs a user in, once */
+export type UserLink = {
+  /** Always `sign_in_link` */
+  readonly object: "sign_in_link";
+  /** Identifier of the user */
+  readonly user_id: string;
+  /** Where the user signs in, on PUBLIC_URL; without it, a path of this service */
+  readonly url: string;
+  /** Until when it is valid */
+  readonly expires_at: string;
+};
+
 /** An action: by whom, when, and what changed */
 export type AuditEntry = {
   /** Sequence number from 1, without gaps */
@@ -1606,9 +1745,9 @@ export type AuditEntry = {
   /** The id of the key, or a description of who acted without one */
   readonly by: string;
   /** What was done */
-  readonly action: "created" | "changed" | "deleted" | "restored" | "rotated" | "revoked" | "acknowledged" | "closed" | "tested" | "recovered" | "retried";
+  readonly action: "created" | "changed" | "deleted" | "restored" | "rotated" | "revoked" | "acknowledged" | "closed" | "tested" | "recovered" | "retried" | "link_created" | "signed_in" | "signed_out";
   /** What it was done to */
-  readonly type: "customer" | "tank" | "device" | "key" | "alert" | "channel" | "notification";
+  readonly type: "customer" | "tank" | "device" | "key" | "alert" | "channel" | "notification" | "user";
   /** The id of that object */
   readonly id: string;
   /** The fields that differ, each with its value before (`from`) and after (`to`) */
@@ -1631,6 +1770,128 @@ export type AuditList = {
   readonly total_items: number;
 };
 
+/** An account that can be signed in to */
+export type Account = {
+  /** Identifier of the user or customer */
+  readonly id: string;
+  /** Always `account` */
+  readonly object: "account";
+  /** Whose account it is */
+  readonly type: "user" | "customer";
+  /** The name of the user or customer */
+  readonly name: string;
+  /** What the account may do */
+  readonly role: "customer" | "viewer" | "dispatcher" | "admin";
+};
+
+/** A browser that is signed in to an account */
+export type Session = {
+  /** Identifier of the session; not its secret */
+  readonly id: string;
+  /** Always `session` */
+  readonly object: "session";
+  /** The user who is signed in; null for a customer */
+  readonly user_id: string | null;
+  /** The customer who is signed in; null for a user */
+  readonly customer_id: string | null;
+  /** What the account may do */
+  readonly role: "customer" | "viewer" | "dispatcher" | "admin";
+  /** The name of the user or customer */
+  readonly name: string;
+  /** Their address */
+  readonly email: string;
+  /** When they signed in */
+  readonly created_at: string;
+  /** When the session ends */
+  readonly expires_at: string;
+  /** What the browser says it is */
+  readonly user_agent: string | null;
+  /** Whether it is the session of this request */
+  readonly current: boolean;
+};
+
+/** One page of sessions */
+export type SessionList = {
+  /** Always `list` */
+  readonly object: "list";
+  /** Up to `size` objects; empty when no more are available */
+  readonly data: readonly Session[];
+  /** The page returned */
+  readonly page: number;
+  /** The page size in effect */
+  readonly size: number;
+  /** Total number of pages */
+  readonly total_pages: number;
+  /** Total number of items */
+  readonly total_items: number;
+};
+
+/** A session that has ended */
+export type EndedSession = {
+  /** Identifier of the session; not its secret */
+  readonly id: string;
+  /** Always `session` */
+  readonly object: "session";
+  /** Always true */
+  readonly deleted: true;
+};
+
+/** Who wants to sign in */
+export type SignInRequest = {
+  /** The address, in whatever case */
+  readonly email: string;
+};
+
+/** The same for known and unknown addresses */
+export type SignInRequested = {
+  /** Always `sign_in_request` */
+  readonly object: "sign_in_request";
+  /** The address, in whatever case */
+  readonly email: string;
+  /** Until when the link and the code are valid, if a mail was sent */
+  readonly expires_at: string;
+};
+
+/** A link */
+export type SignInToken = {
+  /** The token of the link */
+  readonly token: string;
+};
+
+/** A link that was not used yet */
+export type SignInLink = {
+  /** Always `sign_in_link` */
+  readonly object: "sign_in_link";
+  /** The address that it was sent to */
+  readonly email: string;
+  /** Whether this browser has asked for it: it need not ask for a click */
+  readonly same_browser: boolean;
+  /** What the link or code opens */
+  readonly accounts: readonly Account[];
+  /** Until when it is valid */
+  readonly expires_at: string;
+};
+
+/** The token of a link, or an address and a code */
+export type SignInProof = {
+  /** The token of the link */
+  readonly token?: string;
+  /** The address, in whatever case */
+  readonly email?: string;
+  /** The eight digits in the mail */
+  readonly code?: string;
+  /** The user or customer to sign in as, where several have the address */
+  readonly account?: string;
+};
+
+/** Several accounts have the address: send the same again, with one of them as `account` */
+export type AccountChoice = {
+  /** Always `account_choice` */
+  readonly object: "account_choice";
+  /** What the link or code opens */
+  readonly accounts: readonly Account[];
+};
+
 /** Problem details (RFC 9457) */
 export type Problem = {
   /** A URN for this kind of error */
@@ -1642,7 +1903,7 @@ export type Problem = {
   /** What is wrong with this request, and how to correct it */
   readonly detail: string;
   /** The kind of error, for programs */
-  readonly code: "parameter_unknown" | "parameter_invalid" | "parameter_repeated" | "encoding_invalid" | "request_malformed" | "body_missing" | "body_malformed" | "body_invalid" | "idempotency_key_invalid" | "key_missing" | "key_invalid" | "key_expired" | "key_revoked" | "role_insufficient" | "route_unknown" | "customer_unknown" | "tank_unknown" | "tank_deleted" | "device_unknown" | "key_unknown" | "alert_unknown" | "channel_unknown" | "notification_unknown" | "method_not_allowed" | "request_timeout" | "device_in_use" | "customer_has_tanks" | "id_taken" | "state_conflict" | "precondition_failed" | "body_too_large" | "url_too_long" | "media_type_unsupported" | "idempotency_key_reused" | "headers_too_large" | "rate_limited" | "keys_throttled" | "internal" | "store_unavailable" | "data_damaged" | "overloaded";
+  readonly code: "parameter_unknown" | "parameter_invalid" | "parameter_repeated" | "encoding_invalid" | "request_malformed" | "body_missing" | "body_malformed" | "body_invalid" | "idempotency_key_invalid" | "key_missing" | "key_invalid" | "key_expired" | "key_revoked" | "session_missing" | "session_ended" | "sign_in_invalid" | "role_insufficient" | "origin_not_allowed" | "route_unknown" | "customer_unknown" | "tank_unknown" | "tank_deleted" | "device_unknown" | "key_unknown" | "alert_unknown" | "channel_unknown" | "notification_unknown" | "user_unknown" | "session_unknown" | "method_not_allowed" | "request_timeout" | "device_in_use" | "customer_has_tanks" | "id_taken" | "state_conflict" | "precondition_failed" | "body_too_large" | "url_too_long" | "media_type_unsupported" | "idempotency_key_reused" | "headers_too_large" | "rate_limited" | "keys_throttled" | "internal" | "store_unavailable" | "data_damaged" | "overloaded";
   /** The invalid parameter, if there is one */
   readonly param?: string;
   /** The invalid fields of the body, if there are any */
@@ -1707,7 +1968,7 @@ export type ListFleetOptions = RequestOptions & {
   /** Only those whose city begins with this text; letters A to Z match in either case */
   readonly city?: string;
   /** Only those with an alert of this kind that is not closed */
-  readonly alert?: "low" | "silent";
+  readonly alert?: "low" | "runs_low_soon" | "leak" | "silent";
   /** Only those where each word of this text is part of the tank's name, id, custom_id, device, city or street, or of the name or phone number of its owner; letters A to Z match in either case */
   readonly search?: string;
 };
@@ -1742,7 +2003,7 @@ export type ListAlertsOptions = RequestOptions & {
   /** Only those in this state */
   readonly state?: "open" | "acknowledged" | "closed";
   /** Only those of this kind */
-  readonly kind?: "low" | "silent";
+  readonly kind?: "low" | "runs_low_soon" | "leak" | "silent";
   /** Only those of this tank */
   readonly tank_id?: string;
   /** Only those of tanks that this customer owns now */
@@ -1984,6 +2245,44 @@ export type RotateKeyOptions = RequestOptions & {
   readonly overlap?: string;
 };
 
+export type ListUsersOptions = RequestOptions & {
+  /** Which page to return */
+  readonly page?: number;
+  /** Maximum number of objects to return */
+  readonly size?: number;
+  /** Only the user with this address, in whatever case */
+  readonly email?: string;
+};
+
+export type CreateUserOptions = RequestOptions & {
+  /** A unique name for this request, under which it is executed once. A random one by default. */
+  readonly idempotencyKey?: string;
+};
+
+export type ChangeUserOptions = RequestOptions & {
+  /** Only if the object is still as it was: the object as it was received, or its ETag. */
+  readonly ifMatch?: string | object;
+};
+
+export type RemoveUserOptions = RequestOptions & {
+  /** Only if the object is still as it was: the object as it was received, or its ETag. */
+  readonly ifMatch?: string | object;
+};
+
+export type ListUserSessionsOptions = RequestOptions & {
+  /** Which page to return */
+  readonly page?: number;
+  /** Maximum number of objects to return */
+  readonly size?: number;
+};
+
+export type ListCustomerSessionsOptions = RequestOptions & {
+  /** Which page to return */
+  readonly page?: number;
+  /** Maximum number of objects to return */
+  readonly size?: number;
+};
+
 export type ListAuditOptions = RequestOptions & {
   /** Minimum value of `created_at` to include (inclusive), such as 2026-11-01T00:00:00Z */
   readonly created_at_gte?: string;
@@ -1996,9 +2295,16 @@ export type ListAuditOptions = RequestOptions & {
   /** Only actions with this key */
   readonly by?: string;
   /** Only actions on objects of this type */
-  readonly type?: "customer" | "tank" | "device" | "key" | "alert" | "channel" | "notification";
+  readonly type?: "customer" | "tank" | "device" | "key" | "alert" | "channel" | "notification" | "user";
   /** Only actions on the object with this id */
   readonly id?: string;
+};
+
+export type ListSessionsOptions = RequestOptions & {
+  /** Which page to return */
+  readonly page?: number;
+  /** Maximum number of objects to return */
+  readonly size?: number;
 };
 
 export type Client = {
@@ -2018,32 +2324,38 @@ export type Client = {
   };
   readonly insight: {
     readonly fleet: {
-      /** List tanks by urgency. Tanks with their latest reading, when they run low, what is in them and what fits into them, their owner and their alerts, the most urgent first. The order, and what filters find, may be a minute old: see `as_of`. Required role: `read` or `manage`. */
+      /** List tanks by urgency. Tanks with their latest reading, when they run low, what is in them and what fits into them, their owner and their alerts, the most urgent first. The order, and what filters find, may be a minute old: see `as_of`. Anybody who is signed in. Required role: `read` or `manage`. */
       readonly list: (options?: ListFleetOptions) => List<FleetTank, FleetList>;
     };
     readonly tanks: {
-      /** Retrieve a tank of the fleet. One tank as in the fleet. Required role: `read` or `manage`. */
+      /** Retrieve a tank of the fleet. One tank as in the fleet. Anybody who is signed in. Required role: `read` or `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<FleetTank>;
-      /** Retrieve the forecast of a tank. When the tank falls to its threshold and when it is empty, as ranges. It is computed soon after each new reading, and at least once a day. Required role: `read` or `manage`. */
+      /** Retrieve the forecast of a tank. When the tank falls to its threshold and when it is empty, as ranges. It is computed soon after each new reading, and at least once a day. Anybody who is signed in. Required role: `read` or `manage`. */
       readonly forecast: (id: string, options?: RequestOptions) => Promise<Forecast>;
-      /** List the refills of a tank. Deliveries of the last two years, found in the readings, newest first. One is listed once the level has stayed up for a day or two. Required role: `read` or `manage`. */
+      /** List the refills of a tank. Deliveries of the last two years, found in the readings, newest first. One is listed once the level has stayed up for a day or two. Anybody who is signed in. Required role: `read` or `manage`. */
       readonly refills: (id: string, options?: ListRefillsOptions) => List<Refill, RefillList>;
-      /** Retrieve the series of a tank. Minimum, maximum, mean, last and count of a tank's readings by hours, days, weeks or months, local ones in the time zone. A range may have 10,000 buckets and 10,000,000 readings. Required role: `read` or `manage`. */
+      /** Retrieve the series of a tank. Minimum, maximum, mean, last and count of a tank's readings by hours, days, weeks or months, local ones in the time zone. A range may have 10,000 buckets and 10,000,000 readings. Anybody who is signed in. Required role: `read` or `manage`. */
       readonly series: (id: string, options?: RetrieveSeriesOptions) => Promise<Series>;
     };
-    /** Retrieve the series of several tanks. The same for up to 100 tanks in one request, which may have 40,000 buckets together. It changes nothing. Required role: `read` or `manage`. */
+    /** Retrieve the series of several tanks. The same for up to 100 tanks in one request, which may have 40,000 buckets together. It changes nothing. Anybody who is signed in. Required role: `read` or `manage`. */
     readonly series: (body: SeriesQuery, options?: RequestOptions) => Promise<SeriesList>;
     readonly alerts: {
-      /** List alerts. Alerts of tanks by the time they were opened, newest first. Required role: `read` or `manage`. */
+      /** List alerts. Alerts of tanks by the time they were opened, newest first. Anybody who is signed in. Required role: `read` or `manage`. */
       readonly list: (options?: ListAlertsOptions) => List<Alert, AlertList>;
-      /** Count alerts. How many alerts are not closed, by state and kind. A tank has at most one of each kind. Required role: `read` or `manage`. */
+      /** Count alerts. How many alerts are not closed, by state and kind. A tank has at most one of each kind. Anybody who is signed in. Required role: `read` or `manage`. */
       readonly counts: (options?: RequestOptions) => Promise<AlertCounts>;
-      /** Retrieve an alert. One alert, closed or not. Required role: `read` or `manage`. */
+      /** Retrieve an alert. One alert, closed or not. Anybody who is signed in. Required role: `read` or `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<Alert>;
     };
     readonly events: {
-      /** Follow events. What happened to alerts after a sequence number, oldest first, for 30 days. Request it again with `next_after`, at once while `has_more` is true: every event is there once, in order. Required role: `read` or `manage`. */
+      /** Follow events. What happened to alerts after a sequence number, oldest first, for 30 days. Request it again with `next_after`, at once while `has_more` is true: every event is there once, in order. Anybody who is signed in. Required role: `read` or `manage`. */
       readonly list: (options?: ListEventsOptions) => List<AlertEvent | RefillEvent, EventList>;
+    };
+    readonly me: {
+      /** Retrieve the caller. Who you are, what you may do, and a customer's settings of mail. Anybody who is signed in. Required role: `read` or `manage`. */
+      readonly retrieve: (options?: RequestOptions) => Promise<Me>;
+      /** Change your settings. A JSON merge patch of the settings of mail, by a customer who is signed in. Anybody who is signed in. */
+      readonly update: (body: MeChange, options?: RequestOptions) => Promise<Me>;
     };
   };
   readonly ingest: {
@@ -2056,48 +2368,50 @@ export type Client = {
   };
   readonly manage: {
     readonly customers: {
-      /** Search customers. Customers by creation date, newest first. Deleted ones are listed separately. Required role: `manage`. */
+      /** Search customers. Customers by creation date, newest first. Deleted ones are listed separately. Signed in: `viewer` or `dispatcher` or `admin`. Required role: `manage`. */
       readonly list: (options?: SearchCustomersOptions) => List<ManagedCustomer, ManagedCustomerList>;
-      /** Create a customer. Creates a customer, with a new id if none is given. An id that was ever used cannot be used again. Required role: `manage`. */
+      /** Create a customer. Creates a customer, with a new id if none is given. An id that was ever used cannot be used again. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
       readonly create: (body: NewCustomer, options?: CreateCustomerOptions) => Promise<ManagedCustomer>;
-      /** Inspect a customer. One customer with all its fields, deleted or not. Required role: `manage`. */
+      /** Inspect a customer. One customer with all its fields, deleted or not. Signed in: `viewer` or `dispatcher` or `admin`. Required role: `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<ManagedCustomer>;
-      /** Change a customer. A JSON merge patch: fields that are given change, `null` clears an optional field. Required role: `manage`. */
+      /** Change a customer. A JSON merge patch: fields that are given change, `null` clears an optional field. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
       readonly update: (id: string, body: CustomerChange, options?: ChangeCustomerOptions) => Promise<ManagedCustomer>;
-      /** Delete a customer. Deletes a customer and disables its keys. Fails while the customer owns tanks, unless `tanks` is true. Required role: `manage`. */
+      /** Delete a customer. Deletes a customer and disables its keys. Fails while the customer owns tanks, unless `tanks` is true. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
       readonly delete: (id: string, options?: DeleteCustomerOptions) => Promise<ManagedCustomer>;
-      /** Verify an address. Sends a link to the customer's e-mail address, valid for 7 days. Whoever uses it verifies the address. Earlier links are void. At most 5 an hour. Required role: `manage`. */
+      /** Verify an address. Sends a link to the customer's e-mail address, valid for 7 days. Whoever uses it verifies the address. Earlier links are void. At most 5 an hour. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
       readonly verification: (id: string, options?: RequestVerificationOptions) => Promise<Notification>;
-      /** Restore a customer. Restores a deleted customer, with the tanks that were deleted together with it and their readings. Required role: `manage`. */
+      /** Restore a customer. Restores a deleted customer, with the tanks that were deleted together with it and their readings. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
       readonly restore: (id: string, options?: RestoreCustomerOptions) => Promise<ManagedCustomer>;
+      /** List the sessions of a customer. Where the customer is signed in, newest first. Signed in: `admin`. Required role: `manage`. */
+      readonly sessions: (id: string, options?: ListCustomerSessionsOptions) => List<Session, SessionList>;
     };
     readonly tanks: {
-      /** Search tanks. Tanks by creation date, newest first. Deleted ones are listed separately. Required role: `manage`. */
+      /** Search tanks. Tanks by creation date, newest first. Deleted ones are listed separately. Signed in: `viewer` or `dispatcher` or `admin`. Required role: `manage`. */
       readonly list: (options?: SearchTanksOptions) => List<ManagedTank, ManagedTankList>;
-      /** Create a tank. Creates a tank, with a new id if none is given. Pending readings of its device are stored. Required role: `manage`. */
+      /** Create a tank. Creates a tank, with a new id if none is given. Pending readings of its device are stored. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
       readonly create: (body: NewTank, options?: CreateTankOptions) => Promise<ChangedTank>;
-      /** Inspect a tank. One tank with all its fields, deleted or not. Required role: `manage`. */
+      /** Inspect a tank. One tank with all its fields, deleted or not. Signed in: `viewer` or `dispatcher` or `admin`. Required role: `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<ManagedTank>;
-      /** Change a tank. A JSON merge patch: fields that are given change, `null` clears an optional field. Required role: `manage`. */
+      /** Change a tank. A JSON merge patch: fields that are given change, `null` clears an optional field. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
       readonly update: (id: string, body: TankChange, options?: ChangeTankOptions) => Promise<ChangedTank>;
-      /** Delete a tank. Deletes a tank and frees its device. Its readings are kept, and are visible again once it is restored. Required role: `manage`. */
+      /** Delete a tank. Deletes a tank and frees its device. Its readings are kept, and are visible again once it is restored. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
       readonly delete: (id: string, options?: DeleteTankOptions) => Promise<ManagedTank>;
-      /** Restore a tank. Restores a deleted tank with its readings. If its device serves another tank by now, give another device. Required role: `manage`. */
+      /** Restore a tank. Restores a deleted tank with its readings. If its device serves another tank by now, give another device. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
       readonly restore: (id: string, body?: TankRestoring, options?: RestoreTankOptions) => Promise<ChangedTank>;
     };
     readonly devices: {
-      /** List devices. Devices by id; with `waiting=true`, those with pending readings. Required role: `manage`. */
+      /** List devices. Devices by id; with `waiting=true`, those with pending readings. Signed in: `viewer` or `dispatcher` or `admin`. Required role: `manage`. */
       readonly list: (options?: ListDevicesOptions) => List<Device, DeviceList>;
-      /** Inspect a device. One device, with the number of its pending readings, the newest of them, and why it is pending. Required role: `manage`. */
+      /** Inspect a device. One device, with the number of its pending readings, the newest of them, and why it is pending. Signed in: `viewer` or `dispatcher` or `admin`. Required role: `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<InspectedDevice>;
-      /** Register or change a device. Sets the tank that the device serves, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored. Required role: `manage`. */
+      /** Register or change a device. Sets the tank that the device serves, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
       readonly put: (id: string, body: DeviceChange, options?: PutDeviceOptions) => Promise<ChangedDevice>;
-      /** Change a device. Sets the tank that the device serves, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored. Required role: `manage`. */
+      /** Change a device. Sets the tank that the device serves, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
       readonly update: (id: string, body: DeviceChange, options?: ChangeDeviceOptions) => Promise<ChangedDevice>;
-      /** Remove a device. Removes the profile and the pending readings of a device that serves no tank. The tanks it has served stay known, so that late readings still find their tank. Required role: `manage`. */
+      /** Remove a device. Removes the profile and the pending readings of a device that serves no tank. The tanks it has served stay known, so that late readings still find their tank. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
       readonly delete: (id: string, options?: ForgetDeviceOptions) => Promise<RemovedDevice>;
     };
-    /** Create or change many customers and tanks. Up to 50000 in total, customers before tanks. All are validated before any is written. Up to 1,000 are written in one transaction, more in several: if one fails, send the request again. An id may occur only once. Required role: `manage`. */
+    /** Create or change many customers and tanks. Up to 50000 in total, customers before tanks. All are validated before any is written. Up to 1,000 are written in one transaction, more in several: if one fails, send the request again. An id may occur only once. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
     readonly provision: (body: {
   /** An existing id changes the object */
   readonly customers?: readonly CustomerRow[];
@@ -2105,54 +2419,96 @@ export type Client = {
   readonly tanks?: readonly TankRow[];
 }, options?: ProvisionOptions) => Promise<Provisioning>;
     readonly alerts: {
-      /** Acknowledge an alert. Says that somebody takes care of it: its owner gets no reminder. An alert that is acknowledged already stays as it is. Required role: `manage`. */
+      /** Acknowledge an alert. Says that somebody takes care of it: its owner gets no reminder. An alert that is acknowledged already stays as it is. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
       readonly acknowledge: (id: string, body?: AlertNote, options?: AcknowledgeAlertOptions) => Promise<Alert>;
-      /** Close an alert. Closes an alert by hand. As long as its condition lasts, it is not opened again. An alert that is closed already stays as it is. Required role: `manage`. */
+      /** Close an alert. Closes an alert by hand. As long as its condition lasts, it is not opened again. An alert that is closed already stays as it is. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
       readonly close: (id: string, body?: AlertNote, options?: CloseAlertOptions) => Promise<Alert>;
     };
     readonly channels: {
-      /** List channels. All channels, newest first, without their secrets. Required role: `manage`. */
+      /** List channels. All channels, newest first, without their secrets. Signed in: `admin`. Required role: `manage`. */
       readonly list: (options?: ListChannelsOptions) => List<Channel, ChannelList>;
-      /** Create a channel. Creates a webhook or an e-mail channel. The secret of a webhook is in this response and nowhere else. Required role: `manage`. */
+      /** Create a channel. Creates a webhook or an e-mail channel. The secret of a webhook is in this response and nowhere else. Signed in: `admin`. Required role: `manage`. */
       readonly create: (body: NewWebhookChannel | NewEmailChannel, options?: CreateChannelOptions) => Promise<CreatedChannel>;
-      /** Inspect a channel. One channel, without its secret, and how its deliveries go. Required role: `manage`. */
+      /** Inspect a channel. One channel, without its secret, and how its deliveries go. Signed in: `admin`. Required role: `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<ChannelDetails>;
-      /** Change a channel. A JSON merge patch: fields that are given change, `null` clears an optional field. `{"state":"active"}` enables a disabled channel again. The type cannot be changed. Required role: `manage`. */
+      /** Change a channel. A JSON merge patch: fields that are given change, `null` clears an optional field. `{"state":"active"}` enables a disabled channel again. The type cannot be changed. Signed in: `admin`. Required role: `manage`. */
       readonly update: (id: string, body: WebhookChannelChange | EmailChannelChange, options?: ChangeChannelOptions) => Promise<Channel>;
-      /** Delete a channel. Deletes a channel for good. Its pending notifications are not sent any more. Required role: `manage`. */
+      /** Delete a channel. Deletes a channel for good. Its pending notifications are not sent any more. Signed in: `admin`. Required role: `manage`. */
       readonly delete: (id: string, options?: DeleteChannelOptions) => Promise<DeletedChannel>;
-      /** Test a channel. Creates a notification `channel.test`, which is sent as all others are. Read it to see what became of it. Required role: `manage`. */
+      /** Test a channel. Creates a notification `channel.test`, which is sent as all others are. Read it to see what became of it. Signed in: `admin`. Required role: `manage`. */
       readonly test: (id: string, options?: TestChannelOptions) => Promise<Notification>;
-      /** Rotate the secret of a webhook. Creates a new secret. Webhooks are signed with the old one, too, for the overlap. Required role: `manage`. */
+      /** Rotate the secret of a webhook. Creates a new secret. Webhooks are signed with the old one, too, for the overlap. Signed in: `admin`. Required role: `manage`. */
       readonly rotate: (id: string, options?: RotateChannelOptions) => Promise<CreatedChannel>;
-      /** Send failed notifications again. Sends all notifications of the channel again that were created since a time and have failed, with the same ids. Required role: `manage`. */
+      /** Send failed notifications again. Sends all notifications of the channel again that were created since a time and have failed, with the same ids. Signed in: `admin`. Required role: `manage`. */
       readonly recover: (id: string, body: Recovery, options?: RequestOptions) => Promise<ChannelRecovery>;
     };
     readonly notifications: {
-      /** List notifications. What was sent, or will be, newest first. Notifications are removed 30 days after they end. Required role: `manage`. */
+      /** List notifications. What was sent, or will be, newest first. Notifications are removed 30 days after they end. Signed in: `admin`. Required role: `manage`. */
       readonly list: (options?: ListNotificationsOptions) => List<Notification, NotificationList>;
-      /** Inspect a notification. One notification with the attempts to send it. Required role: `manage`. */
+      /** Inspect a notification. One notification with the attempts to send it. Signed in: `admin`. Required role: `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<Notification>;
-      /** Send a notification again. Sends a notification again, with the same id. One that is pending does not wait for its next attempt. Required role: `manage`. */
+      /** Send a notification again. Sends a notification again, with the same id. One that is pending does not wait for its next attempt. Signed in: `admin`. Required role: `manage`. */
       readonly retry: (id: string, options?: RequestOptions) => Promise<Notification>;
     };
     readonly keys: {
-      /** List keys. All keys, newest first, without their secrets. Required role: `manage`. */
+      /** List keys. All keys, newest first, without their secrets. Signed in: `admin`. Required role: `manage`. */
       readonly list: (options?: ListKeysOptions) => List<Key, KeyList>;
-      /** Create a key. Creates a key. Its secret is in this response and nowhere else. Required role: `manage`. */
+      /** Create a key. Creates a key. Its secret is in this response and nowhere else. Signed in: `admin`. Required role: `manage`. */
       readonly create: (body: NewKey, options?: CreateKeyOptions) => Promise<CreatedKey>;
-      /** Inspect a key. One key, without its secret. Required role: `manage`. */
+      /** Inspect a key. One key, without its secret. Signed in: `admin`. Required role: `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<Key>;
-      /** Change a key. A JSON merge patch of its name, rate limit or expiry. To change its role, customer or device, create another key. Required role: `manage`. */
+      /** Change a key. A JSON merge patch of its name, rate limit or expiry. To change its role, customer or device, create another key. Signed in: `admin`. Required role: `manage`. */
       readonly update: (id: string, body: KeyChange, options?: ChangeKeyOptions) => Promise<Key>;
-      /** Revoke a key. Revokes a key permanently. It stops working within a second. Required role: `manage`. */
+      /** Revoke a key. Revokes a key permanently. It stops working within a second. Signed in: `admin`. Required role: `manage`. */
       readonly delete: (id: string, options?: RevokeKeyOptions) => Promise<Key>;
-      /** Rotate a key. Creates a replacement with the same permissions and lifetime. The old key continues to work for the overlap. Required role: `manage`. */
+      /** Rotate a key. Creates a replacement with the same permissions and lifetime. The old key continues to work for the overlap. Signed in: `admin`. Required role: `manage`. */
       readonly rotate: (id: string, options?: RotateKeyOptions) => Promise<CreatedKey>;
     };
+    readonly users: {
+      /** List users. The people of the operator who sign in, newest first. Signed in: `admin`. Required role: `manage`. */
+      readonly list: (options?: ListUsersOptions) => List<User, UserList>;
+      /** Create a user. Somebody of the operator who signs in with their address. No two users have the same one. Signed in: `admin`. Required role: `manage`. */
+      readonly create: (body: NewUser, options?: CreateUserOptions) => Promise<User>;
+      /** Inspect a user. One user. Signed in: `admin`. Required role: `manage`. */
+      readonly retrieve: (id: string, options?: RequestOptions) => Promise<User>;
+      /** Change a user. A JSON merge patch: fields that are given change, `null` clears an optional field. Another role or address ends the user's sessions. The last admin keeps the role. Signed in: `admin`. Required role: `manage`. */
+      readonly update: (id: string, body: UserChange, options?: ChangeUserOptions) => Promise<User>;
+      /** Remove a user. Ends the user's sessions within a second. The last admin cannot be removed. Signed in: `admin`. Required role: `manage`. */
+      readonly delete: (id: string, options?: RemoveUserOptions) => Promise<RemovedUser>;
+      /** Create a link for a user. A link that signs the user in, for use without mail. Valid for 10 minutes, and once. Signed in: `admin`. Required role: `manage`. */
+      readonly link: (id: string, options?: RequestOptions) => Promise<UserLink>;
+      /** List the sessions of a user. Where the user is signed in, newest first. Signed in: `admin`. Required role: `manage`. */
+      readonly sessions: (id: string, options?: ListUserSessionsOptions) => List<Session, SessionList>;
+    };
+    readonly sessions: {
+      /** Revoke a session. Ends a session of a user or customer within a second. Signed in: `admin`. Required role: `manage`. */
+      readonly delete: (id: string, options?: RequestOptions) => Promise<EndedSession>;
+    };
     readonly audit: {
-      /** List the audit log. Who changed what, newest first. Required role: `manage`. */
+      /** List the audit log. Who changed what, newest first. Signed in: `admin`. Required role: `manage`. */
       readonly list: (options?: ListAuditOptions) => List<AuditEntry, AuditList>;
+    };
+  };
+  readonly auth: {
+    readonly signIn: {
+      /** Request a link and a code. Sends mail with a link and a code to the address, if a user or customer has it. The response does not depend on that. At most 10 mails an hour to one address, and 20 requests an hour from one client address. No key is required. */
+      readonly create: (body: SignInRequest, options?: RequestOptions) => Promise<SignInRequested>;
+      /** Inspect a link. Which accounts a link opens. The link can still be used. No key is required. */
+      readonly inspect: (body: SignInToken, options?: RequestOptions) => Promise<SignInLink>;
+    };
+    readonly session: {
+      /** Sign in. With the token of a link, or with the address and the code in the browser that asked for it. Sets the cookie of a new session. Where several accounts have the address and none is chosen, the response lists them, and the link or code can still be used. No key is required. */
+      readonly create: (body: SignInProof, options?: RequestOptions) => Promise<Session | AccountChoice>;
+      /** Retrieve the session. Who is signed in. Anybody who is signed in. */
+      readonly retrieve: (options?: RequestOptions) => Promise<Session>;
+      /** Sign out. Ends the session. Anybody who is signed in. */
+      readonly delete: (options?: RequestOptions) => Promise<EndedSession>;
+    };
+    readonly sessions: {
+      /** List your sessions. Where you are signed in, newest first. Anybody who is signed in. */
+      readonly list: (options?: ListSessionsOptions) => List<Session, SessionList>;
+      /** End one of your sessions. Signs out another browser, or this one. Anybody who is signed in. */
+      readonly delete: (id: string, options?: RequestOptions) => Promise<EndedSession>;
     };
   };
 };
@@ -2173,6 +2529,8 @@ export const OPERATIONS: readonly Operation[] = [
   { name: "insight.alerts.counts", method: "GET", path: "/insight/v1/alerts/counts", isRepeatable: true },
   { name: "insight.alerts.retrieve", method: "GET", path: "/insight/v1/alerts/{id}", isRepeatable: true, isVersioned: true },
   { name: "insight.events.list", method: "GET", path: "/insight/v1/events", isRepeatable: true, list: "after" },
+  { name: "insight.me.retrieve", method: "GET", path: "/insight/v1/me", isRepeatable: true },
+  { name: "insight.me.update", method: "PATCH", path: "/insight/v1/me", hasBody: true },
   { name: "ingest.readings", method: "POST", path: "/ingest/v1/readings", hasBody: true, isRepeatable: true },
   { name: "ingest.chirpstack", method: "POST", path: "/ingest/v1/chirpstack", hasBody: true, isRepeatable: true },
   { name: "ingest.tts", method: "POST", path: "/ingest/v1/tts", hasBody: true, isRepeatable: true },
@@ -2214,5 +2572,21 @@ export const OPERATIONS: readonly Operation[] = [
   { name: "manage.keys.update", method: "PATCH", path: "/manage/v1/keys/{id}", hasBody: true, isVersioned: true },
   { name: "manage.keys.delete", method: "DELETE", path: "/manage/v1/keys/{id}", isRepeatable: true, isVersioned: true },
   { name: "manage.keys.rotate", method: "POST", path: "/manage/v1/keys/{id}/rotate", isVersioned: true },
+  { name: "manage.users.list", method: "GET", path: "/manage/v1/users", isRepeatable: true, list: "page" },
+  { name: "manage.users.create", method: "POST", path: "/manage/v1/users", hasBody: true, hasKey: true, isVersioned: true },
+  { name: "manage.users.retrieve", method: "GET", path: "/manage/v1/users/{id}", isRepeatable: true, isVersioned: true },
+  { name: "manage.users.update", method: "PATCH", path: "/manage/v1/users/{id}", hasBody: true, isVersioned: true },
+  { name: "manage.users.delete", method: "DELETE", path: "/manage/v1/users/{id}", isRepeatable: true, isVersioned: true },
+  { name: "manage.users.link", method: "POST", path: "/manage/v1/users/{id}/link" },
+  { name: "manage.users.sessions", method: "GET", path: "/manage/v1/users/{id}/sessions", isRepeatable: true, list: "page" },
+  { name: "manage.customers.sessions", method: "GET", path: "/manage/v1/customers/{id}/sessions", isRepeatable: true, list: "page" },
+  { name: "manage.sessions.delete", method: "DELETE", path: "/manage/v1/sessions/{id}", isRepeatable: true },
   { name: "manage.audit.list", method: "GET", path: "/manage/v1/audit", isRepeatable: true, list: "created_at" },
+  { name: "auth.signIn.create", method: "POST", path: "/auth/v1/sign-in", hasBody: true },
+  { name: "auth.signIn.inspect", method: "POST", path: "/auth/v1/sign-in/inspect", hasBody: true },
+  { name: "auth.session.create", method: "POST", path: "/auth/v1/session", hasBody: true },
+  { name: "auth.session.retrieve", method: "GET", path: "/auth/v1/session", isRepeatable: true },
+  { name: "auth.session.delete", method: "DELETE", path: "/auth/v1/session", isRepeatable: true },
+  { name: "auth.sessions.list", method: "GET", path: "/auth/v1/sessions", isRepeatable: true, list: "page" },
+  { name: "auth.sessions.delete", method: "DELETE", path: "/auth/v1/sessions/{id}", isRepeatable: true },
 ];

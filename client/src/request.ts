@@ -49,6 +49,8 @@ const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 8_000;
 /** After a longer Retry-After the error is thrown at once. */
 const MAX_RETRY_AFTER_MS = 60_000;
+/** Timers with more fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const RETRIED_STATUSES: readonly number[] = [408, 502, 503, 504];
 
 export async function send(call: Call, settings: Settings): Promise<Received> {
@@ -76,17 +78,22 @@ function delayBefore(attempt: number, retryAfterMs = 0): number {
 async function attemptOnce(call: Call, { fetch, credentials }: Settings): Promise<Received | ApiError> {
   const { method, url, headers, body, signal, timeoutMs } = call;
   signal?.throwIfAborted();
+  // Outside of the attempt: an invalid value is an error of the caller.
+  const sent = new Headers(headers);
   const controller = new AbortController();
   const abort = () => controller.abort();
   signal?.addEventListener("abort", abort);
   let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    abort();
-  }, timeoutMs);
+  const timer = setTimeout(
+    () => {
+      isLate = true;
+      abort();
+    },
+    Math.min(timeoutMs, MAX_TIMER_MS),
+  );
   try {
     // A redirect would send the key to another address.
-    const request = { method, headers, credentials, redirect: "error", signal: controller.signal } as const;
+    const request = { method, headers: sent, credentials, redirect: "error", signal: controller.signal } as const;
     const response = await fetch(url, body === undefined ? request : { ...request, body });
     const text = await response.text();
     const isSuccess = response.ok || (response.status === 304 && "if-none-match" in headers);

@@ -12,7 +12,7 @@ const list = listCommand({
   example: "alert list --state open",
   query: [
     { flag: "state", path: "state", value: "STATE", help: "open, acknowledged or closed" },
-    { flag: "kind", path: "kind", value: "KIND", help: "low or silent" },
+    { flag: "kind", path: "kind", value: "KIND", help: "low, runs_low_soon, leak or silent" },
     { flag: "tank", path: "tank_id", value: "ID", help: "of this tank" },
     { flag: "owner", path: "owner_id", value: "ID", help: "of the tanks of this customer" },
   ],

@@ -110,12 +110,14 @@ function serviceFor(call: CliCall, mayCreate: boolean) {
   };
 }
 
-const LISTED_NOUNS = ["customer", "tank", "device", "key", "alert", "channel", "notification"];
+const LISTED_NOUNS = ["customer", "tank", "device", "key", "alert", "channel", "notification", "user"];
 
 function requireArguments({ name, arguments: given }: CliCall, takes: readonly string[]): void {
   const noun = takes.find((word, i) => given[i] === undefined || (given[i] === "" && LISTED_NOUNS.includes(word)));
   if (noun === undefined) return;
-  const hint = LISTED_NOUNS.includes(noun) ? `an id from "npx tank-monitor ${noun} list"` : `see npx tank-monitor ${name} --help`;
+  const hint = LISTED_NOUNS.includes(noun)
+    ? `${noun === "user" ? "an address or id" : "an id"} from "npx tank-monitor ${noun} list"`
+    : `see npx tank-monitor ${name} --help`;
   throw new UserError(`${name}: ${noun.toUpperCase()} is missing: ${hint}`, 2);
 }
 

@@ -29,7 +29,13 @@ const SETTINGS: readonly Field[] = [
     help: "only these, separated by commas: alert.opened, alert.acknowledged, alert.closed",
     parse: parseList,
   },
-  { flag: "kind", path: "kinds", value: "KINDS", help: "only alerts of these kinds: low, silent", parse: parseList },
+  {
+    flag: "kind",
+    path: "kinds",
+    value: "KINDS",
+    help: "only alerts of these kinds, separated by commas: low, runs_low_soon, leak, silent",
+    parse: parseList,
+  },
   { flag: "customer", path: "customer_id", value: "ID", help: "only alerts of this customer's tanks", clearable: true },
   { flag: "delay", path: "delay", value: "DURATION", help: "only what is still open after it, such as 4h", clearable: true },
   {

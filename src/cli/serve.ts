@@ -2,6 +2,7 @@
 
 import type { App } from "../app.ts";
 import type { Config } from "../config.ts";
+import type { Observe } from "../domain/events.ts";
 import { openLog } from "../observe/log.ts";
 import { Supervisor } from "../workers/supervisor.ts";
 import { type CliCommand, configOf, valueFlags } from "./command.ts";
@@ -27,8 +28,8 @@ With MQTT_URL, the service subscribes to your own broker. All settings: docs/con
     if (config.workers > 1) {
       await superviseUntilStopped(config);
     } else {
-      await serveUntilStopped(config, async ({ store, url }) => {
-        if (await store.isEmpty()) say(nextSteps(url));
+      await serveUntilStopped(config, async ({ store, url }, observe) => {
+        adviseOn(observe, { url, isEmpty: await store.isEmpty(), hasNoUsers: (await store.userList()).length === 0 });
         return async () => {};
       });
     }
@@ -37,7 +38,7 @@ With MQTT_URL, the service subscribes to your own broker. All settings: docs/con
 };
 
 /** Runs once the service listens. The function it returns runs before the service stops. */
-type Ready = (app: App) => Promise<() => Promise<void>>;
+type Ready = (app: App, observe: Observe) => Promise<() => Promise<void>>;
 
 /** Returns after an orderly stop. Further signals change nothing. */
 export async function serveUntilStopped(config: Config, ready: Ready): Promise<void> {
@@ -49,7 +50,7 @@ export async function serveUntilStopped(config: Config, ready: Ready): Promise<v
   const { startApp } = await import("../app.ts");
   const app = await startApp({ config, log: log.observe });
   cleanup.defer(() => app.stop());
-  cleanup.defer(await ready(app));
+  cleanup.defer(await ready(app, log.observe));
   log.observe({ kind: "stopping", signal: await signalled });
 }
 
@@ -61,8 +62,8 @@ async function superviseUntilStopped(config: Config): Promise<void> {
   const signalled = nextSignal();
   const supervisor = new Supervisor(config, log);
   try {
-    const started = supervisor.start().then(({ isEmpty, url }) => {
-      if (isEmpty) say(nextSteps(url));
+    const started = supervisor.start().then((listening) => {
+      adviseOn(log.observe, listening);
       return signalled;
     });
     log.observe({ kind: "stopping", signal: await Promise.race([signalled, started]) });
@@ -79,6 +80,13 @@ function nextSignal(): Promise<string> {
   return promise;
 }
 
+type Contents = { readonly url: string; readonly isEmpty: boolean; readonly hasNoUsers: boolean };
+
+function adviseOn(observe: Observe, { url, isEmpty, hasNoUsers }: Contents): void {
+  if (isEmpty) say(nextSteps(url));
+  else if (hasNoUsers) observe({ kind: "no_users" });
+}
+
 function nextSteps(url: string): string {
   return `
 The database is empty. Next steps, in another terminal, in this folder:
@@ -86,7 +94,8 @@ The database is empty. Next steps, in another terminal, in this folder:
   npx tank-monitor customer create --id c-1 --name NAME --email ADDRESS
   npx tank-monitor tank create --id t-1 --owner c-1 --name NAME --capacity 2700 --unit liters --threshold 20 --device DEVICE
   npx tank-monitor key create --name gateway --role ingest     a key for sending readings (shown once)
-  npx tank-monitor key create --name dashboard                 a key for reading them
+  npx tank-monitor key create --name reports                   a key for reading them
+  npx tank-monitor user create --email ADDRESS --name NAME --role admin     somebody who signs in
 
 Or import existing data: npx tank-monitor provision customers.csv tanks.csv, npx tank-monitor import FILE.
 Or stop this and try a simulated fleet: npx tank-monitor demo

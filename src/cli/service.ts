@@ -81,6 +81,16 @@ export const FLEET = "/insight/v1/fleet";
 const OPERATOR: Caller = {
   key: { ...KEY_DEFAULTS, id: "command line", name: "command line", role: "manage" },
   scope: UNRESTRICTED,
+  session: null,
+};
+
+/** Only browsers sign in. */
+const NOBODY_SIGNS_IN = {
+  limits: { take: () => 0 },
+  isLimited: false,
+  observe: () => {},
+  sendMail: async () => ({ status: null, error: "there is no service" }),
+  noteSeen: () => {},
 };
 
 export async function localService(store: Store, config: Config): Promise<Service> {
@@ -94,6 +104,7 @@ export async function localService(store: Store, config: Config): Promise<Servic
     { createHttpIngest },
     { updateForecasts },
     { Turns },
+    { SignInService },
   ] = await Promise.all([
     import("../http/dispatch.ts"),
     import("../http/routes.ts"),
@@ -103,11 +114,14 @@ export async function localService(store: Store, config: Config): Promise<Servic
     import("../ingest/decode.ts"),
     import("../forecast/local.ts"),
     import("../domain/fair-queue.ts"),
+    import("../http/sign-in.ts"),
   ]);
   const clock = Date.now;
+  const management = new ManagementService(store, clock, managementSettings(config));
   const services = {
     ingest: createHttpIngest(inTurns(createIngest(store, clock), new Turns()), clock),
-    management: new ManagementService(store, clock, managementSettings(config)),
+    management,
+    signIn: new SignInService({ management, ...NOBODY_SIGNS_IN }),
     warnings: async () => [],
   };
   const environment = { reads: store, metrics: { text: async () => "" }, services, caller: OPERATOR };

@@ -1,5 +1,7 @@
 // tank-monitor tank create|update|delete|restore|pause|resume|list|show, and tank-monitor fleet
 
+import { UserError } from "../domain/errors.ts";
+import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
 import {
   apiCommand,
@@ -16,6 +18,11 @@ import type { CommandGroup } from "./command.ts";
 import { pendingNote, storedNote } from "./device.ts";
 import type { Field } from "./fields.ts";
 import { FLEET, type Item, pathTo } from "./service.ts";
+
+function parseOnOff(given: string, flag: string): boolean {
+  if (given !== "on" && given !== "off") throw new UserError(`--${flag} must be on or off, not ${quoted(given)}`, 2);
+  return given === "on";
+}
 
 const FIELDS: readonly Field[] = [
   { flag: "name", path: "name", value: "NAME", help: "name of the tank" },
@@ -46,6 +53,20 @@ const FIELDS: readonly Field[] = [
     value: "DATE",
     help: "no alert opens until then, such as 2026-12-01",
     clearable: true,
+  },
+  {
+    flag: "runs-low-alerts",
+    path: "alerts.runs_low_soon",
+    value: "on|off",
+    help: "alerts that say that the tank is expected to be low soon",
+    parse: parseOnOff,
+  },
+  {
+    flag: "leak-alerts",
+    path: "alerts.leak",
+    value: "on|off",
+    help: "alerts that say that use is far above normal",
+    parse: parseOnOff,
   },
   { flag: "street", path: "location.street", value: "TEXT", help: "street", clearable: true },
   { flag: "street-number", path: "location.street_number", value: "TEXT", help: "house number", clearable: true },

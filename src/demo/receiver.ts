@@ -53,7 +53,7 @@ function describeEvent(event: ReceivedEvent): string {
   return `${time}  ${what.padEnd(18)}  ${details}  ${tank.name}, ${tank.location.city} (${tank.id})`;
 }
 
-const alertText = (alert: ReceivedAlert): string => `${alert.kind.padEnd(6)}  ${stateOf(alert)}`;
+const alertText = (alert: ReceivedAlert): string => `${alert.kind.padEnd(13)}  ${stateOf(alert)}`;
 
 const refillText = ({ from_percentage, to_percentage, volume, unit }: ReceivedRefill): string =>
   `from ${from_percentage.toFixed(1)} to ${to_percentage.toFixed(1)} %, ${Math.round(volume)} ${unit}`;

@@ -6,7 +6,7 @@ import { customerObject, notificationSettingsObject } from "./customer.ts";
 import type { Instant } from "./instant.ts";
 import { tankObject } from "./tank.ts";
 
-export const AUDITED_OBJECTS = ["customer", "tank", "device", "key", "alert", "channel", "notification"] as const;
+export const AUDITED_OBJECTS = ["customer", "tank", "device", "key", "alert", "channel", "notification", "user"] as const;
 export const AUDITED_ACTIONS = [
   "created",
   "changed",
@@ -19,6 +19,9 @@ export const AUDITED_ACTIONS = [
   "tested",
   "recovered",
   "retried",
+  "link_created",
+  "signed_in",
+  "signed_out",
 ] as const;
 
 /** `changes` has the fields that differ; never a secret. */
@@ -29,7 +32,7 @@ export type AuditedChange = {
   readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
 };
 
-/** `by` is the id of a key, or a description of a caller without one. */
+/** `by` is the id of a key, user or customer, or a description of a caller without one. */
 export type AuditContext = { readonly by: string; readonly at: Instant };
 
 export type AuditEntry = AuditedChange & AuditContext & { readonly number: number };

@@ -8,7 +8,7 @@ export const ID_MAX_LENGTH = 128;
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
-export type IdPrefix = "cus" | "tank" | "key" | "alr" | "chn" | "msg";
+export type IdPrefix = "cus" | "tank" | "key" | "alr" | "chn" | "msg" | "usr" | "ses";
 
 /** Ten characters of time and sixteen random ones (80 bits). */
 export function newId(prefix: IdPrefix, now: Instant, random: (size: number) => Uint8Array = randomBytes): string {

@@ -8,6 +8,9 @@ import type { DeviceAssignment } from "./device.ts";
 import type { Instant } from "./instant.ts";
 import type { StoredKey } from "./key.ts";
 import type { ManagedCustomer, ManagedDevice } from "./resource.ts";
+import type { OpenSession } from "./session.ts";
+import type { AccountReads, SignIn } from "./sign-in.ts";
+import type { User } from "./user.ts";
 import type { Verification } from "./verification.ts";
 
 /** `damage` says that what is stored is not what was written. A shape or profile is then left out. */
@@ -43,6 +46,17 @@ export interface Lookups {
   verification(hash: string): Promise<Verification | undefined>;
   /** When the customer was sent links that verify the address, since then, oldest first. */
   verificationsSince(customerId: string, since: Instant): Promise<readonly Instant[]>;
+  /** All of them. */
+  users(): Promise<readonly User[]>;
+  customersAt: AccountReads["customersAt"];
+  signInByHash: AccountReads["signInByHash"];
+  /** Those that a browser has asked for, with this address in whatever case; newest first. */
+  signInsOf(browser: string, email: string): Promise<readonly SignIn[]>;
+  /** How many links were requested since then for the address, in whatever case. */
+  signInsSince(email: string, since: Instant): Promise<number>;
+  sessions(ids: readonly string[]): Promise<ReadonlyMap<string, OpenSession>>;
+  /** Newest first. */
+  sessionsOf: AccountReads["sessionsOf"];
 }
 
 export type FailedNotification = Pick<Notification, "id" | "created_at">;

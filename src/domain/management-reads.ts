@@ -8,6 +8,7 @@ import type { StoredKey } from "./key.ts";
 import type { Page, PageQuery } from "./page.ts";
 import type { PendingReading } from "./placement.ts";
 import type { ManagedCustomer, ManagedDevice } from "./resource.ts";
+import type { AccountReads } from "./sign-in.ts";
 import type { RecipientReads } from "./verification.ts";
 
 /** Texts are prefixes, in any case of A to Z; ids are exact. */
@@ -36,7 +37,7 @@ export type AuditQuery = PageQuery & {
   readonly id: string | undefined;
 };
 
-export interface ManagementReads extends ChannelReads, RecipientReads {
+export interface ManagementReads extends ChannelReads, RecipientReads, AccountReads {
   managedCustomer(id: string): Promise<ManagedCustomer | undefined>;
   customerSearch(search: CustomerSearch): Promise<Page<ManagedCustomer>>;
   managedTank(id: string): Promise<TankState | undefined>;

@@ -11,6 +11,7 @@ import { type Device, deviceObject } from "./device.ts";
 import { formatInstant, formatInstantOrNull } from "./instant.ts";
 import { type Key, keyState, type StoredKey } from "./key.ts";
 import { tankObject } from "./tank.ts";
+import { type User, userObject } from "./user.ts";
 
 export type ManagedCustomer = CustomerState & { readonly customer: CustomerWithCount };
 /** With the numbers of pending readings, and of those dropped because there were too many. */
@@ -39,6 +40,10 @@ export function deviceResource({ device, waiting, dropped }: ManagedDevice): Res
 
 export function keyResource(key: StoredKey, now: number): Resource {
   return withEtag({ ...keyFields(key), state: keyState(key, now) });
+}
+
+export function userResource(user: User): Resource {
+  return withEtag(userObject(user));
 }
 
 export function channelResource(channel: Channel): Resource {

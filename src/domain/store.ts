@@ -23,6 +23,7 @@ import type { PendingReading } from "./placement.ts";
 import type { IncomingBatch, IngestResult, InstantRange, Reading, ReadingColumns } from "./reading.ts";
 import type { CustomerRecord, DeviceRecord, DeviceWithHistory, RecordOutcome, TankRecord } from "./records.ts";
 import type { ManagedCustomer } from "./resource.ts";
+import type { SessionReads } from "./session.ts";
 import type { Tank } from "./tank.ts";
 
 /** `undefined`: there is no such object, or it is out of scope. */
@@ -30,7 +31,7 @@ export type Found<T> = T | "deleted" | undefined;
 
 export type CustomerQuery = PageQuery & { readonly email: string | undefined };
 
-export interface Reads extends FleetReads, AlertReads, ForecastReads, Pick<FleetOrderReads, "fleetOrderState"> {
+export interface Reads extends FleetReads, AlertReads, ForecastReads, SessionReads, Pick<FleetOrderReads, "fleetOrderState"> {
   customerById(id: string, scope: Scope): Promise<Found<CustomerWithCount>>;
   customerPage(query: CustomerQuery, scope: Scope): Promise<Page<CustomerWithCount>>;
   tankById(id: string, scope: Scope): Promise<Found<Tank>>;
@@ -90,7 +91,7 @@ export interface Maintenance {
   backup(file: string, progress: Progress): Promise<void>;
   /**
    * All objects and readings of one snapshot: customers, tanks, devices, the readings of each tank, oldest first, and pending
-   * readings. Without keys, audit log and idempotency keys.
+   * readings. Without keys, users, sessions, audit log and idempotency keys.
    */
   exportRecords(): AsyncIterable<ExportRecord>;
   /**

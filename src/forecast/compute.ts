@@ -1,11 +1,15 @@
 // Computes the forecast of a tank from its readings, in the thread of forecast-thread.ts.
 
 import { thinned } from "../domain/forecast/daily.ts";
-import { forecastFrom, historyOf } from "../domain/forecast/forecast.ts";
+import { forecastFrom, type History, historyOf } from "../domain/forecast/forecast.ts";
+import { leakStates } from "../domain/forecast/leak.ts";
+import { type LeakState, leakStateOf } from "../domain/forecast/leak-state.ts";
+import { seasonAt } from "../domain/forecast/season.ts";
 import type { ComputedForecast, OutdatedTank } from "../domain/forecast/stored.ts";
 import type { Level } from "../domain/forecast/variation.ts";
 import type { Instant } from "../domain/instant.ts";
 import type { ReadingColumns } from "../domain/reading.ts";
+import type { Tank } from "../domain/tank.ts";
 
 /** Readings of the last two years, in order of time. */
 export type ForecastTask = Omit<OutdatedTank, "since"> & {
@@ -17,10 +21,15 @@ export function computeForecast({ tank, latestAt, parts, now }: ForecastTask): C
   const history = historyOf(parts.flatMap((part) => thinned(levelsOf(part))));
   const { capacity, capacity_unit, use_case, location, min_fill_alert_percentage: threshold } = tank;
   const input = { capacity, capacity_unit, use_case, latitude: location.latitude, threshold, now };
-  const { levelAt: _, ...values } = forecastFrom(history, input);
+  const { levelAt, ...values } = forecastFrom(history, input);
   // All readings until the latest were looked at, whichever of them were used.
-  const forecast = { ...values, based_on_until: latestAt };
+  const forecast = { ...values, based_on_until: latestAt, level: levelAt(now)?.p50 ?? null, leak: leakIn(history, tank) };
   return { tankId: tank.id, latestAt, forecast, refills: history.refills };
+}
+
+function leakIn(history: History, { location, use_case }: Tank): LeakState {
+  const lastDay = history.daily.at(-1)?.day ?? 0;
+  return leakStateOf(leakStates(history, seasonAt(location.latitude, use_case)), lastDay);
 }
 
 function levelsOf({ instants, fills }: ForecastTask["parts"][number]): Level[] {

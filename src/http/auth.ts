@@ -1,4 +1,4 @@
-// Authentication: from the key in a request to a caller with a role, a scope and a rate limit.
+// Authentication: from the key or the session in a request to a caller with a role, a scope and a rate limit.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { RequestError } from "../domain/errors.ts";
@@ -15,59 +15,99 @@ import {
   type Scope,
   type StoredKey,
 } from "../domain/key.ts";
+import { hasSessionRole, type OpenSession, SESSION_ROLES, type SessionRole } from "../domain/session.ts";
 import type { Reads } from "../domain/store.ts";
+import { Cookies } from "./cookies.ts";
 import type { LastSeen } from "./last-seen.ts";
 import { exceedsWrongKeyLimit, type Limits, limitRate, type RateDecision } from "./limits.ts";
+import { isSafeMethod, requireSameOrigin } from "./same-origin.ts";
 
-export type Caller = { readonly key: Key; readonly scope: Scope };
+/** Somebody who is signed in has the key that they would need, with the id of their account. */
+export type Caller = { readonly key: Key; readonly scope: Scope; readonly session: OpenSession | null };
 
 /** The caller of a route that needs no key. */
 export const ANONYMOUS: Caller = {
   key: { ...KEY_DEFAULTS, id: "", name: "anonymous", customer_id: "" },
   scope: NO_ACCESS,
+  session: null,
 };
 
-export type RequiredRole = "none" | Role;
+/** `session`: for people who are signed in, not for keys. */
+export type RequiredRole = "none" | "session" | Role;
 
 /** The roles that satisfy a required role. */
 export const SUFFICIENT_ROLES: Readonly<Record<RequiredRole, readonly Role[]>> = {
   none: [],
+  session: [],
   read: ["read", "manage"],
   ingest: ["ingest", "manage"],
   manage: ["manage"],
   metrics: ["metrics", "manage"],
 };
 
-function requireRole({ role }: Key, required: Role): void {
-  if (SUFFICIENT_ROLES[required].includes(role)) return;
-  const sufficient = SUFFICIENT_ROLES[required].map((role) => `"${role}"`).join(" or ");
-  throw new RequestError("role_insufficient", `This key has the role "${role}"; this endpoint requires the role ${sufficient}.`);
+const inWords = (roles: readonly string[]): string => roles.map((role) => `"${role}"`).join(" or ");
+
+function requireRole({ role }: Key, required: Exclude<RequiredRole, "none">): void {
+  const sufficient = SUFFICIENT_ROLES[required];
+  if (sufficient.includes(role)) return;
+  const requires = required === "session" ? "is for people who are signed in" : `requires the role ${inWords(sufficient)}`;
+  throw new RequestError("role_insufficient", `This key has the role "${role}"; this endpoint ${requires}.`);
 }
 
-/** A revoked key stops working everywhere within a second. */
-const CACHED_MS = 500;
-const MAX_CACHED_KEYS = 10_000;
+function requireSessionRole({ account: { role } }: OpenSession, required: SessionRole): void {
+  if (hasSessionRole(role, required)) return;
+  const sufficient = inWords(SESSION_ROLES.slice(SESSION_ROLES.indexOf(required)));
+  throw new RequestError("role_insufficient", `You have the role "${role}"; this endpoint requires the role ${sufficient}.`);
+}
 
-/** `rate`: requests per second; null where the key is not limited. */
+/** A revoked key, or a session that has ended, stops working everywhere within a second. */
+const CACHED_MS = 500;
+const MAX_CACHED = 10_000;
+
+/** `rate`: requests per second; null where the caller is not limited. */
 type AuthenticatedCaller = Caller & { readonly rate: number | null };
 
 type CachedCaller = { readonly caller: AuthenticatedCaller; readonly since: Instant; readonly until: Instant };
 
+/** Active keys and sessions, by the secret itself: hashing it would cost more than everything else here. */
+class CallerCache {
+  readonly #clock: Clock;
+  readonly #cached = new Map<string, CachedCaller>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** `load` returns the caller, and when the secret expires. */
+  async get(
+    secret: string,
+    load: (now: Instant) => Promise<{ readonly caller: AuthenticatedCaller; readonly expiresAt: Instant | null }>,
+  ): Promise<AuthenticatedCaller> {
+    const now = this.#clock();
+    const cached = this.#cached.get(secret);
+    // The first comparison fails where the clock was set back.
+    if (cached !== undefined && now >= cached.since && now < cached.until) return cached.caller;
+    this.#cached.delete(secret);
+    const { caller, expiresAt } = await load(now);
+    if (this.#cached.size >= MAX_CACHED) this.#cached.clear();
+    const until = Math.min(now + CACHED_MS, expiresAt ?? Number.POSITIVE_INFINITY);
+    this.#cached.set(secret, { caller, since: now, until });
+    return caller;
+  }
+}
+
 /** Who sends a secret from an address; throws where the key is not active or lacks the role. */
-type Authenticate = (secret: string, client: { readonly ip: string }, required: Role) => Promise<AuthenticatedCaller>;
+type Authenticate = (
+  secret: string,
+  client: { readonly ip: string },
+  required: Exclude<RequiredRole, "none">,
+) => Promise<AuthenticatedCaller>;
 
 /** `customerRate`: the rate limit of customers' keys; 0 turns all limits off. Wrong keys from one address are throttled. */
-export function createAuthentication(
-  reads: Pick<Reads, "keyByHash">,
-  clock: Clock,
-  limits: Limits,
-  customerRate: number,
-): Authenticate {
-  /** Active keys, by the secret itself: hashing it would cost more than everything else here. */
-  const cache = new Map<string, CachedCaller>();
+function createAuthentication(reads: Pick<Reads, "keyByHash">, clock: Clock, limits: Limits, customerRate: number): Authenticate {
+  const cache = new CallerCache(clock);
 
-  async function load(secret: string, client: { readonly ip: string }, now: Instant): Promise<CachedCaller> {
-    cache.delete(secret);
+  async function load(secret: string, client: { readonly ip: string }, now: Instant) {
     const isWellFormed = isWellFormedSecret(secret);
     const key = isWellFormed ? await reads.keyByHash(hashSecret(secret)) : undefined;
     if (key === undefined) {
@@ -80,19 +120,12 @@ export function createAuthentication(
     }
     requireActive(key, now);
     const rate = customerRate === 0 ? null : (key.rate ?? (key.customer_id === null ? null : customerRate));
-    const caller = { key, scope: { customerId: key.role === "manage" ? null : key.customer_id }, rate };
-    const cached = { caller, since: now, until: Math.min(now + CACHED_MS, key.expires_at ?? Number.POSITIVE_INFINITY) };
-    if (cache.size >= MAX_CACHED_KEYS) cache.clear();
-    cache.set(secret, cached);
-    return cached;
+    const scope = { customerId: key.role === "manage" ? null : key.customer_id };
+    return { caller: { key, scope, session: null, rate }, expiresAt: key.expires_at };
   }
 
   return async (secret, client, required) => {
-    const now = clock();
-    const cached = cache.get(secret);
-    // The first comparison fails where the clock was set back.
-    const isFresh = cached !== undefined && now >= cached.since && now < cached.until;
-    const { caller } = isFresh ? cached : await load(secret, client, now);
+    const caller = await cache.get(secret, (now) => load(secret, client, now));
     requireRole(caller.key, required);
     return caller;
   };
@@ -105,16 +138,79 @@ function requireActive(key: StoredKey, now: Instant): void {
   throw new RequestError("key_revoked", "This key has been revoked. Ask the operator for a new one.");
 }
 
-/** `bearer`: the key may also be sent as a bearer token. */
-type Access = { readonly requiredRole: RequiredRole; readonly bearer?: true };
+type AuthenticateSession = (secret: string, required: SessionRole) => Promise<AuthenticatedCaller>;
+
+/** Customers have the scope and the rate limit of their keys. */
+function createSessionAuthentication(
+  reads: Pick<Reads, "sessionByHash">,
+  clock: Clock,
+  customerRate: number,
+): AuthenticateSession {
+  const cache = new CallerCache(clock);
+
+  async function load(secret: string, now: Instant) {
+    const session = isWellFormedSecret(secret) ? await reads.sessionByHash(hashSecret(secret)) : undefined;
+    if (session === undefined || session.expires_at <= now) {
+      throw new RequestError("session_ended", "Your session has ended. Sign in again.");
+    }
+    const { account, customer_id, expires_at } = session;
+    const key: Key = { ...KEY_DEFAULTS, id: account.id, name: account.name, customer_id };
+    const rate = customer_id === null || customerRate === 0 ? null : customerRate;
+    return { caller: { key, scope: { customerId: customer_id }, session, rate }, expiresAt: expires_at };
+  }
+
+  return async (secret, required) => {
+    const caller = await cache.get(secret, (now) => load(secret, now));
+    if (caller.session !== null) requireSessionRole(caller.session, required);
+    return caller;
+  };
+}
+
+/** What a route demands of its caller. */
+export type Access = {
+  readonly requiredRole: RequiredRole;
+  /** The key may also be sent as a bearer token. */
+  readonly bearer?: true;
+  /** People who are signed in may use it, too, with this role or more; `customer`: each customer within their own scope. */
+  readonly sessionRole?: SessionRole;
+  /** Only for pages of this service, also without a session: nobody is signed in by a page of somebody else. */
+  readonly isOwnPageOnly?: true;
+};
 
 export type Admit = (request: FastifyRequest, reply: FastifyReply, access: Access) => Promise<void>;
 
-/** Checks the key of a request, its role and its rate limit, and sets `request.caller`. */
-export function createAdmission(authenticate: Authenticate, limits: Limits, lastSeen: LastSeen): Admit {
-  return async (request, reply, { requiredRole, bearer }) => {
-    if (requiredRole === "none") return;
-    const caller = await authenticate(secretIn(request, bearer), request, requiredRole);
+export type AdmissionOptions = {
+  readonly reads: Pick<Reads, "keyByHash" | "sessionByHash">;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly lastSeen: LastSeen;
+  readonly rateLimit: number;
+  readonly publicUrl: string | null;
+};
+
+/** Checks the key or the session of a request, its role and its rate limit, and sets `request.caller`. */
+export function createAdmission(options: AdmissionOptions): Admit {
+  const { reads, clock, limits, lastSeen, rateLimit, publicUrl } = options;
+  const authenticate = createAuthentication(reads, clock, limits, rateLimit);
+  const authenticateSession = createSessionAuthentication(reads, clock, rateLimit);
+
+  /** A key wins over a session. */
+  async function callerOf(request: FastifyRequest, { requiredRole, bearer, sessionRole }: Access): Promise<AuthenticatedCaller> {
+    const key = keyIn(request, bearer);
+    if (requiredRole !== "none" && key !== undefined) return authenticate(key, request, requiredRole);
+    const secret = sessionRole === undefined ? undefined : new Cookies(request, publicUrl).get("session");
+    if (sessionRole !== undefined && secret !== undefined) {
+      if (!isSafeMethod(request.method)) requireSameOrigin(request, publicUrl);
+      return authenticateSession(secret, sessionRole);
+    }
+    if (requiredRole === "session") throw new RequestError("session_missing", "Sign in first.");
+    throw new RequestError("key_missing", "Send your key in the header X-API-Key.");
+  }
+
+  return async (request, reply, access) => {
+    if (access.isOwnPageOnly === true) requireSameOrigin(request, publicUrl);
+    if (access.requiredRole === "none") return;
+    const caller = await callerOf(request, access);
     request.caller = caller;
     const { key, rate } = caller;
     if (rate !== null) {
@@ -127,12 +223,10 @@ export function createAdmission(authenticate: Authenticate, limits: Limits, last
   };
 }
 
-function secretIn({ headers }: FastifyRequest, bearer = false): string {
+function keyIn({ headers }: FastifyRequest, bearer = false): string | undefined {
   const key = headers["x-api-key"];
   if (typeof key === "string" && key !== "") return key;
-  const token = bearer ? /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1] : undefined;
-  if (token !== undefined) return token;
-  throw new RequestError("key_missing", "Send your key in the header X-API-Key.");
+  return bearer ? /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1] : undefined;
 }
 
 /** A timer may fire a little early. */

@@ -60,7 +60,13 @@ async function handle(
   const headers = headersFor(route, { "idempotency-key": asList(idempotencyKey), "if-match": asList(ifMatch) });
   const { body, items } = contentFor(route, request.body);
   const content = { id, parameters, headers, body, items };
-  return responseOf(route, await route.handle({ ...dependencies, ...caller, ...content, inTurn: (work) => work() }));
+  const environment = { ...dependencies, ...caller, client: noClient, inTurn: <T>(work: () => Promise<T>) => work() };
+  return responseOf(route, await route.handle({ ...environment, ...content }));
+}
+
+/** Nobody signs in from the command line. */
+function noClient(): never {
+  throw new RequestError("session_missing", "Sign in with a browser.");
 }
 
 const asList = (value: string | undefined): string[] | undefined => (value === undefined ? undefined : [value]);

@@ -9,6 +9,7 @@ import type { FairQueue } from "../domain/fair-queue.ts";
 import { type Admit, ANONYMOUS } from "./auth.ts";
 import { type BodyBudget, isStillSending, type Reservation, whileDraining } from "./body.ts";
 import { readContent } from "./content.ts";
+import { Cookies } from "./cookies.ts";
 import { NO_PARAMETERS, type ParameterReader, type ParameterSet, parameterReader } from "./parameters.ts";
 import { queryOf, rejectMalformedPath } from "./paths.ts";
 import {
@@ -23,6 +24,7 @@ import {
   type Route,
   RouteResponse,
 } from "./route.ts";
+import type { Client } from "./sign-in.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -60,12 +62,13 @@ function createHandler(
     rejectMalformedPath(request.raw);
     const form = typeof request.body === "string" ? request.body : "";
     const parameters = readParameters(queryOf(request.raw.url), form);
-    const { key, scope } = request.caller ?? ANONYMOUS;
+    const { key, scope, session } = request.caller ?? ANONYMOUS;
     budget.turns.noteRequest(key.id);
     const id = (request.params as { readonly id?: string }).id ?? "";
+    const client = () => clientOf(request, services.management.settings.publicUrl);
     const inTurn = <T>(work: () => Promise<T>): Promise<T> => longReads.run(key.id, 1, work);
     const handleNow = ({ headers, body, items }: RequestContent) =>
-      route.handle({ reads, metrics, services, key, scope, id, parameters, headers, body, items, inTurn });
+      route.handle({ reads, metrics, services, key, scope, session, client, id, parameters, headers, body, items, inTurn });
     const handle: typeof handleNow = (content) =>
       route.isLongRead === true ? inTurn(() => handleNow(content)) : handleNow(content);
     if (isRead) {
@@ -87,6 +90,12 @@ function createHandler(
     return reply;
   };
 }
+
+const clientOf = (request: FastifyRequest, publicUrl: string | null): Client => ({
+  address: request.ip,
+  userAgent: request.headers["user-agent"],
+  cookies: new Cookies(request, publicUrl),
+});
 
 export function parameterReaderOf(route: Route): ParameterReader<ParameterSet> {
   const parameters = queryParametersOf(route);

@@ -1,4 +1,4 @@
-// Rate limits: a token bucket per key, and one per address that sends wrong keys.
+// Rate limits: a token bucket per key, and some per address: for wrong keys, and for requests for sign-in mail.
 
 import type { Clock, Instant } from "../domain/instant.ts";
 import { networkOf } from "./connection-limit.ts";
@@ -65,6 +65,14 @@ function decide(remaining: number, rate: number, burst: number): RateDecision {
       ratelimit: `"key";r=${Math.max(0, Math.floor(remaining))};t=${untilFull}`,
     },
   };
+}
+
+const SIGN_INS_PER_HOUR = 20;
+
+/** Requests for sign-in mail from one address: 20 at once, and 20 an hour. */
+export async function exceedsSignInLimit(limits: Limits, address: string): Promise<boolean> {
+  const name = `sign-in ${networkOf(address)}`;
+  return (await limits.take("address", name, SIGN_INS_PER_HOUR / 3600, SIGN_INS_PER_HOUR)) < 0;
 }
 
 const WRONG_KEYS_PER_SECOND = 1;

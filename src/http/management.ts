@@ -20,10 +20,12 @@ import { type Clock, formatInstant, type Instant } from "../domain/instant.ts";
 import { hashSecret, newSecret } from "../domain/key.ts";
 import type { ManagementReads } from "../domain/management-reads.ts";
 import type { Resource } from "../domain/resource.ts";
+import type { SessionReads } from "../domain/session.ts";
+import { signInUrl } from "../domain/sign-in.ts";
 import type { Writes } from "../domain/store.ts";
 import { newVerificationToken } from "../domain/verification.ts";
 
-type ManagementStore = ManagementReads & Pick<Writes, "execute">;
+type ManagementStore = ManagementReads & SessionReads & Pick<Writes, "execute">;
 
 /** `replayed`: an earlier request with the same idempotency key has done it. */
 export type Executed = { readonly resource: Resource; readonly replayed: boolean };
@@ -40,15 +42,22 @@ export type ManagementSettings = {
   /** Where links in mail lead. */
   readonly publicUrl: string | null;
 };
+export type SignInLink = {
+  readonly object: "sign_in_link";
+  readonly user_id: string;
+  readonly url: string;
+  readonly expires_at: string;
+};
+
 const NO_SETTINGS: ManagementSettings = { webhookAllow: [], missingForMail: [], publicUrl: null };
 
 /** Commands that the store has at a time: others, and readings, wait behind them. */
 const MAX_COMMANDS = 4;
 
-/** `by`: the id of the key that the audit log names. */
+/** `by`: the id of the key, or of the account, that the audit log names. */
 export class ManagementService {
   readonly clock: Clock;
-  readonly reads: ManagementReads;
+  readonly reads: ManagementReads & SessionReads;
   readonly settings: ManagementSettings;
   readonly #store: ManagementStore;
   readonly #commands = new FairQueue(MAX_COMMANDS);
@@ -60,7 +69,7 @@ export class ManagementService {
     this.#store = store;
   }
 
-  newId(prefix: "cus" | "tank" | "msg"): string {
+  newId(prefix: "cus" | "tank" | "msg" | "usr"): string {
     return newId(prefix, this.clock());
   }
 
@@ -78,6 +87,13 @@ export class ManagementService {
     }
     const command = { id, newId: this.newId("msg"), token: newVerificationToken(), publicUrl };
     return this.execute({ type: "request_verification", ...command }, by, idempotencyKey);
+  }
+
+  /** A link for a user, to be used without mail. Without PUBLIC_URL it is a path of the service. */
+  async createSignInLink(id: string, by: string): Promise<SignInLink> {
+    const token = newSecret();
+    const { resource } = await this.execute({ type: "create_sign_in_link", id, hash: hashSecret(token) }, by);
+    return { ...(resource.object as Omit<SignInLink, "url">), url: signInUrl(this.settings.publicUrl ?? "", token) };
   }
 
   /** All rows are checked first. Many are then written in parts, so that readings are stored in between. */

@@ -3,7 +3,9 @@
 import { STATUS_CODES } from "node:http";
 import type { ErrorCode } from "../domain/errors.ts";
 import { anyOf, array, ref, type Schema, text } from "../domain/schema.ts";
+import { SESSION_ROLES } from "../domain/session.ts";
 import { SUFFICIENT_ROLES } from "./auth.ts";
+import { SESSION_COOKIE } from "./cookies.ts";
 import { exampleProblem, PROBLEM_MEDIA_TYPE, ProblemObject, STATUS } from "./problems.ts";
 import {
   type BodyRule,
@@ -28,6 +30,7 @@ const TAGS: readonly { readonly name: Route["tag"] | "Webhooks"; readonly descri
   { name: "Insight", description: "Which tank needs a delivery next, how much fits into it, and which one needs attention" },
   { name: "Ingestion", description: "Readings from devices and gateways" },
   { name: "Management", description: "For the operator: create, change and delete customers, tanks, devices, keys and channels" },
+  { name: "Accounts", description: "For pages of this service: people sign in, and see where they are signed in" },
   { name: "Operations", description: "For those who run the service" },
   { name: "Webhooks", description: "What the service sends to your channels" },
 ];
@@ -52,6 +55,8 @@ const WITH_KEY: ErrorGroup = {
     "data_damaged",
   ],
 };
+const WITH_SESSION: ErrorGroup = { name: "Session", codes: ["session_ended", "origin_not_allowed"] };
+const SESSION_ONLY: ErrorGroup = { name: "SessionOnly", codes: ["session_missing"] };
 const WITH_PARAMETERS: ErrorGroup = {
   name: "Parameters",
   codes: ["parameter_unknown", "parameter_invalid", "parameter_repeated"],
@@ -107,6 +112,10 @@ export function openapiDocument(routes: readonly Route[], version: string): Json
     components: {
       securitySchemes: {
         key: { type: "apiKey", in: "header", name: "X-API-Key", description: "A key issued by the operator" },
+        session: {
+          ...{ type: "apiKey", in: "cookie", name: SESSION_COOKIE },
+          description: "Of somebody who is signed in. What is not GET must come from a page of this service.",
+        },
       },
       headers: HEADERS,
       ...shared,
@@ -133,14 +142,14 @@ function pathsOf(routes: readonly Route[], shared: Shared): Json {
 }
 
 function operationOf(route: Route, shared: Shared): Json {
-  const { requiredRole, body } = route;
-  const roles = SUFFICIENT_ROLES[requiredRole].map((role) => `\`${role}\``).join(" or ");
+  const { requiredRole, sessionRole, body } = route;
   return {
     operationId: route.operation,
     summary: route.summary,
-    description: `${route.description} ${requiredRole === "none" ? "No key is required." : `Required role: ${roles}.`}`,
+    description: `${route.description} ${requirementOf(route)}`,
     tags: [route.tag],
     ...(requiredRole === "none" ? { security: [] } : { "x-required-role": requiredRole }),
+    ...(sessionRole === undefined ? {} : { security: securityOf(route), "x-session-role": sessionRole }),
     parameters: parametersOf(route).map((parameter) => {
       const isShared = JSON.stringify(shared.parameters[parameter.name]) === JSON.stringify(parameter);
       return isShared ? { $ref: `#/components/parameters/${parameter.name}` } : parameter;
@@ -152,6 +161,24 @@ function operationOf(route: Route, shared: Shared): Json {
       ...errorResponses(route, shared),
     },
   };
+}
+
+const quotedRoles = (roles: readonly string[]): string => roles.map((role) => `\`${role}\``).join(" or ");
+
+function requirementOf({ requiredRole, sessionRole }: Route): string {
+  if (requiredRole === "none") return "No key is required.";
+  const session =
+    sessionRole === undefined
+      ? ""
+      : sessionRole === "customer"
+        ? "Anybody who is signed in."
+        : `Signed in: ${quotedRoles(SESSION_ROLES.slice(SESSION_ROLES.indexOf(sessionRole)))}.`;
+  const key = requiredRole === "session" ? "" : `Required role: ${quotedRoles(SUFFICIENT_ROLES[requiredRole])}.`;
+  return [session, key].filter((part) => part !== "").join(" ");
+}
+
+function securityOf({ requiredRole }: Route): object[] {
+  return requiredRole === "session" ? [{ session: [] }] : [{ key: [] }, { session: [] }];
 }
 
 type ParameterObject = { readonly name: string; readonly in: string } & Json;
@@ -246,6 +273,8 @@ function errorGroupsOf(route: Route): readonly ErrorGroup[] {
   return [
     EVERY_ROUTE,
     ...(route.requiredRole === "none" ? [] : [WITH_KEY]),
+    ...(route.sessionRole === undefined ? [] : [WITH_SESSION]),
+    ...(route.requiredRole === "session" ? [SESSION_ONLY] : []),
     ...(queryParametersOf(route) === undefined ? [] : [WITH_PARAMETERS]),
     ...(route.body === undefined ? [] : [WITH_BODY]),
     ...(route.headers ?? []).map((name) => REQUEST_HEADERS[name].errors),

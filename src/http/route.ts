@@ -3,10 +3,12 @@
 import type { ErrorCode } from "../domain/errors.ts";
 import type { Key, KeyBinding, Scope } from "../domain/key.ts";
 import type { Schema } from "../domain/schema.ts";
+import type { OpenSession } from "../domain/session.ts";
 import type { Reads } from "../domain/store.ts";
-import type { RequiredRole } from "./auth.ts";
+import type { Access } from "./auth.ts";
 import type { ManagementService } from "./management.ts";
 import type { ParameterSet, ParameterValues } from "./parameters.ts";
+import type { Client, SignInService } from "./sign-in.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -30,6 +32,7 @@ type IngestService = {
 export type Services = {
   readonly ingest: IngestService;
   readonly management: ManagementService;
+  readonly signIn: SignInService;
   /** What is wrong although the service is ready. */
   readonly warnings: () => Promise<readonly Warning[]>;
 };
@@ -57,6 +60,9 @@ export type RouteRequest<S extends ParameterSet = ParameterSet> = Dependencies &
   RequestContent & {
     readonly key: Key;
     readonly scope: Scope;
+    /** Of a caller without a key. */
+    readonly session: OpenSession | null;
+    readonly client: () => Client;
     readonly id: string;
     readonly parameters: ParameterValues<S>;
     /** For work that turns out to be long: a few run at a time, with those of long reads, one key after the other. */
@@ -82,9 +88,9 @@ export type JsonBodyRule = LimitedBody & {
 export type BodyRule = JsonBodyRule | ReadingsBodyRule;
 
 /** JSON with the status 200 by default. `etag`: the response has an ETag that If-Match accepts. */
-type ResponseRule = Documented & { readonly mediaType?: string; readonly status?: 201; readonly etag?: true };
+type ResponseRule = Documented & { readonly mediaType?: string; readonly status?: 201 | 202; readonly etag?: true };
 
-export type Route<S extends ParameterSet = ParameterSet> = {
+export type Route<S extends ParameterSet = ParameterSet> = Access & {
   /** GET (with HEAD) by default. */
   readonly method?: Method;
   /** With `:id` for the identifier. */
@@ -92,10 +98,7 @@ export type Route<S extends ParameterSet = ParameterSet> = {
   readonly operation: string;
   readonly summary: string;
   readonly description: string;
-  readonly tag: "Customers" | "Tanks" | "Telemetry" | "Insight" | "Ingestion" | "Management" | "Operations";
-  readonly requiredRole: RequiredRole;
-  /** The key may also be sent as a bearer token. */
-  readonly bearer?: true;
+  readonly tag: "Customers" | "Tanks" | "Telemetry" | "Insight" | "Ingestion" | "Management" | "Accounts" | "Operations";
   /** None by default. */
   readonly parameters?: S | "ignored";
   readonly headers?: readonly ("Idempotency-Key" | "If-Match")[];
@@ -113,11 +116,11 @@ export type Route<S extends ParameterSet = ParameterSet> = {
 
 /** A response that needs a status or headers of its own. */
 export class RouteResponse {
-  readonly status: 200 | 201;
+  readonly status: 200 | 201 | 202;
   readonly body: object | string;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: 200 | 201, body: object | string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(status: 200 | 201 | 202, body: object | string, headers: Readonly<Record<string, string>> = {}) {
     this.status = status;
     this.body = body;
     this.headers = headers;

@@ -2,7 +2,9 @@
 
 import type { Schema } from "../domain/schema.ts";
 import type { Route } from "./route.ts";
+import * as account from "./routes/account.ts";
 import * as alerts from "./routes/alerts.ts";
+import * as auth from "./routes/auth.ts";
 import * as forecasts from "./routes/forecasts.ts";
 import * as ingest from "./routes/ingest.ts";
 import * as insight from "./routes/insight.ts";
@@ -15,6 +17,7 @@ import * as keys from "./routes/manage/keys.ts";
 import * as notifications from "./routes/manage/notifications.ts";
 import * as provision from "./routes/manage/provision.ts";
 import * as tanks from "./routes/manage/tanks.ts";
+import * as users from "./routes/manage/users.ts";
 import * as operations from "./routes/operations.ts";
 import * as read from "./routes/read.ts";
 import * as series from "./routes/series.ts";
@@ -27,6 +30,7 @@ const MODULES: readonly RouteModule[] = [
   forecasts,
   series,
   alerts,
+  account,
   ingest,
   customers,
   tanks,
@@ -36,7 +40,9 @@ const MODULES: readonly RouteModule[] = [
   channels,
   notifications,
   keys,
+  users,
   audit,
+  auth,
   operations,
 ];
 

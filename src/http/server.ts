@@ -10,7 +10,7 @@ import type { Observe } from "../domain/events.ts";
 import { FairQueue, type Turns } from "../domain/fair-queue.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { Reads } from "../domain/store.ts";
-import { type Caller, createAdmission, createAuthentication } from "./auth.ts";
+import { type Caller, createAdmission } from "./auth.ts";
 import { BodyBudget, deferContinue, normalizeContentType, readFormBodies } from "./body.ts";
 import { ConnectionLimit, isProxyAddress, type TrustProxy, trustedProxies } from "./connection-limit.ts";
 import { CONNECTION_DEFAULTS, type ConnectionRules, manageConnections } from "./connections.ts";
@@ -76,8 +76,7 @@ const CORS = {
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { reads, metrics, services, corsOrigins, routes = ROUTES } = options;
   const paths = new KnownPaths(corsOrigins.length > 0);
-  const authenticate = createAuthentication(reads, options.clock, options.limits, options.rateLimit);
-  const admit = createAdmission(authenticate, options.limits, options.lastSeen);
+  const admit = createAdmission({ ...options, publicUrl: services.management.settings.publicUrl });
   const app = createFastify(options, paths);
   readFormBodies(app);
   addErrorHandlers(app, paths, options.observe);

@@ -3,6 +3,7 @@
 import type { Alert } from "../domain/alerts/alert.ts";
 import { ChannelObject } from "../domain/alerts/channel.ts";
 import { ALERT_EVENTS, type AlertEventType, type EventType } from "../domain/alerts/event.ts";
+import type { ForecastKind } from "../domain/alerts/outlook.ts";
 import { instantField, literal, object, ref, type Schema, text } from "../domain/schema.ts";
 import { JSON_TYPE } from "./route.ts";
 
@@ -13,7 +14,8 @@ type Webhook = {
   readonly summary: string;
   readonly description: string;
   readonly schema: Schema;
-  readonly example: Json;
+  /** By name. */
+  readonly examples: Readonly<Record<string, Json>>;
 };
 
 /** Of an alert that is acknowledged first and closed then. */
@@ -37,8 +39,24 @@ const ALERT_DETAILS: Readonly<Record<AlertEventType, Partial<Record<keyof Alert,
   },
 };
 
+/** Of alerts that follow from forecasts. */
+const OTHER_KINDS: Readonly<Record<ForecastKind, Partial<Record<keyof Alert, unknown>>>> = {
+  runs_low_soon: {
+    kind: "runs_low_soon",
+    fill_percentage: 24.1,
+    latest_fill_percentage: 24.1,
+    runs_low_at: "2026-11-20T17:00:00.000Z",
+  },
+  leak: {
+    kind: "leak",
+    fill_percentage: 61.3,
+    latest_fill_percentage: 61.3,
+    leak: { since: "2026-11-08T11:20:00.000Z", percentage_per_day: 1.2 },
+  },
+};
+
 const SUMMARIES: Readonly<Record<AlertEventType, readonly [summary: string, description: string]>> = {
-  "alert.opened": ["An alert was opened", "A tank is low or silent."],
+  "alert.opened": ["An alert was opened", "A tank is low, is expected to be soon, loses more than is normal, or is silent."],
   "alert.acknowledged": ["An alert was acknowledged", "Somebody takes care of it."],
   "alert.closed": [
     "An alert was closed",
@@ -75,14 +93,14 @@ export function webhooks(exampleOf: ExampleOf): Json {
     summary: "A channel is tested",
     description: "Somebody tests the channel. Respond as to any other event.",
     schema: ChannelTestEvent,
-    example: exampleOf(ChannelTestEvent) as Json,
+    examples: { example: exampleOf(ChannelTestEvent) as Json },
   };
   const refilled: Webhook = {
     operation: operationName("tank.refilled"),
     summary: "A tank was refilled",
     description: "The level of a tank has risen and stayed up: found a day or two after the delivery.",
     schema: ref("RefillEvent"),
-    example: exampleOf(ref("RefillEvent")) as Json,
+    examples: { example: exampleOf(ref("RefillEvent")) as Json },
   };
   return Object.fromEntries([
     ...ALERT_EVENTS.map((type) => [type, { post: operationOf(alertWebhook(type, exampleOf)) }]),
@@ -94,14 +112,19 @@ export function webhooks(exampleOf: ExampleOf): Json {
 function alertWebhook(type: AlertEventType, exampleOf: ExampleOf): Webhook {
   const schema = ref("AlertEvent");
   const event = exampleOf(schema) as Json & { readonly data: { readonly alert: Json } };
-  const alert = { ...event.data.alert, ...ALERT_DETAILS[type] };
+  const exampleWith = (details: object): Json => ({
+    ...event,
+    type,
+    data: { ...event.data, alert: { ...event.data.alert, ...ALERT_DETAILS[type], ...details } },
+  });
+  const others = Object.entries(OTHER_KINDS).map(([kind, details]) => [kind, exampleWith(details)]);
   const [summary, description] = SUMMARIES[type];
   return {
     operation: operationName(type),
     summary,
     description,
     schema,
-    example: { ...event, type, data: { ...event.data, alert } },
+    examples: { example: exampleWith({}), ...(type === "alert.opened" ? Object.fromEntries(others) : {}) },
   };
 }
 
@@ -109,7 +132,8 @@ function alertWebhook(type: AlertEventType, exampleOf: ExampleOf): Webhook {
 const operationName = (type: string): string =>
   `on${type.replaceAll(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
 
-function operationOf({ operation, summary, description, schema, example }: Webhook): Json {
+function operationOf({ operation, summary, description, schema, examples }: Webhook): Json {
+  const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
   return {
     operationId: operation,
     summary,
@@ -122,7 +146,7 @@ function operationOf({ operation, summary, description, schema, example }: Webho
     requestBody: {
       required: true,
       description: "The event",
-      content: { [JSON_TYPE]: { schema, examples: { example: { value: example } } } },
+      content: { [JSON_TYPE]: { schema, examples: Object.fromEntries(named) } },
     },
     responses: {
       "2XX": { description: "Received. Respond within 15 seconds; the body is ignored" },

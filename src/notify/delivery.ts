@@ -1,6 +1,6 @@
 // The part of the service that sends notifications: by webhooks and mail.
 
-import { MAX_MAILS, MAX_WEBHOOKS } from "../domain/alerts/delivery.ts";
+import { type AttemptResult, MAX_MAILS, MAX_WEBHOOKS } from "../domain/alerts/delivery.ts";
 import type { WebhookAllow } from "../domain/alerts/webhook-url.ts";
 import type { Mail, Mailbox } from "../domain/mail/mail.ts";
 import type { MailTransport } from "./mail/transport.ts";
@@ -21,6 +21,8 @@ export type DeliveryOptions = UpkeepOptions & {
 export type Delivery = {
   /** Something is due now. */
   readonly wake: () => void;
+  /** At once, and without a record of it: for mail with a secret. */
+  readonly sendMail: (id: string, mail: Mail) => Promise<AttemptResult>;
   /** What is under way is finished within the time. */
   readonly stop: (milliseconds: number) => Promise<void>;
 };
@@ -31,10 +33,16 @@ export function startDelivery(options: DeliveryOptions): Delivery {
   const mail = openMail(settings, options.missing);
   const sender = new Sender({ store, clock, observe, webhooks: webhookTransport(webhooks), mail });
   const upkeep = new Upkeep(options);
+  const direct = new Set<Promise<AttemptResult>>();
   return {
     wake: () => sender.wake(),
+    sendMail(id, content) {
+      const sending = mail === undefined ? Promise.resolve(NO_MAIL) : mail.sendMail(id, content);
+      direct.add(sending);
+      return sending.finally(() => direct.delete(sending));
+    },
     async stop(milliseconds) {
-      await Promise.all([sender.stop(milliseconds), upkeep.stop()]);
+      await Promise.all([sender.stop(milliseconds), upkeep.stop(), ...direct]);
       mail?.interrupt();
       await webhooks.close();
     },
@@ -53,7 +61,11 @@ function webhookTransport(webhooks: WebhookThread): Transport {
   };
 }
 
-function openMail({ smtpUrl, mailFrom }: MailSettings, missing: readonly string[]): Transport | undefined {
+const NO_MAIL: AttemptResult = { status: null, error: "mail is not configured", isPermanent: true };
+
+type MailSender = Transport & Pick<Delivery, "sendMail">;
+
+function openMail({ smtpUrl, mailFrom }: MailSettings, missing: readonly string[]): MailSender | undefined {
   if (smtpUrl === null || mailFrom === null || missing.length > 0) return undefined;
   let opened: Promise<MailTransport> | undefined;
   // Loaded with the first mail, because the library takes longer to load than the rest of the service to start.
@@ -61,12 +73,14 @@ function openMail({ smtpUrl, mailFrom }: MailSettings, missing: readonly string[
     const { openMailTransport } = await import("./mail/transport.ts");
     return openMailTransport(smtpUrl, mailFrom);
   };
+  async function sendMail(id: string, mail: Mail): Promise<AttemptResult> {
+    opened ??= open();
+    return (await opened).send(id, mail);
+  }
   return {
     concurrency: MAX_MAILS,
-    async send({ id, payload }) {
-      opened ??= open();
-      return (await opened).send(id, JSON.parse(payload) as Mail);
-    },
+    sendMail,
+    send: ({ id, payload }) => sendMail(id, JSON.parse(payload) as Mail),
     interrupt: () => void opened?.then((transport) => transport.close()),
   };
 }

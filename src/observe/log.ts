@@ -91,6 +91,12 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
   notifications_delayed: ["error", "notifications are delayed: {pending} are pending, the oldest for {oldestSeconds} seconds"],
   notifications_caught_up: ["info", "notifications are no longer delayed"],
   delivery_failed: ["error", "sending notifications failed with an internal error; retrying"],
+  no_users: [
+    "info",
+    "nobody can sign in yet; create the first user: npx tank-monitor user create --email ADDRESS --name NAME --role admin",
+  ],
+  sign_in_mail_failed: ["warn", "mail with a sign-in link could not be sent ({outcome})"],
+  sign_in_failed: ["error", "a request to sign in failed with an internal error"],
   listening: ["info", "listening on {url}"],
   worker_started: ["info", "worker {worker} is ready"],
   worker_exited: ["error", "worker {worker} exited: {reason}"],
@@ -127,6 +133,8 @@ const LIMITED: ReadonlySet<Event["kind"]> = new Set([
   "mqtt_client_dropped",
   "mqtt_failed",
   "composing_failed",
+  "sign_in_mail_failed",
+  "sign_in_failed",
 ]);
 const LINES_PER_WINDOW = 10;
 const WINDOW_MS = 10_000;

@@ -94,14 +94,15 @@ export function tankOf(row: Row): Tank {
 }
 
 /** Columns of what the operator sets beside the public fields. */
-const TANK_SETTINGS = ["shape", "silent_after", "paused_until"] as const;
+const TANK_SETTINGS = ["shape", "silent_after", "paused_until", "runs_low_soon", "leak"] as const;
 /** In the order of `tankValues`. */
 export const TANK_VALUE_COLUMNS = [...TANK_FIELDS, ...LOCATION_FIELDS, ...TANK_SETTINGS] as const;
 
 export function tankValues({ tank, shape, alerts }: TankState): Scalar[] {
   const location = LOCATION_FIELDS.map((field) => tank.location[field]);
-  const settings = [shape === null ? null : JSON.stringify(shape), alerts.silent_after, alerts.paused_until];
-  return [...TANK_FIELDS.map((field) => tank[field]), ...location, ...settings];
+  const { silent_after, paused_until, runs_low_soon, leak } = alerts;
+  const settings = [silent_after, paused_until, Number(runs_low_soon), Number(leak)];
+  return [...TANK_FIELDS.map((field) => tank[field]), ...location, shape === null ? null : JSON.stringify(shape), ...settings];
 }
 
 export function isDeleted(row: Row): boolean {
@@ -133,13 +134,14 @@ export function customerState(row: Row): ManagedCustomer {
 
 /** The settings come before `deleted`. */
 export const TANK_STATE_COLUMNS = `id, ${TANK_VALUE_COLUMNS.join(", ")}, deleted`;
+const SETTINGS_AND_DELETED = TANK_SETTINGS.length + 1;
 export function tankState(row: Row): TankState {
-  const [shape, silent_after, paused_until] = row.slice(-4);
+  const [shape, silent_after, paused_until, runs_low_soon, leak] = row.slice(-SETTINGS_AND_DELETED);
   return {
     tank: tankOf(row),
     deleted: isDeleted(row),
     shape: jsonOrNull(shape) as Shape | null,
-    alerts: { silent_after, paused_until } as TankAlerts,
+    alerts: { silent_after, paused_until, runs_low_soon: runs_low_soon === 1, leak: leak === 1 } as TankAlerts,
   };
 }
 
@@ -152,7 +154,7 @@ export function tankChecksum(state: TankState): number {
 export function storedTank(row: Row): Stored<TankState> {
   const columns = row.slice(0, -1);
   if (row.at(-1) === checksumOf(columns)) return tankState(columns);
-  return { ...tankState(columns.with(-4, null)), damage: `tank ${row[0]} is damaged` };
+  return { ...tankState(columns.with(-SETTINGS_AND_DELETED, null)), damage: `tank ${row[0]} is damaged` };
 }
 
 export const DEVICE_COLUMNS = "id, tank, since, profile, pending, dropped";

@@ -30,13 +30,16 @@ export function fleetRow(threshold: number, latest: Reading | undefined): FleetR
 export const stateIn = (fill: string, threshold: string): string =>
   `CASE WHEN ${fill} <= ${threshold} THEN ${STORED_STATES.low} ELSE ${STORED_STATES.ok} END`;
 
+/** The conditions that a reading may clear. Others change with forecasts, or when the tank becomes low. */
+const BY_READINGS = NOTICED.low | NOTICED.silent;
+
 /**
  * Whether a reading can be appended without evaluating alerts, as an expression in SQL over the columns of the fleet: it neither
  * opens one nor closes one (see `evaluate`). `least` is the function for the smaller of two.
  */
 export const changesNoAlert = (fill: string, margin: string, least: "min" | "least"): string =>
-  `(noticed = 0 AND ${fill} > threshold
-    OR noticed = ${NOTICED.low} AND (${fill} < ${least}(threshold + ${margin}, 100) OR ${fill} <= threshold))`;
+  `((noticed & ${BY_READINGS}) = 0 AND ${fill} > threshold
+    OR (noticed & ${BY_READINGS}) = ${NOTICED.low} AND (${fill} < ${least}(threshold + ${margin}, 100) OR ${fill} <= threshold))`;
 
 export function heardAt(at: number): number {
   return Math.floor(at / QUARTER_DAY);

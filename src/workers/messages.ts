@@ -19,7 +19,13 @@ export type ToWorker =
   | { readonly kind: "all_reports"; readonly reports: readonly MetricsReport[] }
   | { readonly kind: "stop" };
 
-export type Listening = { readonly url: string; readonly database: string; readonly isEmpty: boolean };
+export type Listening = {
+  readonly url: string;
+  readonly database: string;
+  readonly isEmpty: boolean;
+  /** Nobody can sign in. */
+  readonly hasNoUsers: boolean;
+};
 
 export type ToSupervisor =
   | ({ readonly kind: "listening" } & Listening)

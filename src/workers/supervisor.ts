@@ -57,11 +57,12 @@ export class Supervisor {
     const startedAt = performance.now();
     const { workers } = this.#config;
     this.#socket = await bindSocket(this.#config);
-    const { url, database, isEmpty } = await this.#spawn(1);
+    const first = await this.#spawn(1);
     if (this.#state === "starting") this.#state = "running";
     await Promise.allSettled(Array.from({ length: workers - 1 }, (_, i) => this.#spawn(i + 2)));
+    const { url, database } = first;
     this.#log.observe({ kind: "listening", url, database, workers, milliseconds: since(startedAt) });
-    return { url, database, isEmpty };
+    return first;
   }
 
   async stop(): Promise<void> {

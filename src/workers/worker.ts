@@ -128,7 +128,8 @@ async function serve(config: Config): Promise<void> {
   try {
     const app = await startApp({ config, log: observe, worker, ...shared });
     try {
-      await supervisor.send({ kind: "listening", url: app.url, database, isEmpty: await app.store.isEmpty() });
+      const contents = { isEmpty: await app.store.isEmpty(), hasNoUsers: (await app.store.userList()).length === 0 };
+      await supervisor.send({ kind: "listening", url: app.url, database, ...contents });
       await supervisor.stop.promise;
     } finally {
       await app.stop();

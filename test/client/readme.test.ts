@@ -7,6 +7,7 @@ import { after, it } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type ChangedTank, type Client, createClient } from "../../client/src/index.ts";
 import { startService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const README = new URL("../../client/README.md", import.meta.url);
 const SOURCE = new URL("../../client/src/index.ts", import.meta.url);
@@ -39,9 +40,9 @@ it("the examples of the README work, one after the other", async () => {
   const [first, second] = await sendReadings(client, id);
   assert.equal(first, "stored");
   assert.match(second ?? "", /fill_percentage/);
-  assert.deepEqual(await lowTanks(client), []);
-  await client.ingest.readings({ tank_id: id, created_at: "2026-11-14T13:00:00Z", fill_percentage: 12 });
-  assert.deepEqual(await lowTanks(client), ["Brenner Gas GmbH, Hall 3: 12 %, 2376 liters fit"]);
+  // Filters of the fleet may be a little behind.
+  const line = await until("the tank among the low ones", async () => (await lowTanks(client))[0], 60_000);
+  assert.equal(line, "Brenner Gas GmbH, Hall 3: 18.5 %, 2200.5 liters fit");
 
   // Somebody else changes the tank between the first read and the first change.
   let isFirst = true;

@@ -89,6 +89,11 @@ describe("an error", () => {
       assert.ok(!inspect(error, { depth: 10, showHidden: true }).includes(secret), inspect(error));
   });
 
+  it("of the caller is thrown as it is, and nothing is sent", async () => {
+    await assert.rejects(client.manage.tanks.create(newTank("t-9"), { idempotencyKey: "line\nbreak" }), TypeError);
+    assert.equal(proxy.requests.length, 0);
+  });
+
   it("is thrown for ids that would be another path", async () => {
     for (const id of ["", ".", ".."]) await assert.rejects(client.tanks.retrieve(id), TypeError, id);
     assert.equal(proxy.requests.length, 0);
@@ -143,6 +148,12 @@ describe("a request is repeated", () => {
     proxy.plan("lose");
     assert.equal((await failure(client.manage.tanks.update("t-1", { name: "Hall 4" }))).code, "network_error");
     assert.equal(proxy.requests.length, 1);
+    // Otherwise its own change would make it fail.
+    const device = await client.manage.devices.retrieve("device-t-1");
+    proxy.plan("lose");
+    const conditional = client.manage.devices.put("device-t-1", { profile: null }, { ifMatch: device });
+    assert.equal((await failure(conditional)).code, "network_error");
+    assert.equal(proxy.requests.length, 1);
     proxy.plan({ status: 429, headers: { "retry-after": "0" } });
     assert.equal((await client.manage.tanks.update("t-1", { name: "Hall 5" })).name, "Hall 5");
     assert.equal(proxy.requests.length, 2);
@@ -166,7 +177,8 @@ describe("a request is repeated", () => {
 });
 
 describe("a request ends", () => {
-  it("when its time is over", async () => {
+  it("when its time is over, which may be never", async () => {
+    assert.equal((await client.tanks.retrieve("t-1", { timeoutMs: Number.POSITIVE_INFINITY })).id, "t-1");
     proxy.plan("hang", "hang");
     const impatient = createClient({ baseUrl: proxy.url, key, maxRetries: 1, timeoutMs: 50 });
     assert.equal((await failure(impatient.tanks.retrieve("t-1"))).code, "timeout");
@@ -205,11 +217,12 @@ describe("a request ends", () => {
 
 describe("a response", () => {
   it("is sent once and then only confirmed, until something changes", async () => {
-    const first = await client.tanks.retrieve("t-1");
-    const second = await client.tanks.retrieve("t-1");
+    const { tanks, manage } = createClient({ baseUrl: proxy.url, key });
+    const first = await tanks.retrieve("t-1");
+    const second = await tanks.retrieve("t-1");
     assert.equal(second, first);
-    await client.manage.tanks.update("t-1", { name: "Hall 6" });
-    const third = await client.tanks.retrieve("t-1");
+    await manage.tanks.update("t-1", { name: "Hall 6" });
+    const third = await tanks.retrieve("t-1");
     assert.ok("name" in third && third.name === "Hall 6");
     assert.deepEqual(
       proxy.requests.map(({ status }) => status),

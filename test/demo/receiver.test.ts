@@ -23,5 +23,5 @@ test("describes an event in a line, and refuses one with another signature", asy
   };
   assert.equal((await send(newWebhookSecret())).status, 401);
   assert.equal((await send(receiver.secret)).status, 204);
-  assert.deepEqual(lines, ["10:23:30  alert opened        low      19.5 % (threshold 20 %)  Hall 3, Kempten (t-204)"]);
+  assert.deepEqual(lines, ["10:23:30  alert opened        low             19.5 % (threshold 20 %)  Hall 3, Kempten (t-204)"]);
 });

@@ -82,10 +82,14 @@ test("a change of the shape is an entry of its own", () => {
 });
 
 test("a change of the settings for alerts is an entry of its own, in the words of the interface", () => {
-  const after = { ...tankOf(), alerts: { silent_after: 72 * 3_600_000, paused_until: NEW_YEAR } };
+  const after = {
+    ...tankOf(),
+    alerts: { silent_after: 72 * 3_600_000, paused_until: NEW_YEAR, runs_low_soon: true, leak: false },
+  };
   const changes = {
     "alerts.silent_after": { from: null, to: "72h" },
     "alerts.paused_until": { from: null, to: formatInstant(NEW_YEAR) },
+    "alerts.leak": { from: true, to: false },
   };
   assert.deepEqual(auditTanks([{ id: "one", before: tankOf(), after }]), [
     { object: "tank", id: "one", action: "changed", changes },

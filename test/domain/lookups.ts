@@ -10,7 +10,10 @@ import { EARLIEST } from "../../src/domain/instant.ts";
 import type { StoredKey } from "../../src/domain/key.ts";
 import type { Lookups } from "../../src/domain/lookups.ts";
 import type { ManagedCustomer } from "../../src/domain/resource.ts";
+import type { OpenSession } from "../../src/domain/session.ts";
+import { lowerCase, type SignIn } from "../../src/domain/sign-in.ts";
 import type { Tank } from "../../src/domain/tank.ts";
+import type { User } from "../../src/domain/user.ts";
 import type { Verification } from "../../src/domain/verification.ts";
 import { tank } from "../store/conformance/objects.ts";
 
@@ -27,11 +30,14 @@ export type StoredObjects = {
   readonly channels?: readonly Channel[];
   readonly notifications?: readonly Notification[];
   readonly verifications?: readonly Verification[];
+  readonly users?: readonly User[];
+  readonly signIns?: readonly SignIn[];
+  readonly sessions?: readonly OpenSession[];
 };
 
 export function lookupsOf(known: StoredObjects): Lookups {
   const { customers = [], tanks = [], deletedWithOwner = [], devices = [], assignments = [], waiting = {}, keys = [] } = known;
-  const { alerts = [], channels = [], notifications = [], verifications = [] } = known;
+  const { alerts = [], channels = [], notifications = [], verifications = [], users = [], signIns = [], sessions = [] } = known;
   const ofOwners = (ids: readonly string[]) => tanks.filter(({ tank }) => ids.includes(tank.owner_id));
   const managed = devices.map((device) => ({ device, waiting: waiting[device.id] ?? 0, dropped: 0 }));
   return {
@@ -63,6 +69,16 @@ export function lookupsOf(known: StoredObjects): Lookups {
           return customer_id === customerId && created_at > since && event === "customer.verification";
         })
         .map(({ created_at }) => created_at),
+    users: async () => users,
+    customersAt: async (email) =>
+      customers.filter(({ customer, deleted }) => !deleted && lowerCase(customer.email) === lowerCase(email)),
+    signInByHash: async (hash) => signIns.find((one) => one.hash === hash),
+    signInsOf: async (browser, email) =>
+      signIns.filter((one) => one.browser === browser && lowerCase(one.email) === lowerCase(email)),
+    signInsSince: async (email, since) =>
+      signIns.filter((one) => one.browser !== null && lowerCase(one.email) === lowerCase(email) && one.created_at > since).length,
+    sessions: async (ids) => byId(sessions, ids, ({ id }) => id),
+    sessionsOf: async ({ type, id }) => sessions.filter(({ account }) => account.type === type && account.id === id),
   };
 }
 

@@ -55,8 +55,9 @@ test("a tank's ETag depends on every field, its shape, its alerts and deleted", 
     tag({ capacity: 1 }),
     tag({ custom_id: "x" }),
     tag({}, { shape }),
-    tag({}, { alerts: { silent_after: 600_000, paused_until: null } }),
-    tag({}, { alerts: { silent_after: null, paused_until: NEW_YEAR } }),
+    tag({}, { alerts: { ...NO_TANK_ALERTS, silent_after: 600_000 } }),
+    tag({}, { alerts: { ...NO_TANK_ALERTS, paused_until: NEW_YEAR } }),
+    tag({}, { alerts: { ...NO_TANK_ALERTS, leak: false } }),
     tag({}, { deleted: true }),
   ];
   assert.equal(new Set(tags).size, tags.length);

@@ -99,7 +99,7 @@ suite("on a running service", async () => {
       ...{ capacity: 2700, capacity_unit: "liters", min_fill_alert_percentage: 20, use_case: "industrial" },
       location: { ...location, region: "NSW", country: "Australia", latitude: -33.87, longitude: 151.2 },
       shape: SHAPE,
-      alerts: { silent_after: null, paused_until: null },
+      alerts: { silent_after: null, paused_until: null, runs_low_soon: true, leak: true },
       deleted: false,
     });
     const cleared = ["--custom-id", "", "--city", "", "--latitude", "", "--shape", ""];
@@ -114,11 +114,20 @@ suite("on a running service", async () => {
     assert.match(said, /hall-3 \(Hall 3\) opens no alert until 2199-12-01T00:00:00\.000Z/);
     assert.match(await cli.output("tank", "show", "hall-3"), /^alerts\.paused_until +2199-12-01T00:00:00\.000Z$/m);
     const [resumed] = await cli.items("tank", "resume", "hall-3");
-    assert.deepEqual(resumed?.["alerts"], { silent_after: null, paused_until: null });
-    const [changed] = await cli.items("tank", "update", "hall-3", "--silent-after", "90m", "--paused-until", "2199-12-01");
-    assert.deepEqual(changed?.["alerts"], { silent_after: "90m", paused_until: "2199-12-01T00:00:00.000Z" });
-    const [cleared] = await cli.items("tank", "update", "hall-3", "--silent-after", "", "--paused-until", "");
-    assert.deepEqual(cleared?.["alerts"], { silent_after: null, paused_until: null });
+    assert.deepEqual(resumed?.["alerts"], { silent_after: null, paused_until: null, runs_low_soon: true, leak: true });
+    const [paused, on] = [
+      ["--paused-until", "2199-12-01"],
+      ["--leak-alerts", "on"],
+    ];
+    const [changed] = await cli.items("tank", "update", "hall-3", "--silent-after", "90m", ...paused, "--leak-alerts", "off");
+    assert.deepEqual(changed?.["alerts"], {
+      ...{ silent_after: "90m", paused_until: "2199-12-01T00:00:00.000Z" },
+      ...{ runs_low_soon: true, leak: false },
+    });
+    const [cleared] = await cli.items("tank", "update", "hall-3", "--silent-after", "", "--paused-until", "", ...on);
+    assert.deepEqual(cleared?.["alerts"], { silent_after: null, paused_until: null, runs_low_soon: true, leak: true });
+    const maybe = await cli.run(["tank", "update", "hall-3", "--runs-low-alerts", "maybe"]);
+    assert.deepEqual([maybe.code, maybe.stderr], [2, 'tank-monitor: --runs-low-alerts must be on or off, not "maybe"\n']);
     const past = (await cli.run(["tank", "pause", "hall-3", "--until", "2020-01-01"])).stderr;
     assert.match(past, /^tank hall-3 \(.*\) is not paused: 2020-01-01T00:00:00\.000Z is in the past\n$/);
     const wrong = await cli.run(["tank", "pause", "hall-3", "--until", "soon"]);

@@ -141,7 +141,7 @@ suite("the log", () => {
     const { stderr, stdout } = await service.stop();
     const events = logEntries(service).map(({ event }) => event);
     assert.equal(events.length, stderr.trimEnd().split("\n").length);
-    assert.deepEqual(events, ["listening", "request", "request", "request", "stopping", "stopped"]);
+    assert.deepEqual(events, ["listening", "no_users", "request", "request", "request", "stopping", "stopped"]);
     assert.equal(stdout, "");
   });
 

@@ -134,6 +134,39 @@ function forecastJob(engine: Engine): void {
   });
 
   job(
+    "a tank that runs low within a week, and one that leaks, have alerts; a refill closes the first",
+    engine,
+    async ({ store }, startJob) => {
+      await putCustomers(store, customer("a"));
+      await putTanks(store, tank("soon", "a"), tank("leaking", "a"), tank("fine", "a"));
+      const leaking = falling("leaking", 60, 0.2, 90).map((reading) => {
+        const lost = Math.max(0, (reading.at - (NOW - 7 * DAY)) / DAY) * 2.5;
+        return { ...reading, fill: Math.round(100 * (reading.fill - lost)) / 100 };
+      });
+      await ingest(store, ...falling("soon", 25, 1, 40), ...falling("fine", 60, 0.5, 40), ...leaking);
+      const first = startJob(store);
+      const open = async () => {
+        const alerts = await store.unclosedAlerts(["soon", "leaking", "fine"]);
+        return alerts.map(({ tank_id, kind }) => `${tank_id} ${kind}`).sort();
+      };
+      const expected = ["leaking leak", "soon runs_low_soon"];
+      await until("both are open", async () => (await open()).join() === expected.join(), WAIT_MS);
+      const [soon] = (await store.unclosedAlerts(["soon"])).filter(({ kind }) => kind === "runs_low_soon");
+      const days = ((soon?.runs_low_at ?? 0) - NOW) / DAY;
+      assert.ok(days > 3.5 && days < 7, `${days} days`);
+      const [leak] = await store.unclosedAlerts(["leaking"]);
+      assert.ok(Math.abs((leak?.leak?.excess ?? 0) - 2.5) < 0.5, JSON.stringify(leak?.leak));
+      await first.stop();
+      const later = NOW + DAY;
+      const filled = [6, 12, 18, 24].map((hours) => ({ tank: "soon", at: NOW + hours * HOUR, fill: 90 - hours / 24 }));
+      await ingest(store, ...filled);
+      startJob(store, later);
+      await until("the first is closed", async () => (await open()).join() === "leaking leak", WAIT_MS);
+      assert.equal((await store.alertById(soon?.id ?? "", UNRESTRICTED))?.close_reason, "recovered");
+    },
+  );
+
+  job(
     "a refill is listed and reported once, also if more of it is known later; an old one is not reported",
     engine,
     async ({ store }, startJob) => {

@@ -76,6 +76,8 @@ describe("alerts", () => {
       threshold: 20,
       fill_percentage: 19.5,
       latest_fill_percentage: 19.5,
+      runs_low_at: null,
+      leak: null,
       note: null,
     });
     assert.deepEqual([updated_at, latest_reading_at], [opened_at, opened_at]);

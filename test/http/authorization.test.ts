@@ -1,5 +1,5 @@
-// What a caller without a valid key, or with one that is bound to a customer or a device, learns from each route. Which role may
-// use which route is in keys.test.ts.
+// What a caller without a valid key, or with one that is bound to a customer or a device, learns from each route, and what a
+// customer who is signed in does. Which role may use which route is in keys.test.ts and sessions.test.ts.
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
@@ -7,6 +7,7 @@ import { newSecret } from "../../src/domain/key.ts";
 import { SUFFICIENT_ROLES } from "../../src/http/auth.ts";
 import { methodOf, queryParametersOf, type Route } from "../../src/http/route.ts";
 import { ROUTES } from "../../src/http/routes.ts";
+import { startSession } from "../support/browser.ts";
 import { manualClock } from "../support/clock.ts";
 import { revokeKey } from "../support/keys.ts";
 import { putReadings, tankRecord } from "../support/records.ts";
@@ -34,7 +35,8 @@ it("without a valid key, every route that needs one gives the same error, whatev
   ] as const;
   for (const [key, code] of keys) {
     const responses = new Set<string>();
-    for (const route of ROUTES.filter(({ requiredRole }) => requiredRole !== "none")) {
+    const isFor = ({ requiredRole }: Route) => requiredRole !== "none" && (key !== undefined || requiredRole !== "session");
+    for (const route of ROUTES.filter(isFor)) {
       for (const [id, query, body] of [
         ["tank_hall", "", undefined],
         ["nothing", "?colour=red", "{"],
@@ -46,6 +48,22 @@ it("without a valid key, every route that needs one gives the same error, whatev
       }
     }
     assert.equal(responses.size, 1, code);
+  }
+});
+
+it("without a session, every route that needs one gives the same error, whatever else is sent", async () => {
+  const ended = { cookie: `tank_monitor_session=${newSecret()}`, "sec-fetch-site": "same-origin" };
+  for (const [headers, code] of [
+    [{}, "session_missing"],
+    [{ cookie: "other=1" }, "session_missing"],
+    [ended, "session_ended"],
+    [{ ...ended, cookie: "tank_monitor_session=wrong" }, "session_ended"],
+  ] as const) {
+    for (const route of ROUTES.filter(({ requiredRole }) => requiredRole === "session")) {
+      for (const body of [undefined, "{"]) {
+        expectError(await call(route, "nothing", { headers, ...(body === undefined ? {} : { body }) }), 401, code);
+      }
+    }
   }
 });
 
@@ -93,7 +111,9 @@ for (const [tank, ids] of [
 /** In the examples of bodies. */
 const EXAMPLE_IDS = new RegExp(`${OWN_DEVICE}|tank_7c1e`, "i");
 
-type Ask = (id: string, key: string) => Promise<Response>;
+/** A key, or the headers of somebody who is signed in. */
+type Credentials = Pick<RequestOptions, "key" | "headers">;
+type Ask = (id: string, by: Credentials) => Promise<Response>;
 
 /** The requests of a route that take an id: in the path, in a parameter, in the body. */
 function requestsWithId(route: Route): Ask[] {
@@ -104,16 +124,16 @@ function requestsWithId(route: Route): Ask[] {
   const bodies = Object.values(route.body?.examples ?? {}).map((example) => JSON.stringify(example));
   if (route.body?.kind === "readings") bodies.push(JSON.stringify({ tank_id: OWN_DEVICE, fill_percentage: 1 }));
   return [
-    ...(route.path.includes(":id") ? [(id: string, key: string) => call(route, id, { key })] : []),
+    ...(route.path.includes(":id") ? [(id: string, by: Credentials) => call(route, id, by)] : []),
     ...texts.map(
       ([name]): Ask =>
-        (id, key) =>
-          call(route, "", { key }, `?${name}=${id}`),
+        (id, by) =>
+          call(route, "", by, `?${name}=${id}`),
     ),
     ...bodies.map(
       (body): Ask =>
-        (id, key) => {
-          return call(route, "", { key, headers: json, body: body.replace(EXAMPLE_IDS, id) });
+        (id, by) => {
+          return call(route, "", { ...by, headers: { ...json, ...by.headers }, body: body.replace(EXAMPLE_IDS, id) });
         },
     ),
   ];
@@ -121,6 +141,19 @@ function requestsWithId(route: Route): Ask[] {
 
 const comparable = (response: Response, id: string): object =>
   withoutRequestId({ ...response, text: response.text.replaceAll(id, "…") });
+
+/** Sends the requests of a route that take an id with ids of others, and with ids that nothing has. */
+async function expectIndistinguishable(route: Route, by: Credentials, others = OTHERS): Promise<void> {
+  const seen: object[] = [];
+  for (const ask of requestsWithId(route)) {
+    for (const id of others) {
+      const unknown = "f".repeat(id.length);
+      assert.deepEqual(comparable(await ask(id, by), id), comparable(await ask(unknown, by), unknown), id);
+    }
+    for (const id of OWN) seen.push(comparable(await ask(id, by), id));
+  }
+  assert.ok(new Set(seen.map((one) => JSON.stringify(one))).size > 1, "but it sees its own");
+}
 
 describe("a bound key cannot tell objects of others from those that do not exist", () => {
   const bindings = [
@@ -132,17 +165,30 @@ describe("a bound key cannot tell objects of others from those that do not exist
     const routes = ROUTES.filter(({ requiredRole }) => SUFFICIENT_ROLES[requiredRole].includes(binding.role));
     for (const route of routes.filter((one) => requestsWithId(one).length > 0)) {
       it(`${route.operation} with ${Object.values(binding).join(" and ")}`, async () => {
-        const key = await fleet.key(binding);
-        const seen: object[] = [];
-        for (const ask of requestsWithId(route)) {
-          for (const id of OTHERS) {
-            const unknown = "f".repeat(id.length);
-            assert.deepEqual(comparable(await ask(id, key), id), comparable(await ask(unknown, key), unknown), id);
-          }
-          for (const id of OWN) seen.push(comparable(await ask(id, key), id));
-        }
-        assert.ok(new Set(seen.map((one) => JSON.stringify(one))).size > 1, "but it sees its own");
+        await expectIndistinguishable(route, { key: await fleet.key(binding) });
       });
     }
   }
 });
+
+describe("a customer who is signed in cannot tell objects of others from those that do not exist", async () => {
+  const [own, other] = [await sessionOf(BRENNER), await sessionOf(MOSER)];
+  OWN.push(own.id);
+  const routes = ROUTES.filter(({ sessionRole }) => sessionRole === "customer");
+  for (const route of routes.filter((one) => requestsWithId(one).length > 0)) {
+    // Of these, one shows nothing of others because it takes no id of theirs, and one ends the session that the others use.
+    if (route.operation === "changeMe") continue;
+    it(route.operation, async () => {
+      const { headers } = route.operation === "endSession" ? await sessionOf(BRENNER) : own;
+      if (route.operation === "endSession") OWN.push((await sessionOf(BRENNER)).id);
+      await expectIndistinguishable(route, { headers }, [...OTHERS, other.id]);
+    });
+  }
+});
+
+/** Of a customer, who has asked for a link. */
+async function sessionOf(customerId: string): Promise<{ readonly id: string; readonly headers: Record<string, string> }> {
+  const { email } = (await fleet.store.managedCustomer(customerId))?.customer ?? { email: "" };
+  const { id, secret } = await startSession(fleet.store, clock, email);
+  return { id, headers: { cookie: `tank_monitor_session=${secret}`, "sec-fetch-site": "same-origin" } };
+}

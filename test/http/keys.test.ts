@@ -127,7 +127,12 @@ const GROUPS: readonly (readonly [path: RegExp, roles: readonly Role[]])[] = [
   [/^\/manage\/v1\//, ["manage"]],
   [/^\/metrics$/, ["metrics", "manage"]],
   [/^\/(healthz|readyz)$/, ROLES],
+  // For people who sign in.
+  [/^\/auth\/v1\//, []],
 ];
+
+const isForSessions = (operation: object): boolean =>
+  (operation as { "x-required-role"?: string })["x-required-role"] === "session";
 
 describe("a key with the role", () => {
   for (const role of ROLES) {
@@ -140,9 +145,11 @@ describe("a key with the role", () => {
         for (const [path, methods] of Object.entries(document.paths)) {
           const [group, roles] = GROUPS.find(([pattern]) => pattern.test(path)) ?? assert.fail(path);
           used.add(group);
-          for (const method of Object.keys(methods)) {
+          for (const [method, operation] of Object.entries(methods)) {
             const response = await request(fleet, path.replace("{id}", "nothing"), { method: method.toUpperCase(), key });
-            if (roles.includes(role)) assert.ok(![401, 403].includes(response.status), `${method} ${path} → ${response.text}`);
+            if (operation.security?.length === 0 && roles.length === 0) expectError(response, 403, "origin_not_allowed");
+            else if (roles.includes(role) && !isForSessions(operation))
+              assert.ok(![401, 403].includes(response.status), `${method} ${path} → ${response.text}`);
             else expectError(response, 403, "role_insufficient");
           }
         }

@@ -188,7 +188,7 @@ describe("a tank", () => {
     const { shape, alerts, deleted, taken_in, ...shown } = expectStatus(await manage("POST", TANKS, given), 201);
     assert.match(String(shown["id"]), /^tank_/);
     assert.deepEqual([(shown["location"] as { city: string }).city, shape, deleted, taken_in], ["Bonn", SHAPE, false, null]);
-    assert.deepEqual(alerts, { silent_after: null, paused_until: null });
+    assert.deepEqual(alerts, { silent_after: null, paused_until: null, runs_low_soon: true, leak: true });
     assert.deepEqual(expectStatus(await manage("GET", `/v1/tanks/${shown["id"]}`), 200), shown);
     assert.equal(expectStatus(await manage("GET", `/v1/customers/${customer}`), 200)["tank_count"], 2);
     const wrong = await manage("POST", TANKS, { ...given, capacity: 0, shape: { kind: "cube" }, owner_id: "nobody" });
@@ -223,8 +223,13 @@ describe("a tank", () => {
     const { tank } = await create();
     const patch = async (alerts: unknown) => await manage("PATCH", `${TANKS}/${tank}`, { alerts });
     const updatedAt = (await getTank(tank))["updated_at"];
-    assert.deepEqual((await getTank(tank))["alerts"], { silent_after: null, paused_until: null });
-    const given = { silent_after: "72h", paused_until: "2026-12-01T00:00:00.000Z" };
+    assert.deepEqual((await getTank(tank))["alerts"], {
+      silent_after: null,
+      paused_until: null,
+      runs_low_soon: true,
+      leak: true,
+    });
+    const given = { silent_after: "72h", paused_until: "2026-12-01T00:00:00.000Z", runs_low_soon: true, leak: false };
     assert.deepEqual(expectStatus(await patch(given), 200)["alerts"], given);
     assert.deepEqual(expectStatus(await patch({ paused_until: null }), 200)["alerts"], { ...given, paused_until: null });
     assert.equal((await getTank(tank))["updated_at"], updatedAt);

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
+import { ALERT_KINDS } from "../../src/domain/alerts/alert.ts";
 import { recordingReceiver } from "../notify/receiver.ts";
 import { until } from "../support/until.ts";
 import { expectStatus, request } from "./client.ts";
@@ -27,7 +28,7 @@ test("alerts and notifications are in the metrics, and what is wrong in /readyz,
   const service = await startManaged(t, { WEBHOOK_ALLOW: "127.0.0.1" });
   assert.deepEqual(await warningsOf(service), []);
   const before = await samples(service);
-  for (const kind of ["low", "silent"]) assert.equal(before.get(`tank_monitor_alerts_open{kind="${kind}"}`), 0);
+  for (const kind of ALERT_KINDS) assert.equal(before.get(`tank_monitor_alerts_open{kind="${kind}"}`), 0);
   assert.equal(before.get('tank_monitor_notifications_total{channel="webhook",outcome="delivered"}'), 0);
 
   const create = (fields: object) => service.manage("POST", "/manage/v1/channels", fields);

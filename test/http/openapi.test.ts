@@ -93,12 +93,15 @@ describe("openapi.json", () => {
   });
 
   it("states the required role of each operation", () => {
-    for (const one of operations(document) as (Operation & { description: string; "x-required-role"?: string })[]) {
-      const role = one["x-required-role"];
-      const expected =
-        role === undefined ? "No key is required." : role === "manage" ? "`manage`." : `\`${role}\` or \`manage\`.`;
-      assert.ok(one.description.endsWith(expected), one.operationId);
-      assert.equal(role === undefined, one.security?.length === 0, one.operationId);
+    type Roles = { description: string; "x-required-role"?: string; "x-session-role"?: string };
+    for (const one of operations(document) as (Operation & Roles)[]) {
+      const { "x-required-role": role, "x-session-role": session, security, operationId } = one;
+      const ofKeys = role === undefined ? "No key is required." : role === "manage" ? "`manage`." : `\`${role}\` or \`manage\`.`;
+      assert.ok(one.description.endsWith(role === "session" ? "Anybody who is signed in." : ofKeys), operationId);
+      assert.equal(role === undefined, security?.length === 0, operationId);
+      const isForSessions = security?.some((scheme) => "session" in scheme) === true;
+      assert.equal(session !== undefined, isForSessions, operationId);
+      assert.equal(isForSessions, /signed in/i.test(one.description.split(". ").slice(-2).join(". ")), operationId);
     }
   });
 });
@@ -165,6 +168,12 @@ describe("the schemas", () => {
       "EmailChannelChange",
       "Recovery",
       "SeriesQuery",
+      "NewUser",
+      "UserChange",
+      "MeChange",
+      "SignInRequest",
+      "SignInToken",
+      "SignInProof",
     ];
     assert.deepEqual(
       [...names].sort(),
@@ -190,7 +199,7 @@ describe("the schemas", () => {
   });
 
   it("of responses require every field, except those that are only sometimes present", () => {
-    const isRequest = /^(New|Shape|Profile|TankRestoring|AlertNote|SeriesQuery|\w+(Change|Row)\b)/;
+    const isRequest = /^(New|Shape|Profile|TankRestoring|AlertNote|SeriesQuery|SignInProof|\w+(Change|Row)\b)/;
     const sometimes: Record<string, string[]> = { Problem: ["param", "errors"], "Results/properties/results/items": ["reason"] };
     const isOptional = (where: string, name: string) => isRequest.test(where) || sometimes[where]?.includes(name) === true;
     for (const [where, schema] of objects()) {

@@ -16,7 +16,7 @@ const echo = await startEcho({ after });
 const key = await echo.key();
 const [known] = await echo.store.keyList();
 assert.ok(known !== undefined);
-const caller: Caller = { key: known, scope: UNRESTRICTED };
+const caller: Caller = { key: known, scope: UNRESTRICTED, session: null };
 const THING = { name: "valve", place: { latitude: 47.9 } };
 const VALID = JSON.stringify(THING);
 const JSON_HEADERS = { "content-type": "application/json" };

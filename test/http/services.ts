@@ -26,6 +26,7 @@ import {
   route,
 } from "../../src/http/route.ts";
 import { buildServer, type ServerOptions } from "../../src/http/server.ts";
+import { SignInService } from "../../src/http/sign-in.ts";
 import { createHttpIngest } from "../../src/ingest/decode.ts";
 import { createIngest } from "../../src/ingest/ingest.ts";
 import { inTurns } from "../../src/ingest/turns.ts";
@@ -304,9 +305,12 @@ export async function startEcho(life: Lifetime, options: EchoOptions = {}): Prom
   const metrics = openMetrics();
   const turns = new Turns();
   const ingest = createHttpIngest(inTurns(createIngest(store, clock), turns), clock);
-  const services = { ingest, management: new ManagementService(store, clock), warnings: async () => [] };
+  const [management, limits] = [new ManagementService(store, clock), localLimits(clock)];
+  const sendMail = async () => ({ status: null, error: "there is no mail server" });
+  const signIn = new SignInService({ management, limits, isLimited: true, observe, sendMail, noteSeen: () => {} });
+  const services = { ingest, management, signIn, warnings: async () => [] };
   const parts: ServerOptions = {
-    ...{ reads: store, services, lastSeen, clock, observe, metrics, limits: localLimits(clock), turns, routes: ECHO_ROUTES },
+    ...{ reads: store, services, lastSeen, clock, observe, metrics, limits, turns, routes: ECHO_ROUTES },
     ...{ version: "0.0.0", rateLimit: 100, corsOrigins, trustProxy: false, timeouts, connections },
   };
   const server = await buildServer(parts);

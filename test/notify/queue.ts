@@ -127,7 +127,7 @@ export async function openQueue(t: TestContext, engine: (typeof ENGINES)[number]
       let stopping: Promise<void> | undefined;
       const stop = (milliseconds: number) => (stopping ??= delivery.stop(milliseconds));
       t.after(() => stop(0));
-      return { wake: delivery.wake, stop };
+      return { ...delivery, stop };
     },
   };
 }

@@ -44,6 +44,8 @@ function alertReads(engine: Engine): void {
       fill_percentage: 10,
       latest_fill_percentage: 9,
       latest_reading_at: now - 2000,
+      runs_low_at: null,
+      leak: null,
       note: null,
     });
     assert.ok(opened_at >= now - 10 && updated_at === opened_at);

@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import type { Alert } from "../../src/domain/alerts/alert.ts";
 import type { AlertQuery } from "../../src/domain/alerts/reads.ts";
+import type { ForecastValues } from "../../src/domain/forecast/stored.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { ingest } from "../support/readings.ts";
-import { ALL_ALERTS, customer, putCustomers, putTanks, tank } from "./conformance/objects.ts";
+import { ALL_ALERTS, customer, putCustomers, putTanks, readingsOf, tank } from "./conformance/objects.ts";
 
 export const alertsOf = (store: Store, query: Partial<AlertQuery> = {}, scope = UNRESTRICTED) =>
   store.alertPage({ ...ALL_ALERTS, ...query }, scope);
@@ -27,4 +28,21 @@ export async function openAlert(store: Store, tankId: string, at = Date.now()): 
   const alert = (await store.unclosedAlerts([tankId])).find(({ kind }) => kind === "low");
   assert.ok(alert !== undefined, `${tankId} has no alert`);
   return alert;
+}
+
+export type GivenForecast = { readonly days?: number; readonly leak?: ForecastValues["leak"]; readonly now?: number };
+
+/** Of a tank that runs low in so many days, by its newest reading. */
+export async function putForecast(
+  store: Store,
+  tankId: string,
+  { days = 100, leak = "none", now = Date.now() }: GivenForecast,
+): Promise<void> {
+  const [latest] = (await readingsOf(store, tankId, { size: 1 })).data;
+  assert.ok(latest !== undefined, `${tankId} has no readings`);
+  const { created_at: latestAt, fill_percentage: level } = latest;
+  const when = { p10: null, p50: now + days * 86_400_000, p90: null };
+  const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null };
+  const forecast = { state: "ok", based_on_until: latestAt, ...values, level, leak } as const;
+  await store.putForecasts([{ tankId, latestAt, forecast, refills: [] }], now);
 }

@@ -2,13 +2,16 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { DEFAULT_ALERT_SETTINGS } from "../../src/domain/alerts/evaluate.ts";
 import type { Customer, NotificationSettings } from "../../src/domain/customer.ts";
 import { DEFAULT_NOTIFICATION_SETTINGS } from "../../src/domain/customer.ts";
 import type { Mail } from "../../src/domain/mail/mail.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { customerIn, isGenuineToken } from "../../src/domain/unsubscribe.ts";
+import { openStore } from "../../src/store/open.ts";
 import { at, command, executed } from "../support/commands.ts";
 import { incomingBatch } from "../support/readings.ts";
+import { putForecast } from "./alert-support.ts";
 import { customer, NEW_YEAR, putTanks, tank } from "./conformance/objects.ts";
 import { type Engine, type Opened, postgresEngine, sqliteEngine } from "./engines.ts";
 import { runSql } from "./raw-sql.ts";
@@ -204,6 +207,28 @@ function composing(engine: Engine): void {
     const [reminder, ...others] = (await mails(opened)).slice(before.length);
     assert.deepEqual([reminder?.to, reminder?.subject], ["open@customers.example", "Reminder: tank still low, 10%: Tank open"]);
     assert.deepEqual([others, reminder?.event, await planned(opened)], [[], "alert.reminder", 0]);
+  });
+
+  test("owners get mail about the kinds that are configured; that a tank became low is said once", async (t) => {
+    const opened = await engine.open(t);
+    await opened.store.close();
+    const alerts = { ...DEFAULT_ALERT_SETTINGS, ownerKinds: ["low", "runs_low_soon"] as const };
+    const store = await openStore(opened.url, () => {}, { connections: 2, replicaUrls: [], replicaLagMs: 2000, alerts });
+    await putOwner(store, "a", ["t1"]);
+    await putMailChannel(store);
+    await measure(store, 30, NOON, "t1");
+    await putForecast(store, "t1", { days: 3, leak: { since: NOON, excess: 1 }, now: NOON });
+    await compose(store, NOON + 6 * SECOND);
+    await measure(store, 19, NOON + HOUR, "t1");
+    await compose(store, NOON + HOUR + 6 * SECOND);
+    await store.close();
+    const sent = (await mails(opened)).map(({ to, subject }) => `${to.split("@")[0]}: ${subject}`);
+    assert.deepEqual(sent.toSorted(), [
+      "a: Tank low, 19%: Tank t1",
+      "a: Tank runs low soon, 30%: Tank t1",
+      "dispatch: 1 tank runs low soon, 1 possible leak",
+      "dispatch: Tank low, 19%: Tank t1",
+    ]);
   });
 
   test("nobody hears of a tank that belongs to somebody else by now", async (t) => {

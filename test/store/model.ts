@@ -35,6 +35,8 @@ import {
 import { type IncomingBatch, type IngestResult, READING_OUTCOMES, type ReadingBatch } from "../../src/domain/reading.ts";
 import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "../../src/domain/records.ts";
 import type { Resource } from "../../src/domain/resource.ts";
+import type { SessionReads } from "../../src/domain/session.ts";
+import type { AccountReads } from "../../src/domain/sign-in.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { MAX_PENDING } from "../../src/domain/store.ts";
 import type { RecipientReads } from "../../src/domain/verification.ts";
@@ -61,6 +63,8 @@ export type ModelledStore = Omit<
   | keyof ChannelReads
   | keyof ComposeReads
   | keyof RecipientReads
+  | keyof AccountReads
+  | keyof SessionReads
   | keyof ComposeWrites
   | keyof FleetOrderReads
   | keyof FleetOrderWrites
@@ -92,6 +96,13 @@ export class ModelStore extends ModelReads implements ModelledStore {
     pendingNotifications: async () => [],
     verification: async () => undefined,
     verificationsSince: async () => [],
+    users: async () => [],
+    customersAt: async () => [],
+    signInByHash: async () => undefined,
+    signInsOf: async () => [],
+    signInsSince: async () => 0,
+    sessions: async () => new Map(),
+    sessionsOf: async () => [],
   };
 
   // Writes

@@ -1,15 +1,16 @@
 // An alert: a tank that needs somebody's attention, from the moment it was noticed until it is closed.
 
+import type { Leak } from "../forecast/leak.ts";
 import { formatInstant, formatInstantOrNull, type Instant } from "../instant.ts";
 import { idField, instantField, literal, nullable, number, object, oneOf, text } from "../schema.ts";
 
-export const ALERT_KINDS = ["low", "silent"] as const;
+export const ALERT_KINDS = ["low", "runs_low_soon", "leak", "silent"] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 export const ALERT_STATES = ["open", "acknowledged", "closed"] as const;
 export type AlertState = (typeof ALERT_STATES)[number];
 
-const CLOSE_REASONS = ["recovered", "threshold_changed", "tank_deleted", "manual"] as const;
+const CLOSE_REASONS = ["recovered", "became_low", "threshold_changed", "turned_off", "tank_deleted", "manual"] as const;
 export type CloseReason = (typeof CLOSE_REASONS)[number];
 
 /** A tank has at most one alert of a kind that is not closed. */
@@ -33,6 +34,10 @@ export type Alert = {
   /** Of the tank now, or when the alert was closed. */
   readonly latest_fill_percentage: number;
   readonly latest_reading_at: Instant;
+  /** Of `runs_low_soon`: when the tank was expected to be low, when the alert was opened. */
+  readonly runs_low_at: Instant | null;
+  /** Of `leak`: since when use is too high, and by how many points a day, when the alert was opened. */
+  readonly leak: Leak | null;
   readonly note: string | null;
   readonly updated_at: Instant;
 };
@@ -47,7 +52,8 @@ export const AlertObject = object(
     id: idField("Identifier of the alert", "alr_01kxa8w5s0d2f4g6h8j0k2m4n6"),
     object: literal("alert", { description: "Always `alert`" }),
     kind: oneOf(ALERT_KINDS, {
-      description: "low: at or below the tank's threshold; silent: no reading for too long",
+      description:
+        "low: at or below the tank's threshold; runs_low_soon: expected to be low within days; leak: use far above normal; silent: no reading for too long",
       examples: ["low"],
     }),
     state: oneOf(ALERT_STATES, { description: "open, then acknowledged, then closed", examples: ["open"] }),
@@ -60,7 +66,7 @@ export const AlertObject = object(
     close_reason: nullable(
       oneOf(CLOSE_REASONS, {
         description:
-          "recovered: the condition has cleared; threshold_changed: it has cleared by another threshold; tank_deleted: the tank was deleted; manual: somebody closed it",
+          "recovered: the condition has cleared; became_low: the tank is low now; threshold_changed: it has cleared by another threshold; turned_off: alerts of this kind are off; tank_deleted: the tank was deleted; manual: somebody closed it",
         examples: [null],
       }),
     ),
@@ -68,6 +74,19 @@ export const AlertObject = object(
     fill_percentage: percentage("The fill of the tank when the alert was opened", 19.5),
     latest_fill_percentage: percentage("The fill of the tank now, or when the alert was closed", 18.7),
     latest_reading_at: instantField("When that was measured"),
+    runs_low_at: nullable({
+      ...instantField("When the tank was expected to be low, when a runs_low_soon alert was opened; null for other kinds"),
+      examples: [null],
+    }),
+    leak: nullable(
+      object(
+        {
+          since: instantField("Since when more is used than normal"),
+          percentage_per_day: number({ minimum: 0, description: "Percentage points a day above normal use", examples: [1.2] }),
+        },
+        { description: "What a leak alert was opened by; null for other kinds", examples: [null] },
+      ),
+    ),
     note: nullable(text({ maxLength: NOTE_MAX_LENGTH, description: "What somebody wrote about it", examples: [null] })),
     updated_at: instantField("When the alert was last changed"),
   },
@@ -91,7 +110,11 @@ export function alertObject(alert: Alert) {
     fill_percentage: alert.fill_percentage,
     latest_fill_percentage: alert.latest_fill_percentage,
     latest_reading_at: formatInstant(alert.latest_reading_at),
+    runs_low_at: formatInstantOrNull(alert.runs_low_at),
+    leak: alert.leak && { since: formatInstant(alert.leak.since), percentage_per_day: rounded(alert.leak.excess) },
     note: alert.note,
     updated_at: formatInstant(alert.updated_at),
   } as const;
 }
+
+const rounded = (points: number): number => Math.round(100 * points) / 100;

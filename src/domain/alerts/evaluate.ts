@@ -1,23 +1,37 @@
-// When alerts open and close: pure rules on the newest reading of a tank.
+// When alerts open and close: pure rules on the newest reading of a tank and its forecast.
 
 import type { Instant } from "../instant.ts";
 import type { Reading } from "../reading.ts";
 import type { Alert, AlertKind, CloseReason } from "./alert.ts";
+import { FORECAST_KINDS, type ForecastKind, judgeLeak, judgeRunsLow, type Outlook, type Verdict } from "./outlook.ts";
 
 export type AlertSettings = {
   /** Percentage points above the threshold at which a low alert closes. */
   readonly margin: number;
   /** Milliseconds without a reading after which a tank is silent, unless its own setting or its usual interval is longer. */
   readonly silentAfter: number;
-  /** Milliseconds after which the owner is reminded of a low tank. */
+  /** Milliseconds after which the owner is reminded of an alert. */
   readonly remindAfter: number;
+  /** A tank that is expected to be low within so many days runs low soon; 0: such alerts are off. */
+  readonly runsLowDays: number;
+  readonly leakAlerts: boolean;
+  /** The kinds of alerts that owners get mail about. */
+  readonly ownerKinds: readonly AlertKind[];
 };
 
 const HOUR = 3_600_000;
-export const DEFAULT_ALERT_SETTINGS: AlertSettings = { margin: 3, silentAfter: 48 * HOUR, remindAfter: 72 * HOUR };
+export const DEFAULT_ALERT_SETTINGS: AlertSettings = {
+  margin: 3,
+  silentAfter: 48 * HOUR,
+  remindAfter: 72 * HOUR,
+  runsLowDays: 7,
+  leakAlerts: true,
+  ownerKinds: ["low"],
+};
 
-/** What is older is not news: alerts change, but nobody is notified. */
+/** What is older is not news: alerts change, but nobody is notified. A forecast is news for longer, since some tanks send once a week. */
 const NEWS_MS = 24 * HOUR;
+const FORECAST_NEWS_MS = 8 * 24 * HOUR;
 /** A tank is not silent before this many of its usual intervals have passed. */
 const SILENT_INTERVALS = 3;
 
@@ -26,7 +40,7 @@ const SILENT_INTERVALS = 3;
  * while the condition lasts. They are stored beside the latest reading: a reading that changes none of them is appended
  * without evaluating anything.
  */
-export const NOTICED: Readonly<Record<AlertKind, number>> = { low: 1, silent: 2 };
+export const NOTICED: Readonly<Record<AlertKind, number>> = { low: 1, silent: 2, runs_low_soon: 4, leak: 8 };
 
 /** What is known of a tank when its alerts are evaluated. */
 export type TankCondition = {
@@ -38,47 +52,81 @@ export type TankCondition = {
   readonly checkAt: Instant | null;
   readonly silentAfter: number | null;
   readonly pausedUntil: Instant | null;
+  /** Kinds that are off for this tank. */
+  readonly kindsOff: readonly ForecastKind[];
+  /** Null: there is no forecast that knows the newest reading and the threshold. */
+  readonly outlook: Outlook | null;
   /** Milliseconds; undefined where it is not known. */
   readonly medianInterval: number | undefined;
 };
 
 /** `isNews`: people are notified of it. */
-export type ConditionChange = { readonly kind: AlertKind; readonly isNews: boolean };
+type ConditionChange = { readonly kind: AlertKind; readonly isNews: boolean };
+/** Without a reason, the alert tells it: see `closeReason`. */
+type ClearedCondition = ConditionChange & { readonly reason?: CloseReason };
 
 export type Evaluation = {
   readonly opened: readonly ConditionChange[];
-  readonly cleared: readonly ConditionChange[];
+  readonly cleared: readonly ClearedCondition[];
   readonly noticed: number;
   readonly checkAt: Instant | null;
 };
 
 /**
- * `silenceFrom` is given by the sweep: silence counts from here at the earliest, the end of our own downtime. Silent alerts open in
- * the sweep only, which knows it. They close outside of it only, after a reading or another setting: passing time makes no reading
- * younger, and a clock that is set back closes none.
+ * An instant, given by the sweep: silence counts from here at the earliest, the end of our own downtime. Silent alerts open in the
+ * sweep only, which knows it. They close outside of it only, after a reading or another setting: passing time makes no reading
+ * younger, and a clock that is set back closes none. `kept`: they stay as they are, since only the forecast is new.
  */
-export function evaluate(condition: TankCondition, settings: AlertSettings, now: Instant, silenceFrom?: Instant): Evaluation {
+export type SilenceFrom = Instant | "kept" | undefined;
+
+export function evaluate(condition: TankCondition, settings: AlertSettings, now: Instant, silenceFrom?: SilenceFrom): Evaluation {
   const { isLive, threshold, latest, noticed, pausedUntil } = condition;
   if (!isLive) return { opened: [], cleared: [], noticed: 0, checkAt: null };
   if (latest === undefined) return { opened: [], cleared: [], noticed, checkAt: null };
   const isPaused = pausedUntil !== null && pausedUntil > now;
   const opened: ConditionChange[] = [];
-  const cleared: ConditionChange[] = [];
+  const cleared: ClearedCondition[] = [];
   const fill = latest.fill_percentage;
   const isRecent = now - latest.created_at <= NEWS_MS;
-  if ((noticed & NOTICED.low) === 0) {
+  const wasLow = (noticed & NOTICED.low) !== 0;
+  const hasRecovered = isRecovered(fill, threshold, settings.margin);
+  if (!wasLow) {
     if (fill <= threshold && !isPaused) opened.push({ kind: "low", isNews: isRecent });
-  } else if (isRecovered(fill, threshold, settings.margin)) cleared.push({ kind: "low", isNews: isRecent });
+  } else if (hasRecovered) cleared.push({ kind: "low", isNews: isRecent });
+  const isLow = fill <= threshold || (wasLow && !hasRecovered);
+  for (const kind of FORECAST_KINDS) {
+    const verdict = forecastVerdict(kind, condition, latest, isLow, settings);
+    const isNews = now - latest.created_at <= FORECAST_NEWS_MS;
+    if ((noticed & NOTICED[kind]) === 0) {
+      if (verdict === "true" && !isPaused) opened.push({ kind, isNews });
+    } else if (verdict === "cleared") cleared.push({ kind, isNews });
+    else if (verdict !== "true" && verdict !== "same") cleared.push({ kind, isNews, reason: verdict });
+  }
   const limit = silentLimit(condition, settings);
-  const silentAt = Math.max(latest.created_at, silenceFrom ?? latest.created_at) + limit;
+  const isSweep = typeof silenceFrom === "number";
+  const silentAt = Math.max(latest.created_at, isSweep ? silenceFrom : latest.created_at) + limit;
   if ((noticed & NOTICED.silent) === 0) {
-    if (silenceFrom !== undefined && now >= silentAt && !isPaused) {
+    if (isSweep && now >= silentAt && !isPaused) {
       opened.push({ kind: "silent", isNews: now - silentAt <= NEWS_MS });
     }
   } else if (silenceFrom === undefined && now - latest.created_at < limit) cleared.push({ kind: "silent", isNews: true });
   const after = opened.reduce((bits, { kind }) => bits | NOTICED[kind], noticed);
   const remaining = cleared.reduce((bits, { kind }) => bits & ~NOTICED[kind], after);
   return { opened, cleared, noticed: remaining, checkAt: nextCheck(condition, remaining, silentAt, now) };
+}
+
+/** A tank that is low does not run low soon: one alert takes over from the other. */
+function forecastVerdict(
+  kind: ForecastKind,
+  { kindsOff, outlook }: TankCondition,
+  { fill_percentage: fill }: Reading,
+  isLow: boolean,
+  { runsLowDays, leakAlerts }: AlertSettings,
+): Verdict | "turned_off" | "became_low" {
+  const isOn = kind === "leak" ? leakAlerts : runsLowDays > 0;
+  if (!isOn || kindsOff.includes(kind)) return "turned_off";
+  if (kind === "leak") return judgeLeak(outlook);
+  return isLow ? "became_low" : judgeRunsLow(outlook, fill, runsLowDays);
 }
 
 /** Also the condition under which the append of a reading can leave a noticed low fill as it is (see the engines). */
@@ -101,9 +149,15 @@ function nextCheck(condition: TankCondition, noticed: number, silentAt: Instant,
   return checkAt !== null && checkAt > now && checkAt <= wanted ? checkAt : wanted;
 }
 
-/** Why a low alert closes: it may have cleared by another threshold only. */
-export function closeReason({ kind, threshold }: Alert, fill: number, margin: number): CloseReason {
-  return kind === "low" && !isRecovered(fill, threshold, margin) ? "threshold_changed" : "recovered";
+/** Why an alert closes whose condition has cleared: it may have done so by another threshold only. */
+export function closeReason(alert: Alert, threshold: number, fill: number, margin: number): CloseReason {
+  const isByThreshold: Readonly<Record<AlertKind, boolean>> = {
+    low: !isRecovered(fill, alert.threshold, margin),
+    runs_low_soon: threshold < alert.threshold && fill <= alert.fill_percentage,
+    leak: false,
+    silent: false,
+  };
+  return isByThreshold[alert.kind] ? "threshold_changed" : "recovered";
 }
 
 /** The middle one of the intervals between readings; undefined for fewer than two readings. */

@@ -11,7 +11,8 @@ const TURN_MS = 25_000;
 const GAP_MS = 3_600_000;
 
 /** What an evaluation depends on, besides the tank. */
-type SweptSettings = Pick<AlertSettings, "margin" | "silentAfter">;
+const SWEPT = ["margin", "silentAfter", "runsLowDays", "leakAlerts"] as const satisfies readonly (keyof AlertSettings)[];
+export type SweptSettings = Pick<AlertSettings, (typeof SWEPT)[number]>;
 
 /**
  * Tanks after this id are still to come. `all`: as if each had changed, since settings have. `timed`: those that will be due some time,
@@ -69,7 +70,10 @@ export function beginSweep(
   };
 }
 
-const sweptSettings = (settings: SweptSettings | undefined): SweptSettings | null =>
-  settings === undefined ? null : { margin: settings.margin, silentAfter: settings.silentAfter };
+function sweptSettings(settings: SweptSettings | undefined): SweptSettings | null {
+  if (settings === undefined) return null;
+  const { margin, silentAfter, runsLowDays, leakAlerts } = settings;
+  return { margin, silentAfter, runsLowDays, leakAlerts };
+}
 
-const hasSameSettings = (a: SweptSettings, b: SweptSettings): boolean => a.margin === b.margin && a.silentAfter === b.silentAfter;
+const hasSameSettings = (a: SweptSettings, b: SweptSettings): boolean => SWEPT.every((name) => a[name] === b[name]);

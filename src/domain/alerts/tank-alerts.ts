@@ -2,7 +2,7 @@
 
 import type { FieldError } from "../errors.ts";
 import { formatDuration, formatInstantOrNull, type Instant, instantOrNull, isInstant, parseDuration } from "../instant.ts";
-import { durationField, instantField, nullable, object, partial } from "../schema.ts";
+import { boolean, durationField, instantField, nullable, object, partial } from "../schema.ts";
 import { errorsInObject, isObject } from "../validate.ts";
 
 export type TankAlerts = {
@@ -10,11 +10,17 @@ export type TankAlerts = {
   readonly silent_after: number | null;
   /** No alert opens until then. */
   readonly paused_until: Instant | null;
+  /** Whether alerts of these kinds open. */
+  readonly runs_low_soon: boolean;
+  readonly leak: boolean;
 };
 
-export const NO_TANK_ALERTS: TankAlerts = { silent_after: null, paused_until: null };
+export const NO_TANK_ALERTS: TankAlerts = { silent_after: null, paused_until: null, runs_low_soon: true, leak: true };
 
 const SILENT_AFTER = { minimum: 600_000, maximum: 365 * 86_400_000 };
+
+/** A kind of alerts that may be off. */
+const kindField = (description: string) => boolean({ description, examples: [true] });
 
 export const TankAlertsObject = object(
   {
@@ -25,13 +31,20 @@ export const TankAlertsObject = object(
       ),
     ),
     paused_until: nullable(instantField("No alert of this tank opens until then")),
+    runs_low_soon: kindField("false: no alert says that this tank is expected to be low soon"),
+    leak: kindField("false: no alert says that use of this tank is far above normal"),
   },
   { description: "Settings for the alerts of the tank" },
 );
 export const TankAlertsChange = partial(TankAlertsObject, { description: "The settings to change; `null` clears one" });
 
 /** As JSON has them; what is left out stays as it is. */
-export type TankAlertsInput = { readonly silent_after?: string | null; readonly paused_until?: string | null };
+export type TankAlertsInput = {
+  readonly silent_after?: string | null;
+  readonly paused_until?: string | null;
+  readonly runs_low_soon?: boolean;
+  readonly leak?: boolean;
+};
 
 /** All errors by field; `at` is the path of the settings themselves. */
 export function errorsInTankAlerts(value: unknown, at = "alerts"): FieldError[] {
@@ -45,19 +58,24 @@ export function errorsInTankAlerts(value: unknown, at = "alerts"): FieldError[] 
 const isSilentAfter = (value: number): boolean => value >= SILENT_AFTER.minimum && value <= SILENT_AFTER.maximum;
 
 /** `input` has been validated. */
-export function mergeTankAlerts(before: TankAlerts, { silent_after, paused_until }: TankAlertsInput = {}): TankAlerts {
+export function mergeTankAlerts(before: TankAlerts, input: TankAlertsInput = {}): TankAlerts {
+  const { silent_after, paused_until, runs_low_soon = before.runs_low_soon, leak = before.leak } = input;
   return {
     silent_after: silent_after === undefined ? before.silent_after : durationOrNull(silent_after),
     paused_until: paused_until === undefined ? before.paused_until : instantOrNull(paused_until),
+    runs_low_soon,
+    leak,
   };
 }
 
 const durationOrNull = (text: string | null): number | null => (text === null ? null : (parseDuration(text) ?? null));
 
-export function tankAlertsObject({ silent_after, paused_until }: TankAlerts) {
+export function tankAlertsObject({ silent_after, paused_until, runs_low_soon, leak }: TankAlerts) {
   return {
     silent_after: silent_after === null ? null : formatDuration(silent_after),
     paused_until: formatInstantOrNull(paused_until),
+    runs_low_soon,
+    leak,
   } as const;
 }
 

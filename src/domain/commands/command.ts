@@ -12,6 +12,9 @@ import type { ErrorCode, FieldError } from "../errors.ts";
 import { formatInstant, type Instant } from "../instant.ts";
 import type { Key } from "../key.ts";
 import type { Resource } from "../resource.ts";
+import type { AccountKey, Session } from "../session.ts";
+import type { SignIn } from "../sign-in.ts";
+import type { User } from "../user.ts";
 import { invalidBody } from "../validate.ts";
 import type { Verification } from "../verification.ts";
 
@@ -62,8 +65,39 @@ export type Commands = {
   /** Sends failed notifications again, some at a time: those that had failed by `failedBy`. */
   readonly recover_channel: { readonly id: string; readonly fields: unknown; readonly failedBy: Instant };
   readonly retry_notification: { readonly id: string };
+  readonly create_user: Creation;
+  readonly change_user: FieldChange;
+  readonly remove_user: Target;
+  /** `hash`: of the token of the link. */
+  readonly create_sign_in_link: { readonly id: string; readonly hash: string };
+  /** `browser`: the hash of its secret. `secrets`: hashes for each mail. */
+  readonly request_sign_in: {
+    readonly email: string;
+    readonly browser: string;
+    readonly secrets: readonly Pick<SignIn, "hash" | "code">[];
+  };
+  readonly sign_in: SignInCommand;
+  /** `account`: only if the session is one of its own. */
+  readonly end_session: { readonly id: string; readonly account?: AccountKey };
   /** `result` replaces the one of these rows where they are the last of several parts. */
   readonly provision: Provision & { readonly isDryRun: boolean; readonly result?: object };
+};
+
+/** `code` and `browser` are hashes, as `token` is. */
+export type SignInProof =
+  | { readonly token: string }
+  | { readonly email: string; readonly browser: string; readonly code: string };
+
+type SignInCommand = {
+  readonly proof: SignInProof;
+  /** The id of the account, where several have the address. */
+  readonly account: string | undefined;
+  readonly newId: string;
+  /** Of the secret of the session. */
+  readonly hash: string;
+  readonly userAgent: string | null;
+  /** The session that the browser has so far. */
+  readonly replaces: string | undefined;
 };
 
 export type CommandOf<T extends keyof Commands> = { readonly type: T } & Commands[T];
@@ -96,6 +130,9 @@ export type ChannelChange = {
   readonly secret?: { readonly value: string | null; readonly previousUntil: Instant | null };
 };
 
+/** `after` is undefined where it is removed. */
+export type UserChange = { readonly before: User | undefined; readonly after: User | undefined };
+
 /** What a command changes. Lists, counts, the fleet and device assignments follow from the changed customers and tanks. */
 export type ChangeSet = {
   readonly resource: Resource;
@@ -114,6 +151,11 @@ export type ChangeSet = {
   readonly notificationsEnded: readonly string[];
   /** The only link that verifies the address of each customer from now on; null: none. */
   readonly verifications: readonly { readonly customerId: string; readonly link: Verification | null }[];
+  readonly users: readonly UserChange[];
+  readonly signIns: readonly SignIn[];
+  readonly sessionsStarted: readonly (Session & { readonly hash: string })[];
+  /** Ids. */
+  readonly sessionsEnded: readonly string[];
   /** In addition to the entries for changed customers and tanks. */
   readonly audit: readonly AuditedChange[];
 };
@@ -144,6 +186,10 @@ const NO_CHANGES = {
   notificationsRetried: [],
   notificationsEnded: [],
   verifications: [],
+  users: [],
+  signIns: [],
+  sessionsStarted: [],
+  sessionsEnded: [],
   audit: [],
 };
 
@@ -171,7 +217,7 @@ export function customerReferenceErrors(field: string, customer: { readonly dele
 
 /** The object, unless there is none, or the client has read another version of it. */
 export function existing<T extends object>(
-  kind: "customer" | "tank" | "device" | "key" | "alert" | "channel" | "notification",
+  kind: "customer" | "tank" | "device" | "key" | "alert" | "channel" | "notification" | "user" | "session",
   found: T | undefined,
   ifMatch: IfMatch,
   resourceOf: (found: T) => Resource,

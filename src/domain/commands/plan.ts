@@ -10,7 +10,9 @@ import { putDevice, removeDevice } from "./devices.ts";
 import { changeKey, createKey, revokeKey, rotateKey } from "./keys.ts";
 import { recoverChannel, retryNotification, testChannel } from "./notifications.ts";
 import { provision } from "./provision.ts";
+import { endSession, requestSignIn, signIn } from "./sign-in.ts";
 import { changeTank, createTank, deleteTank, restoreTank } from "./tanks.ts";
+import { changeUser, createSignInLink, createUser, removeUser } from "./users.ts";
 import { requestVerification, verifyCustomer } from "./verification.ts";
 
 const PLANS: { readonly [T in keyof Commands]: (lookups: Lookups, command: Commands[T], at: Instant) => Planned } = {
@@ -39,6 +41,13 @@ const PLANS: { readonly [T in keyof Commands]: (lookups: Lookups, command: Comma
   test_channel: testChannel,
   recover_channel: recoverChannel,
   retry_notification: retryNotification,
+  create_user: createUser,
+  change_user: changeUser,
+  remove_user: removeUser,
+  create_sign_in_link: createSignInLink,
+  request_sign_in: requestSignIn,
+  sign_in: signIn,
+  end_session: endSession,
   provision,
 };
 

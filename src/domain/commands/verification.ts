@@ -51,7 +51,8 @@ function limitError(sent: readonly Instant[], at: Instant): CommandError | undef
   return { ...commandError("rate_limited", detail), retryAfter };
 }
 
-async function languageFor(lookups: Lookups, { customer, notifications }: ManagedCustomer) {
+/** What the customer has chosen, or what is spoken where their first tank is. */
+export async function languageFor(lookups: Lookups, { customer, notifications }: ManagedCustomer) {
   if (notifications.language !== null) return notifications.language;
   const [first] = await lookups.tanksOfOwners([customer.id]);
   return languageOf(first?.tank.location.country ?? null);

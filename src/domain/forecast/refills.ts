@@ -21,6 +21,11 @@ const RISE_TIME = DAY;
 const PAUSE = 12 * HOUR;
 /** A rise is certain once it has held for two days: false readings may last that long. Daily readings come a little early at times. */
 const HELD = 44 * HOUR;
+/** One that ends where the refills before it did is certain sooner: this many points, and time. */
+const USUAL = { rise: 10, margin: 3, held: PAUSE } as const;
+
+/** What readings at the top differ by. A constant, because bounds must not change when more is known of the tank. */
+const BOUNDS_MARGIN = 2;
 
 /** A sensor that shows more large rises than this that do not hold is broken: nothing is known about refills. */
 const CREDIBLE = { rise: 15, rejections: 10, perRefill: 3 } as const;
@@ -39,8 +44,8 @@ export function findRefills(cleaned: readonly Level[]): Refill[] {
     const knownFor = at(cleaned, i).at - at(cleaned, 0).at;
     const required = least + UNKNOWN.rise * Math.max(0, 1 - knownFor / UNKNOWN.time);
     if (at(cleaned, i).fill - at(cleaned, low).fill < required) continue;
-    const top = topAfter(cleaned, i);
-    if (!holds(cleaned, low, top, usePerDay)) {
+    const { top, risen } = topAfter(cleaned, i);
+    if (!holds(cleaned, low, top, risen, usePerDay, isUsual(cleaned, low, top, refills))) {
       if (top !== rejected && at(cleaned, top).fill - at(cleaned, low).fill >= CREDIBLE.rise) rejections++;
       rejected = top;
       continue;
@@ -95,29 +100,33 @@ function lowestBefore(cleaned: readonly Level[], index: number, first: number): 
   return low;
 }
 
-/** The highest reading of the rise that `index` belongs to. */
-function topAfter(cleaned: readonly Level[], index: number): number {
-  let top = index;
-  for (let i = index + 1; i < cleaned.length && at(cleaned, i).at - at(cleaned, top).at <= PAUSE; i++) {
+/** The highest reading of the rise that `index` belongs to, and the one with which it was up, apart from noise. */
+function topAfter(cleaned: readonly Level[], index: number): { readonly top: number; readonly risen: number } {
+  let [top, risen] = [index, index];
+  for (let i = index + 1; i < cleaned.length && at(cleaned, i).at - at(cleaned, risen).at <= PAUSE; i++) {
     if (at(cleaned, i).fill > at(cleaned, top).fill) top = i;
+    if (at(cleaned, i).fill > at(cleaned, risen).fill + BOUNDS_MARGIN) risen = i;
   }
-  return top;
+  return { top, risen };
+}
+
+/** Whether it is like the refills before it: a false high rarely is. */
+function isUsual(cleaned: readonly Level[], low: number, top: number, refills: readonly Refill[]): boolean {
+  const to = at(cleaned, top).fill;
+  return to - at(cleaned, low).fill >= USUAL.rise && refills.some((refill) => Math.abs(refill.to - to) <= USUAL.margin);
 }
 
 /** Whether no reading afterwards has lost half of the rise, apart from use, until it is certain. */
-function holds(cleaned: readonly Level[], low: number, top: number, usePerDay: number): boolean {
-  const [from, to] = [at(cleaned, low).fill, at(cleaned, top)];
-  for (let i = top + 1; i < cleaned.length; i++) {
+function holds(cleaned: readonly Level[], low: number, top: number, risen: number, usePerDay: number, isUsual: boolean): boolean {
+  const middle = (at(cleaned, low).fill + at(cleaned, top).fill) / 2;
+  for (let i = risen + 1; i < cleaned.length; i++) {
     const reading = at(cleaned, i);
-    const held = reading.at - to.at;
-    if (reading.fill + (usePerDay * held) / DAY < (from + to.fill) / 2) return false;
-    if (held >= HELD) return true;
+    const held = reading.at - at(cleaned, risen).at;
+    if (reading.fill + (usePerDay * held) / DAY < middle) return false;
+    if (i > top && held >= (isUsual ? USUAL.held : HELD)) return true;
   }
   return false;
 }
-
-/** A constant, because bounds must not change when more is known of the tank. */
-const BOUNDS_MARGIN = 2;
 
 /** Readings near the lowest are before the rise, those near the highest after it. */
 function boundsOf(cleaned: readonly Level[], low: number, top: number): Refill {

@@ -6,10 +6,11 @@ import type { Page, PageQuery } from "../page.ts";
 import type { InstantRange, ReadingColumns } from "../reading.ts";
 import type { Tank } from "../tank.ts";
 import type { Forecast } from "./forecast.ts";
+import type { LeakState } from "./leak-state.ts";
 import type { Refill } from "./refills.ts";
 
-/** What is known of the future of a tank, without the path to it. */
-export type ForecastValues = Omit<Forecast, "levelAt">;
+/** What is known of the future of a tank, without the path to it. `level`: the one to expect now; null unless the state is ok. */
+export type ForecastValues = Omit<Forecast, "levelAt"> & { readonly level: number | null; readonly leak: LeakState };
 export type StoredForecast = ForecastValues & { readonly computed_at: Instant };
 
 /** A tank whose forecast is to be computed, since when, and the latest reading that is known. */

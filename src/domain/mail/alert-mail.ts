@@ -1,6 +1,6 @@
 // Mail about alerts: one mail for all changes that a recipient has to know, grouped by kind and update.
 
-import type { Alert, AlertKind } from "../alerts/alert.ts";
+import { ALERT_KINDS, type Alert, type AlertKind } from "../alerts/alert.ts";
 import type { Customer } from "../customer.ts";
 import type { Location, Tank } from "../tank.ts";
 import { type Language, type Wording, wordingOf } from "./language.ts";
@@ -79,7 +79,7 @@ export function updateOf(update: AlertItem["update"], alert: Alert): AlertUpdate
 
 /** New alerts first; of one update, low tanks first. */
 function rankOf({ update, kind }: AlertGroup): number {
-  return ALERT_UPDATES.indexOf(update) * 2 + (kind === "low" ? 0 : 1);
+  return ALERT_UPDATES.indexOf(update) * ALERT_KINDS.length + ALERT_KINDS.indexOf(kind);
 }
 
 function subjectOf(groups: readonly AlertGroup[], wording: Wording): string {
@@ -111,9 +111,18 @@ function blocksOf(group: AlertGroup, isOneOfSeveral: boolean, audience: Recipien
   return blocks;
 }
 
-/** Comparable within a kind. Lowest first: the lowest margin, or the longest silent. */
-export function urgencyOf({ kind, latest_fill_percentage, threshold, latest_reading_at }: Alert): number {
-  return kind === "low" ? latest_fill_percentage - threshold : latest_reading_at;
+/** Comparable within a kind. Lowest first: the lowest margin, the first to run low, the largest leak, the longest silent. */
+export function urgencyOf({ kind, latest_fill_percentage, threshold, latest_reading_at, runs_low_at, leak }: Alert): number {
+  switch (kind) {
+    case "low":
+      return latest_fill_percentage - threshold;
+    case "runs_low_soon":
+      return runs_low_at ?? 0;
+    case "leak":
+      return -(leak?.excess ?? 0);
+    case "silent":
+      return latest_reading_at;
+  }
 }
 
 function byUrgency({ alert: a }: AlertItem, { alert: b }: AlertItem): number {
@@ -126,7 +135,7 @@ function entryOf({ alert, tank, customer, link }: AlertItem, update: AlertUpdate
   const { phrases } = wording;
   const values: [string, string | null][] = [[phrases.where, addressLine(tank.location)]];
   if (!form.isDigest) values.push([phrases.reference, tank.custom_id]);
-  values.push(...(alert.kind === "low" ? lowValues : silentValues)(alert, tank, form, wording));
+  values.push(...VALUES[alert.kind](alert, tank, form, wording));
   if (update === "closed" && alert.closed_at !== null && alert.close_reason !== null) {
     values.push([phrases.closed, phrases.closedBecause(wording.time(alert.closed_at), alert.close_reason)]);
   }
@@ -137,7 +146,7 @@ function entryOf({ alert, tank, customer, link }: AlertItem, update: AlertUpdate
   return {
     type: "entry",
     title: nameOf(tank),
-    ...(alert.kind === "low" ? { fill: alert.latest_fill_percentage } : {}),
+    ...(alert.kind === "silent" ? {} : { fill: alert.latest_fill_percentage }),
     values: values.flatMap(([label, value]) => {
       const shown = value === null ? "" : plain(value, VALUE_MAX_LENGTH);
       return shown === "" ? [] : [[label, shown] as const];
@@ -174,6 +183,34 @@ function silentValues(alert: Alert, tank: Tank, { isDigest }: Form, wording: Wor
   if (!isDigest) values.push([phrases.noticed, time(alert.opened_at)]);
   return values;
 }
+
+function runsLowValues(alert: Alert, tank: Tank, { isDigest }: Form, wording: Wording): [string, string][] {
+  const { phrases, percent, time, date } = wording;
+  const values: [string, string][] = [
+    [phrases.fill, fillOf(alert, tank, wording)],
+    [phrases.threshold, percent(alert.threshold)],
+  ];
+  // What was expected when it was opened does not matter once it has closed.
+  if (alert.runs_low_at !== null && alert.closed_at === null) {
+    values.push([phrases.runsLow, phrases.runsLowAbout(date(alert.runs_low_at))]);
+  }
+  if (!isDigest) values.push([phrases.measured, time(alert.latest_reading_at)]);
+  return values;
+}
+
+function leakValues(alert: Alert, tank: Tank, { isDigest }: Form, wording: Wording): [string, string][] {
+  const { phrases, percent, volume, time, date } = wording;
+  const { leak, opened_at, latest_reading_at } = alert;
+  const values: [string, string][] = [[phrases.fill, fillOf(alert, tank, wording)]];
+  if (leak !== null) {
+    const excess = volume(tank.capacity * (leak.excess / 100), tank.capacity_unit);
+    values.push([phrases.excess, phrases.excessSince(percent(leak.excess), excess, date(leak.since))]);
+  }
+  if (!isDigest) values.push([phrases.noticed, time(opened_at)], [phrases.measured, time(latest_reading_at)]);
+  return values;
+}
+
+const VALUES = { low: lowValues, runs_low_soon: runsLowValues, leak: leakValues, silent: silentValues } as const;
 
 function fillOf({ latest_fill_percentage: fill }: Alert, { capacity, capacity_unit }: Tank, wording: Wording): string {
   const volume = wording.volume(capacity * (fill / 100), capacity_unit);

@@ -20,6 +20,8 @@ export type Wording = {
   volume(value: number, unit: CapacityUnit): string;
   /** Local date and time, with the name of the time zone. */
   time(instant: Instant): string;
+  /** Local date. */
+  date(instant: Instant): string;
 };
 
 const INTL_UNITS = { liters: "liter", gallons: "gallon" } as const;
@@ -53,7 +55,8 @@ function createWording(language: Language, timezone: string | null): Wording {
       roundingPriority: "morePrecision",
     });
   const volume = { liters: volumes("liters"), gallons: volumes("gallons") };
-  const time = timeFormat(phrases.dates, timezone);
+  const time = timeFormat(phrases.dates, timezone, TIME);
+  const date = timeFormat(phrases.dates, timezone, DATE);
   return {
     language,
     phrases,
@@ -61,18 +64,14 @@ function createWording(language: Language, timezone: string | null): Wording {
     percent: (value) => percent.format(value / 100),
     volume: (value, unit) => volume[unit].format(value),
     time: (instant) => time.format(instant),
+    date: (instant) => date.format(instant),
   };
 }
 
-function timeFormat(locale: string, timezone: string | null): Intl.DateTimeFormat {
-  const fields = {
-    day: "numeric",
-    month: "long",
-    year: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    timeZoneName: "short",
-  } as const;
+const DATE = { day: "numeric", month: "long", year: "numeric" } as const;
+const TIME = { ...DATE, hour: "2-digit", minute: "2-digit", timeZoneName: "short" } as const;
+
+function timeFormat(locale: string, timezone: string | null, fields: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat(locale, { ...fields, timeZone: timezone ?? "UTC" });
   } catch {

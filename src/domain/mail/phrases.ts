@@ -36,6 +36,11 @@ export type Phrases = {
   readonly measured: string;
   readonly lastReading: string;
   readonly noticed: string;
+  readonly runsLow: string;
+  readonly runsLowAbout: (date: string) => string;
+  /** Of a leak. */
+  readonly excess: string;
+  readonly excessSince: (percent: string, volume: string, since: string) => string;
   readonly customer: string;
   readonly phone: string;
   readonly tankId: string;
@@ -55,6 +60,15 @@ export type Phrases = {
     readonly purpose: (address: string) => string;
     readonly button: string;
     readonly copyLink: string;
+    readonly validity: string;
+    readonly unexpected: string;
+  };
+  readonly signIn: {
+    readonly subject: string;
+    readonly purpose: string;
+    readonly button: string;
+    readonly copyLink: string;
+    readonly code: (code: string) => string;
     readonly validity: string;
     readonly unexpected: string;
   };

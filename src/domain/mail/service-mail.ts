@@ -1,4 +1,4 @@
-// Mail that is not about alerts: verification of an address, a test of a channel, a disabled channel.
+// Mail that is not about alerts: signing in, verification of an address, a test of a channel, a disabled channel.
 
 import type { Channel } from "../alerts/channel.ts";
 import type { Instant } from "../instant.ts";
@@ -20,6 +20,24 @@ export function verificationMail({ to, language }: Addressee, name: string, url:
       { type: "paragraph", text: phrases.greeting(plain(name)) },
       { type: "paragraph", text: purpose(plain(to, 320)) },
       { type: "button", text: button, url, copyLink },
+      { type: "paragraph", text: validity },
+    ],
+    footer: [unexpected],
+  });
+}
+
+/** `url` is the link that signs in, on PUBLIC_URL. The code is shown in two halves. */
+export function signInMail({ to, language }: Addressee, name: string, url: string, code: string): Mail {
+  const { phrases } = wordingOf(language, null);
+  const { subject, purpose, button, copyLink, validity, unexpected, ...words } = phrases.signIn;
+  return render(to, {
+    language,
+    subject,
+    blocks: [
+      { type: "paragraph", text: phrases.greeting(plain(name)) },
+      { type: "paragraph", text: purpose },
+      { type: "button", text: button, url, copyLink },
+      { type: "paragraph", text: words.code(`${code.slice(0, 4)} ${code.slice(4)}`) },
       { type: "paragraph", text: validity },
     ],
     footer: [unexpected],

@@ -85,6 +85,7 @@ export const routes: readonly Route[] = [
     description: "Alerts of tanks by the time they were opened, newest first.",
     tag: "Insight",
     requiredRole: "read",
+    sessionRole: "customer",
     parameters: {
       opened_at_gte: instant("Minimum value of `opened_at` to include (inclusive)", true),
       opened_at_lte: instant("Maximum value of `opened_at` to include (inclusive)", false),
@@ -109,6 +110,7 @@ export const routes: readonly Route[] = [
     description: "How many alerts are not closed, by state and kind. A tank has at most one of each kind.",
     tag: "Insight",
     requiredRole: "read",
+    sessionRole: "customer",
     response: { schema: ref("AlertCounts"), description: "The numbers" },
     handle: async ({ reads, scope }) => ({ object: "alert_counts", ...(await reads.alertCounts(scope)) }),
   }),
@@ -119,6 +121,7 @@ export const routes: readonly Route[] = [
     description: "One alert, closed or not.",
     tag: "Insight",
     requiredRole: "read",
+    sessionRole: "customer",
     response: { schema: ref("Alert"), description: "The alert", etag: true },
     errors: ["alert_unknown"],
     async handle({ reads, scope, id }) {
@@ -136,6 +139,7 @@ export const routes: readonly Route[] = [
       "What happened to alerts after a sequence number, oldest first, for 30 days. Request it again with `next_after`, at once while `has_more` is true: every event is there once, in order.",
     tag: "Insight",
     requiredRole: "read",
+    sessionRole: "customer",
     parameters: {
       after: wholeNumber("The sequence number that you have reached; from the oldest event by default", {
         ...SEQUENCES,

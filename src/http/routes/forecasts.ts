@@ -24,6 +24,7 @@ export const routes: readonly Route[] = [
       "When the tank falls to its threshold and when it is empty, as ranges. It is computed soon after each new reading, and at least once a day.",
     tag: "Insight",
     requiredRole: "read",
+    sessionRole: "customer",
     response: { schema: ref("Forecast"), description: "The forecast" },
     errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, scope, id }) {
@@ -38,6 +39,7 @@ export const routes: readonly Route[] = [
       "Deliveries of the last two years, found in the readings, newest first. One is listed once the level has stayed up for a day or two.",
     tag: "Insight",
     requiredRole: "read",
+    sessionRole: "customer",
     parameters: PAGE_PARAMETERS,
     response: { schema: ref("RefillList"), description: "One page of refills" },
     errors: ["tank_unknown", "tank_deleted"],

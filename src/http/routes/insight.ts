@@ -97,6 +97,7 @@ export const routes: readonly Route[] = [
       "Tanks with their latest reading, when they run low, what is in them and what fits into them, their owner and their alerts, the most urgent first. The order, and what filters find, may be a minute old: see `as_of`.",
     tag: "Insight",
     requiredRole: "read",
+    sessionRole: "customer",
     parameters: {
       ...PAGE_PARAMETERS,
       sort: choice(
@@ -135,6 +136,7 @@ export const routes: readonly Route[] = [
     description: "One tank as in the fleet.",
     tag: "Insight",
     requiredRole: "read",
+    sessionRole: "customer",
     response: { schema: ref("FleetTank"), description: "The tank with its latest reading" },
     errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, services, scope, id }) {

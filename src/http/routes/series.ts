@@ -134,6 +134,7 @@ export const routes: readonly Route[] = [
     description: `Minimum, maximum, mean, last and count of a tank's readings by hours, days, weeks or months, local ones in the time zone. ${LIMITS}`,
     tag: "Insight",
     requiredRole: "read",
+    sessionRole: "customer",
     parameters: {
       from: instant(ABOUT.from, true),
       to: instant(ABOUT.to, true),
@@ -167,6 +168,7 @@ export const routes: readonly Route[] = [
     description: `The same for up to ${MAX_TANKS} tanks in one request, which may have ${MAX_BUCKETS_OF_ALL.toLocaleString("en")} buckets together. It changes nothing.`,
     tag: "Insight",
     requiredRole: "read",
+    sessionRole: "customer",
     body: jsonBody(ref("SeriesQuery"), "The tanks, and the same parameters", {
       tank_ids: ["tank_7c1e", "tank_19fd"],
       ...EXAMPLE_RANGE,

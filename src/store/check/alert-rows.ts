@@ -1,7 +1,7 @@
 // Reads of alerts for checks, in SQL that both engines run.
 
 import type { AlertKind } from "../../domain/alerts/alert.ts";
-import type { SweepState } from "../../domain/alerts/sweep.ts";
+import type { SweepState, SweptSettings } from "../../domain/alerts/sweep.ts";
 import type { Row } from "../columns.ts";
 
 /** Of one tank. `misowned`: alerts, closed ones too, whose owner is not that of the tank. */
@@ -10,8 +10,8 @@ const NO_ALERTS: TankAlertRows = { unclosed: [], misowned: 0 };
 
 export type StoredAlerts = {
   readonly of: (tankId: string) => TankAlertRows;
-  /** The margin that all tanks were last evaluated with; undefined if there was no sweep, or it is not complete. */
-  readonly margin: number | undefined;
+  /** The settings that all tanks were last evaluated with; undefined if there was no sweep, or it is not complete. */
+  readonly settings: SweptSettings | undefined;
 };
 
 type Rows = (sql: string, ...values: string[]) => Promise<readonly Row[]>;
@@ -40,13 +40,13 @@ export function alertOperations({ rows }: { readonly rows: Rows }) {
       for (const [tank, count] of misowned) {
         found.set(String(tank), { ...(found.get(String(tank)) ?? NO_ALERTS), misowned: Number(count) });
       }
-      return { of: (tankId) => found.get(tankId) ?? NO_ALERTS, margin: marginOf(sweep) };
+      return { of: (tankId) => found.get(tankId) ?? NO_ALERTS, settings: settingsOf(sweep) };
     },
   };
 }
 
-function marginOf(sweep: unknown): number | undefined {
+function settingsOf(sweep: unknown): SweptSettings | undefined {
   if (typeof sweep !== "string") return undefined;
   const { settings, recheck } = JSON.parse(sweep) as SweepState;
-  return recheck === null ? settings?.margin : undefined;
+  return recheck === null ? (settings ?? undefined) : undefined;
 }

@@ -1,7 +1,9 @@
 // Checks alerts against the tanks that they are about.
 
 import { ALERT_KINDS, type AlertKind } from "../../domain/alerts/alert.ts";
-import { isRecovered, NOTICED } from "../../domain/alerts/evaluate.ts";
+import { DEFAULT_ALERT_SETTINGS, evaluate, isRecovered, NOTICED, type TankCondition } from "../../domain/alerts/evaluate.ts";
+import { FORECAST_KINDS, kindsOff, outlookOf } from "../../domain/alerts/outlook.ts";
+import type { SweptSettings } from "../../domain/alerts/sweep.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { evaluateAlerts } from "../core/alerts.ts";
 import type { StoreTransaction } from "../core/transaction.ts";
@@ -17,7 +19,7 @@ export function alertErrors(
   isLive: boolean,
   latest: Reading | undefined,
   { unclosed, misowned }: TankAlertRows,
-  margin: number | undefined,
+  settings: SweptSettings | undefined,
 ): Inconsistency[] {
   const { tank, fleet } = row;
   const owner = misowned === 0 ? [] : repairable(`${misowned} of its alerts belong to another owner than the tank`);
@@ -31,7 +33,7 @@ export function alertErrors(
   const threshold = tank.min_fill_alert_percentage;
   const fill = latest?.fill_percentage;
   const isUnalerted = fill !== undefined && fill <= threshold && !unclosed.includes("low");
-  const hasRecovered = fill !== undefined && margin !== undefined && isRecovered(fill, threshold, margin);
+  const hasRecovered = fill !== undefined && settings !== undefined && isRecovered(fill, threshold, settings.margin);
   const { paused_until } = row.alerts;
   return [
     ...owner,
@@ -47,7 +49,27 @@ export function alertErrors(
     ...(latest !== undefined && !isNoticed("silent") && checkAt === null
       ? repairable("it has no time at which its alerts are evaluated again")
       : []),
+    ...(latest === undefined || settings === undefined ? [] : forecastErrors(row, latest, noticed, settings)),
   ];
+}
+
+/** Whether the marks are those that follow from the forecast. */
+function forecastErrors(row: TankRow, latest: Reading, noticed: number, settings: SweptSettings): Inconsistency[] {
+  const { tank, alerts, forecast } = row;
+  const { created_at, fill_percentage } = latest;
+  const isCurrent = forecast?.outdatedSince === null && forecast.at === created_at && forecast.fill === fill_percentage;
+  const values = isCurrent ? forecast.forecast : null;
+  const condition: TankCondition = {
+    ...{ tankId: tank.id, isLive: true, threshold: tank.min_fill_alert_percentage, latest, noticed, checkAt: null },
+    ...{ silentAfter: alerts.silent_after, pausedUntil: null, kindsOff: kindsOff(alerts), medianInterval: undefined },
+    outlook: values === null ? null : outlookOf(values, forecast?.computedAt ?? 0),
+  };
+  const { opened, cleared } = evaluate(condition, { ...DEFAULT_ALERT_SETTINGS, ...settings }, Date.now(), "kept");
+  const missing = alerts.paused_until === null ? opened : [];
+  return FORECAST_KINDS.flatMap((kind) => [
+    ...(missing.some((one) => one.kind === kind) ? repairable(`it is not marked as ${kind}, which its forecast says`) : []),
+    ...(cleared.some((one) => one.kind === kind) ? repairable(`it is marked as ${kind}, which it is not`) : []),
+  ]);
 }
 
 /** The head is locked. Marks follow the alerts; then the rules are applied. */

@@ -13,6 +13,7 @@ import { Block } from "../series/block.ts";
 import { LIST_START, type ListKind, listOf } from "../series/lists.ts";
 import { reorderReadings, splitHead } from "../series/merge.ts";
 import { RankIndex, type Segment } from "../series/rank-index.ts";
+import { checkAccounts } from "./accounts.ts";
 import { repairAlerts } from "./alerts.ts";
 import { type CheckResult, findingsOf, repairable, unrepairable } from "./inconsistency.ts";
 import {
@@ -76,6 +77,7 @@ export async function* checkAll(
   }
   yield* await report(await snapshot(checkDevices), repair && (() => repair("repairDevices")));
   yield* await report(await snapshot(checkKeys), undefined);
+  yield* await report(await snapshot(checkAccounts), repair && (() => repair("repairAccounts")));
   yield* await report([await snapshot(checkAudit)], undefined);
   for (const series of await snapshot((reads) => reads.indexedLists())) {
     yield* await report(await snapshot((reads) => checkList(reads, series)), repair && (() => repair("repairList", series)));
@@ -200,6 +202,9 @@ export const REPAIRS = {
     },
   ),
   repairDevices: repairOf(lockDevices, checkDevices, (operations, _id, tx) => repairDevices(operations, tx)),
+  repairAccounts: repairOf(lockLists, checkAccounts, async (operations, _id, tx) => {
+    await tx.endSessions(await operations.lostSessions());
+  }),
   repairList: repairOf(lockAllLists, checkList, async (_operations, series, tx) => {
     const list = listOf(series);
     if (list === undefined) await tx.removeRankIndex("lists", series);

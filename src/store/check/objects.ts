@@ -70,7 +70,7 @@ function checkTank(
   row: TankRow,
   blocks: readonly BlockRow[],
   groups: readonly StoredGroup[],
-  { of: alertsOf, margin }: StoredAlerts,
+  { of: alertsOf, settings }: StoredAlerts,
 ): CheckedTank {
   const { tank, head, deletedFlag, hasOwner, isDamaged } = row;
   const readings = checkReadings(tank.id, head, blocks);
@@ -78,7 +78,7 @@ function checkTank(
   const inBlocks = segments?.reduce((sum, { count }) => sum + count, 0);
   const wrongInBlocks = head != null && head.inBlocks !== null && inBlocks !== undefined && head.inBlocks !== inBlocks;
   const latest = readings.head && lastReading(readings.head);
-  const alerts = isHeadDamaged(row, readings) ? [] : alertErrors(row, isLive(row), latest, alertsOf(tank.id), margin);
+  const alerts = isHeadDamaged(row, readings) ? [] : alertErrors(row, isLive(row), latest, alertsOf(tank.id), settings);
   const found = [
     ...withDamage(isDamaged, [
       ...(hasOwner

@@ -32,6 +32,7 @@ import type { FleetRow } from "../fleet-row.ts";
 import { type BlockRow, EMPTY_HEAD, type HeadRow, headChecksum } from "../series/checksum.ts";
 import { LIST_END, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
 import { type Position, SEGMENT_MAX } from "../series/rank-index.ts";
+import { accountOperations } from "./accounts.ts";
 import { alertOperations } from "./alert-rows.ts";
 import type { Inconsistency } from "./inconsistency.ts";
 import type { StoredGroup } from "./rank-index.ts";
@@ -146,7 +147,7 @@ function tankRow(row: Row): TankRow {
     isDamaged: damage !== undefined,
     deletedFlag: columns.at(-2),
     hasOwner: Number(hasOwner) === 1,
-    shape: columns.at(-5) as string | null,
+    shape: columns.at(-7) as string | null,
     alerts,
     head: start === null ? undefined : ({ total, inBlocks, start, data, checksum } as TankRow["head"]),
     latest: latestAt === null ? undefined : ({ at: latestAt, fill: latestFill } as TankRow["latest"]),
@@ -177,6 +178,7 @@ export function checkOperationsOn(engine: CheckEngine) {
     ...deviceChecks(engine),
     ...otherChecks(engine),
     ...alertOperations(engine),
+    ...accountOperations(engine),
   };
 }
 

@@ -5,10 +5,12 @@ import type { Channel } from "../../domain/alerts/channel.ts";
 import type { TankCondition } from "../../domain/alerts/evaluate.ts";
 import type { StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification } from "../../domain/alerts/notification.ts";
+import { kindsOff, outlookOf } from "../../domain/alerts/outlook.ts";
 import type { Recheck } from "../../domain/alerts/sweep.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { CUSTOMER_COLUMNS, customerOf, isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { prefixed } from "./dialect.ts";
+import { forecastOf } from "./forecast-tables.ts";
 import { type InsertRows, rowsForIds, type Scalar } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
 import { ANY_ALERT } from "./schema.ts";
@@ -29,6 +31,9 @@ const ALERT_FIELDS = [
   "fill",
   "latest_fill",
   "latest_at",
+  "runs_low_at",
+  "leak_since",
+  "leak_excess",
   "note",
   "updated_at",
 ] as const;
@@ -49,10 +54,13 @@ export const ALERT_COLUMNS = alertColumns("alert");
 
 export function alertOf(row: Row): Alert {
   const [id, kind, state, tank_id, owner_id, opened_at, acknowledged_at, acknowledged_by, closed_at, close_reason] = row;
-  const [threshold, fill_percentage, latest_fill_percentage, latest_reading_at, note, updated_at] = row.slice(10);
+  const [threshold, fill_percentage, latest_fill_percentage, latest_reading_at, runs_low_at, since, excess, ...rest] =
+    row.slice(10);
+  const [note, updated_at] = rest;
   return {
     ...{ id, kind, state, tank_id, owner_id, opened_at, acknowledged_at, acknowledged_by, closed_at, close_reason },
-    ...{ threshold, fill_percentage, latest_fill_percentage, latest_reading_at, note, updated_at },
+    ...{ threshold, fill_percentage, latest_fill_percentage, latest_reading_at, runs_low_at, note, updated_at },
+    leak: since === null ? null : { since, excess },
   } as Alert;
 }
 
@@ -71,6 +79,9 @@ const alertValues = (alert: Alert): Scalar[] => [
   alert.fill_percentage,
   alert.latest_fill_percentage,
   alert.latest_reading_at,
+  alert.runs_low_at,
+  alert.leak?.since ?? null,
+  alert.leak?.excess ?? null,
   alert.note,
   alert.updated_at,
 ];
@@ -132,6 +143,10 @@ export const PLANNED_FIELDS = [
 ] as const;
 const EVENT_FIELDS = ["sequence", "at", "owner_id", "payload"] as const;
 
+/** Of a forecast that knows the newest reading and the threshold; null otherwise. */
+const CURRENT_FORECAST = `forecast.computed_at, CASE WHEN forecast.outdated_since IS NULL AND forecast.at = fleet.at
+  AND forecast.fill = fleet.fill THEN forecast.forecast END`;
+
 /** `fleet`: the table with the latest reading of each tank. */
 export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet" | "head") {
   const updates = ALERT_FIELDS.slice(1).map((name) => `${name} = excluded.${name}`);
@@ -144,11 +159,13 @@ export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet"
         (
           ids,
         ) => `SELECT tank.id, tank.min_fill_alert_percentage, fleet.at, fleet.fill, fleet.noticed, fleet.check_at, tank.silent_after,
-           tank.paused_until, tank.deleted
-         FROM tank LEFT JOIN fleet ON fleet.tank = tank.id WHERE tank.id IN (${ids})`,
+           tank.paused_until, tank.runs_low_soon, tank.leak, ${CURRENT_FORECAST}, tank.deleted
+         FROM tank LEFT JOIN fleet ON fleet.tank = tank.id LEFT JOIN forecast ON forecast.id = tank.id WHERE tank.id IN (${ids})`,
       );
       return rows.map((row): TankCondition => {
-        const [tankId, threshold, at, fill, noticed, checkAt, silentAfter, pausedUntil] = row;
+        const [tankId, threshold, at, fill, noticed, checkAt, silentAfter, pausedUntil, runsLowSoon, leak, ...rest] = row;
+        const [computedAt, json] = rest;
+        const forecast = forecastOf(json);
         const hasReading = fill !== null;
         return {
           tankId: String(tankId),
@@ -159,6 +176,8 @@ export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet"
           checkAt: checkAt as Instant | null,
           silentAfter: silentAfter as number | null,
           pausedUntil: pausedUntil as Instant | null,
+          kindsOff: kindsOff({ runs_low_soon: runsLowSoon === 1, leak: leak === 1 }),
+          outlook: forecast === null ? null : outlookOf(forecast, Number(computedAt)),
           medianInterval: undefined,
         };
       });

@@ -5,12 +5,12 @@ import type { Alert, AlertKind, CloseReason } from "../../domain/alerts/alert.ts
 import { type Channel, wants } from "../../domain/alerts/channel.ts";
 import {
   type AlertSettings,
-  type ConditionChange,
   closeReason,
   type Evaluation,
   evaluate,
   medianInterval,
   NOTICED,
+  type SilenceFrom,
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
 import { type AlertChange, type AlertEvent, eventObject } from "../../domain/alerts/event.ts";
@@ -46,16 +46,16 @@ export async function lockedAlerts(tx: StoreTransaction, ids: readonly string[])
 /** Mail about what happens at the same time is sent together. */
 export const COLLECT_MS = 5000;
 
-/** Of tanks whose heads the transaction has locked. `silenceFrom` is given by the sweep only. */
+/** Of tanks whose heads the transaction has locked. */
 export async function evaluateAlerts(
   tx: StoreTransaction,
   tankIds: readonly string[],
   settings: AlertSettings,
   now: Instant,
-  silenceFrom?: Instant,
+  silenceFrom?: SilenceFrom,
 ): Promise<number> {
   if (tankIds.length === 0) return 0;
-  const conditions = await withHeads(tx, await tx.tankConditions(tankIds), silenceFrom !== undefined);
+  const conditions = await withHeads(tx, await tx.tankConditions(tankIds), typeof silenceFrom === "number");
   const evaluated = conditions.map((condition) => ({
     condition,
     evaluation: evaluate(condition, settings, now, silenceFrom),
@@ -84,6 +84,17 @@ export async function evaluateAlerts(
 
 function isStateChanged({ isLive, noticed, checkAt }: TankCondition, after: Evaluation): boolean {
   return isLive && (after.noticed !== noticed || after.checkAt !== checkAt);
+}
+
+/** Those of these tanks whose alerts a new forecast changes, for which heads are locked. Reads without locks, so a pause may end meanwhile. */
+export async function tanksAlerted(tx: StoreTransaction, tankIds: readonly string[], now: Instant): Promise<string[]> {
+  const conditions = await tx.tankConditions(tankIds);
+  return conditions
+    .filter((condition) => {
+      const { opened, cleared } = evaluate({ ...condition, pausedUntil: null }, tx.alertSettings, now, "kept");
+      return opened.length + cleared.length > 0;
+    })
+    .map(({ tankId }) => tankId);
 }
 
 /** The usual interval matters only to those that are, or may be, silent; the latest reading of a deleted tank is not in the fleet. */
@@ -115,7 +126,7 @@ function alertChanges(
   { margin }: AlertSettings,
   now: Instant,
 ): AlertChange[] {
-  const { tankId, isLive, latest, threshold } = condition;
+  const { isLive, latest, threshold } = condition;
   const closed = (alert: Alert, close_reason: CloseReason, isNews: boolean): AlertChange => ({
     before: alert,
     after: { ...withLatest(alert, latest), state: "closed", closed_at: now, close_reason, updated_at: now },
@@ -125,10 +136,10 @@ function alertChanges(
   if (!isLive) return alerts.map((alert) => closed(alert, "tank_deleted", true));
   if (latest === undefined) return [];
   return [
-    ...cleared.flatMap(({ kind, isNews }) =>
+    ...cleared.flatMap(({ kind, isNews, reason }) =>
       alerts
         .filter((alert) => alert.kind === kind)
-        .map((alert) => closed(alert, closeReason(alert, latest.fill_percentage, margin), isNews)),
+        .map((alert) => closed(alert, reason ?? closeReason(alert, threshold, latest.fill_percentage, margin), isNews)),
     ),
     // In a damaged database an alert may be there already.
     ...opened
@@ -136,7 +147,7 @@ function alertChanges(
       .map(
         (change): AlertChange => ({
           before: undefined,
-          after: newAlert(change, tankId, threshold, latest, now),
+          after: newAlert(change.kind, condition, latest, now),
           type: "alert.opened",
           isNews: change.isNews,
         }),
@@ -144,12 +155,13 @@ function alertChanges(
   ];
 }
 
-function newAlert({ kind }: ConditionChange, tank_id: string, threshold: number, latest: Reading, now: Instant): Alert {
+function newAlert(kind: AlertKind, { tankId, threshold, outlook }: TankCondition, latest: Reading, now: Instant): Alert {
+  const leak = outlook?.leak ?? null;
   return {
     id: newId("alr", now),
     kind,
     state: "open",
-    tank_id,
+    tank_id: tankId,
     owner_id: "",
     opened_at: now,
     acknowledged_at: null,
@@ -160,6 +172,8 @@ function newAlert({ kind }: ConditionChange, tank_id: string, threshold: number,
     fill_percentage: latest.fill_percentage,
     latest_fill_percentage: latest.fill_percentage,
     latest_reading_at: latest.created_at,
+    runs_low_at: kind === "runs_low_soon" ? (outlook?.runsLowAt ?? null) : null,
+    leak: kind === "leak" && typeof leak === "object" ? leak : null,
     note: null,
     updated_at: now,
   };
@@ -212,7 +226,7 @@ type Outgoing = { readonly notifications: readonly NewNotification[]; readonly p
 function outgoingOf(
   { event, sequence, payload }: NumberedEvent,
   channels: readonly Channel[],
-  { remindAfter }: AlertSettings,
+  { remindAfter, ownerKinds }: AlertSettings,
   now: Instant,
 ): Outgoing {
   const { type, alert, tank } = event;
@@ -231,8 +245,11 @@ function outgoingOf(
     payload,
   }));
   const item = { sequence, alert_id: alert.id, tank_id: tank.id, created_at: now };
+  // Mail about the low tank says it.
+  const isSaid = (channel: Channel): boolean =>
+    channel.type === "email" && alert.close_reason === "became_low" && wants(channel, "alert.opened", "low", tank.owner_id);
   const toChannels = wanting
-    .filter((channel) => !isImmediate(channel))
+    .filter((channel) => !isImmediate(channel) && !isSaid(channel))
     .map(({ id, type: channelType, delay }) => ({
       ...item,
       id: newId("msg", now),
@@ -242,7 +259,7 @@ function outgoingOf(
       event: type,
       due_at: now + Math.max(delay, channelType === "email" ? COLLECT_MS : 0),
     }));
-  const toOwner = ownerMails(event).map((mail) => ({
+  const toOwner = ownerMails(event, ownerKinds).map((mail) => ({
     ...item,
     id: newId("msg", now),
     recipient: tank.owner_id,
@@ -254,9 +271,9 @@ function outgoingOf(
   return { notifications, planned: [...toChannels, ...toOwner] };
 }
 
-/** The owner of a tank gets mail when it is low, a reminder, and mail when it has recovered, at a verified address. */
-function ownerMails({ type, alert: { kind, close_reason }, customer }: AlertEvent): PlannedNotification["event"][] {
-  if (kind !== ("low" satisfies AlertKind) || customer.verified_at === null) return [];
+/** The owner of a tank gets mail when an alert opens, a reminder, and mail when it has recovered, at a verified address. */
+function ownerMails({ type, alert, customer }: AlertEvent, kinds: readonly AlertKind[]): PlannedNotification["event"][] {
+  if (!kinds.includes(alert.kind) || customer.verified_at === null) return [];
   if (type === "alert.opened") return ["alert.opened", "alert.reminder"];
-  return type === "alert.closed" && close_reason === "recovered" ? ["alert.closed"] : [];
+  return type === "alert.closed" && alert.close_reason === "recovered" ? ["alert.closed"] : [];
 }

@@ -74,6 +74,7 @@ async function storeChanges(tx: StoreTransaction, plan: ChangeSet, context: Audi
   if (keys.length > 0) await tx.putKeys(keys);
   tx.alertChecks.addChanges(alerts);
   await writeChannels(tx, plan, context.at);
+  await writeAccounts(tx, plan, context.at);
   await tx.appendAudit(audit, context);
   return releasePending(tx, [...releasable, ...profiles.map(({ id }) => id)]);
 }
@@ -86,4 +87,13 @@ async function writeChannels(tx: StoreTransaction, plan: ChangeSet, at: Instant)
   if (notificationsRetried.length > 0) await tx.retryNotifications(notificationsRetried, at);
   if (notificationsEnded.length > 0) await tx.endNotifications(notificationsEnded, at);
   tx.alertChecks.addCreated(notifications.length + notificationsRetried.length);
+}
+
+/** The sessions of a user end before the user is removed. */
+async function writeAccounts(tx: StoreTransaction, plan: ChangeSet, at: Instant): Promise<void> {
+  const { users, signIns, sessionsStarted, sessionsEnded } = plan;
+  if (sessionsEnded.length > 0) await tx.endSessions(sessionsEnded);
+  if (users.length > 0) await tx.putUsers(users);
+  if (signIns.length > 0) await tx.putSignIns(signIns, at);
+  if (sessionsStarted.length > 0) await tx.startSessions(sessionsStarted, at);
 }

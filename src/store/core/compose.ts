@@ -174,6 +174,8 @@ type Decide = (alert: Alert, updates: ReadonlySet<Update>) => Update | undefined
 function channelUpdates({ delay }: Channel): Decide {
   return (alert, updates) => {
     if (delay > 0) return updates.has("opened") && alert.state === "open" ? "opened" : undefined;
+    // The low alert has taken over.
+    if (alert.close_reason === "became_low" && !updates.has("closed")) return undefined;
     return (["closed", "acknowledged", "opened"] as const).find((update) => updates.has(update));
   };
 }

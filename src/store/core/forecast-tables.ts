@@ -40,7 +40,7 @@ export function forecastRowOf(row: Row): ForecastRow | undefined {
 }
 
 /** Derived data: what cannot be read is computed again. */
-function forecastOf(json: unknown): ForecastValues | null {
+export function forecastOf(json: unknown): ForecastValues | null {
   if (typeof json !== "string") return null;
   try {
     return JSON.parse(json) as ForecastValues;

@@ -1,4 +1,5 @@
-// Stores computed forecasts with the refills found on the way, moves their tanks in the order of the fleet, and reports new refills.
+// Stores computed forecasts with the refills found on the way, moves their tanks in the order of the fleet, reports new refills, and
+// evaluates the alerts that follow from forecasts.
 
 import { wants } from "../../domain/alerts/channel.ts";
 import { refillEventObject } from "../../domain/alerts/event.ts";
@@ -6,6 +7,7 @@ import { newRefills, type Refill } from "../../domain/forecast/refills.ts";
 import type { ComputedForecast } from "../../domain/forecast/stored.ts";
 import { newId } from "../../domain/id.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
+import { tanksAlerted } from "./alerts.ts";
 import { writePlaces } from "./fleet-order.ts";
 import type { FleetTank } from "./forecast-tables.ts";
 import type { StoreTransaction, TankWithOwner } from "./transaction.ts";
@@ -22,7 +24,22 @@ export async function putForecasts(tx: StoreTransaction, computed: readonly Comp
     ({ threshold, stored }) => threshold !== null && stored !== undefined,
   );
   await writePlaces(tx, tanks, (tank) => computedForecast(tank, byTank.get(tank.id), at));
+  await evaluateTanks(tx, tanks, at);
   await writeRefills(tx, tanks, byTank, at);
+}
+
+/** When the transaction ends. Heads are locked before alerts, as everyone does. */
+async function evaluateTanks(tx: StoreTransaction, tanks: readonly FleetTank[], at: Instant): Promise<void> {
+  const alerted = await tanksAlerted(
+    tx,
+    tanks.map(({ id }) => id),
+    at,
+  );
+  if (alerted.length === 0) return;
+  await tx.lockHeads(alerted.toSorted(), true);
+  tx.alertChecks.setTime(at);
+  tx.alertChecks.setSilenceFrom("kept");
+  tx.alertChecks.add(alerted);
 }
 
 /** Readings that came meanwhile are left to the next forecast. */

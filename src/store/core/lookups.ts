@@ -37,5 +37,12 @@ export function lookupsOn(tx: StoreTransaction, withDamaged = false): Lookups {
     pendingNotifications: tx.pendingNotifications,
     verification: tx.verification,
     verificationsSince: tx.verificationsSince,
+    users: tx.users,
+    customersAt: tx.customersAt,
+    signInByHash: tx.signInByHash,
+    signInsOf: tx.signInsOf,
+    signInsSince: tx.signInsSince,
+    sessions: cleaned(tx.sessions),
+    sessionsOf: tx.sessionsOf,
   };
 }

@@ -31,6 +31,7 @@ export async function writeCustomers(
   await tx.putCustomers(changes, context.at);
   const listed = changes.map(({ before, after }) => ({ before: liveCustomer(before), after: liveCustomer(after) }));
   await updateLists(tx, CUSTOMER_LISTS, listed);
+  await tx.endSessionsOfCustomers(changes.filter(endsSessions).map(({ id }) => id));
   await tx.appendAudit(auditCustomers(changes), context);
 }
 
@@ -88,6 +89,10 @@ export async function writeDevices(
   if (devices.length > 0) await tx.putDevices(devices);
   if (assignments.length > 0) await tx.putAssignments(assignments);
 }
+
+/** Whoever has signed in did so with the address before. */
+const endsSessions = ({ before, after }: Change<CustomerState>): boolean =>
+  before !== undefined && (after.deleted || after.customer.email !== before.customer.email);
 
 const liveCustomer = (state: CustomerState | undefined) => (state?.deleted === false ? state.customer : undefined);
 const liveTank = (state: TankState | undefined) => (state?.deleted === false ? state.tank : undefined);

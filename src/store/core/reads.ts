@@ -91,7 +91,7 @@ export function primaryReads(prepare: Prepare, tables: readonly string[]) {
     `SELECT ${PENDING_COLUMNS} FROM pending_reading WHERE device = $1 ORDER BY created_at DESC LIMIT 1`,
   );
   const isAnything = prepare(
-    "SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) OR EXISTS (SELECT 1 FROM device)",
+    "SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) OR EXISTS (SELECT 1 FROM device) OR EXISTS (SELECT 1 FROM app_user)",
   );
   // Unlike SELECT 1, this reads a page of the database, and fails if a table is missing.
   const ping = prepare(

@@ -72,6 +72,8 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     shape ${text}, -- JSON
     silent_after ${integer}, -- milliseconds; null: the default
     paused_until ${integer}, -- no alert opens until then
+    runs_low_soon ${integer} NOT NULL DEFAULT 1, -- 0: no alerts of this kind
+    leak ${integer} NOT NULL DEFAULT 1,
     deleted ${flag},
     deleted_at ${integer},
     checksum ${integer} NOT NULL
@@ -173,6 +175,9 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     fill ${real} NOT NULL,
     latest_fill ${real} NOT NULL,
     latest_at ${integer} NOT NULL,
+    runs_low_at ${integer}, -- expected, when it was opened
+    leak_since ${integer},
+    leak_excess ${real},
     note ${text},
     updated_at ${integer} NOT NULL,
     notified_customer ${text} -- who was sent a mail about it
@@ -310,6 +315,46 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     expires_at ${integer} NOT NULL
   ) ${keyedTable};
   CREATE INDEX verification_by_customer ON verification (customer_id);
+
+  -- People of the operator.
+  CREATE TABLE app_user (
+    ${id},
+    email ${text} NOT NULL,
+    name ${text} NOT NULL,
+    role ${text} NOT NULL,
+    created_at ${integer} NOT NULL,
+    updated_at ${integer} NOT NULL
+  ) ${table};
+  CREATE UNIQUE INDEX app_user_by_any_case_email ON app_user (lower(email));
+
+  -- Browsers that are signed in: each to a user or to a customer.
+  CREATE TABLE session (
+    ${id},
+    hash ${text} NOT NULL UNIQUE,
+    user_id ${text} REFERENCES app_user (id),
+    customer_id ${text} REFERENCES customer (id),
+    created_at ${integer} NOT NULL,
+    expires_at ${integer} NOT NULL,
+    user_agent ${text}
+  ) ${table};
+  CREATE INDEX session_by_user ON session (user_id, created_at) WHERE user_id IS NOT NULL;
+  CREATE INDEX session_by_customer ON session (customer_id, created_at) WHERE customer_id IS NOT NULL;
+  CREATE INDEX session_by_expiry ON session (expires_at);
+
+  -- Links and codes to sign in; only hashes are stored. Kept for an hour, to count them.
+  CREATE TABLE sign_in (
+    hash ${text} PRIMARY KEY,
+    email ${text} NOT NULL,
+    user_id ${text}, -- the only one that it opens
+    code ${text},
+    browser ${text}, -- that asked for it
+    tries ${integer} NOT NULL,
+    created_at ${integer} NOT NULL,
+    expires_at ${integer} NOT NULL
+  ) ${keyedTable};
+  CREATE INDEX sign_in_by_email ON sign_in (lower(email), created_at);
+  CREATE INDEX sign_in_by_browser ON sign_in (browser, created_at) WHERE browser IS NOT NULL;
+  CREATE INDEX sign_in_by_creation ON sign_in (created_at);
 
   -- Single values: the last sequence number of an event, when alerts were last swept, the secret of unsubscribe links.
   CREATE TABLE service_state (

@@ -4,13 +4,13 @@
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { ClaimedNotification, ClaimRequest, DeliveryRecord, SendingChannel } from "../../domain/alerts/delivery.ts";
-import type { AlertSettings, Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
+import type { AlertSettings, Evaluation, SilenceFrom, TankCondition } from "../../domain/alerts/evaluate.ts";
 import type { AlertChange, StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
 import type { Recheck } from "../../domain/alerts/sweep.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import type { Change, CustomerState, TankState } from "../../domain/changes.ts";
-import type { ChannelChange, IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
+import type { ChangeSet, ChannelChange, IdempotencyKey, KeyChange, UserChange } from "../../domain/commands/command.ts";
 import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { DeviceAssignment } from "../../domain/device.ts";
 import type { Refill } from "../../domain/forecast/refills.ts";
@@ -19,6 +19,7 @@ import type { Lookups } from "../../domain/lookups.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
 import type { ManagedCustomer, ManagedDevice, Resource } from "../../domain/resource.ts";
+import type { SignIn } from "../../domain/sign-in.ts";
 import type { Tank } from "../../domain/tank.ts";
 import type { Verification } from "../../domain/verification.ts";
 import type { BlockRow, HeadRow } from "../series/checksum.ts";
@@ -191,6 +192,15 @@ export interface StoreTransaction extends Lookups {
   /** Replaces all links that verify the address of the customer. */
   putVerification(customerId: string, link: Verification | null): Promise<void>;
 
+  // Users, sessions, links to sign in
+
+  putUsers(changes: readonly UserChange[]): Promise<void>;
+  /** Also removes old ones. */
+  putSignIns(signIns: readonly SignIn[], at: Instant): Promise<void>;
+  startSessions(sessions: ChangeSet["sessionsStarted"], at: Instant): Promise<void>;
+  endSessions(ids: readonly string[]): Promise<void>;
+  endSessionsOfCustomers(ids: readonly string[]): Promise<void>;
+
   // Audit log, idempotency keys
 
   appendAudit(changes: readonly AuditedChange[], context: AuditContext): Promise<void>;
@@ -227,7 +237,7 @@ type TakenChecks = {
   readonly tankIds: readonly string[];
   readonly changes: readonly AlertChange[];
   readonly at: Instant;
-  readonly silenceFrom: Instant | undefined;
+  readonly silenceFrom: SilenceFrom;
   readonly created: number;
 };
 
@@ -238,7 +248,7 @@ type TakenChecks = {
 export class AlertChecks {
   readonly #tankIds = new Set<string>();
   #changes: AlertChange[] = [];
-  #silenceFrom: Instant | undefined;
+  #silenceFrom: SilenceFrom;
   #at: Instant | undefined;
   #created = 0;
 
@@ -251,9 +261,9 @@ export class AlertChecks {
     for (const id of tankIds) this.#tankIds.add(id);
   }
 
-  /** The transaction is a sweep, in which silent alerts may open. */
-  setSilenceFrom(instant: Instant): void {
-    this.#silenceFrom = instant;
+  /** The transaction is a sweep, in which silent alerts may open, or stores forecasts. */
+  setSilenceFrom(silenceFrom: SilenceFrom): void {
+    this.#silenceFrom = silenceFrom;
   }
 
   /** Of tanks that the transaction has locked, and that are not evaluated in it. */

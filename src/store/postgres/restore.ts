@@ -7,6 +7,7 @@ import { from as copyFrom } from "pg-copy-streams";
 import { UserError } from "../../domain/errors.ts";
 import type { Restored, RestoreOptions } from "../../domain/store.ts";
 import { checkAll, requireConsistent } from "../check/check.ts";
+import { FORGET_SESSIONS } from "../core/account-tables.ts";
 import { BACKUP_TITLE } from "./backup.ts";
 import { checkOperations } from "./check.ts";
 import { type DbTransaction, openPool, statement, transaction } from "./connection.ts";
@@ -17,7 +18,7 @@ import { findServer, serverUrls } from "./servers.ts";
 const OTHERS = statement(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
   AND application_name IN ('tank-monitor', current_setting('application_name'))`);
 const IS_ANYTHING = statement(
-  "SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) OR EXISTS (SELECT 1 FROM device)",
+  "SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) OR EXISTS (SELECT 1 FROM device) OR EXISTS (SELECT 1 FROM app_user)",
 );
 
 export async function restorePostgres(databaseUrl: string, backup: string, options: RestoreOptions): Promise<Restored> {
@@ -57,6 +58,7 @@ async function restore(db: DbTransaction, backup: string, { force, progress, onF
     await script.expect(`\nCOPY ${table} FROM stdin;\n`, "is damaged");
     await pipeline(script.rows(), client.query(copyFrom(`COPY ${table} FROM STDIN`)));
   }
+  await client.query(FORGET_SESSIONS);
   const findings = checkAll((work) => work(checkOperations(db)), undefined, progress);
   return { totals: await requireConsistent(findings, backup, onFinding), kept };
 }

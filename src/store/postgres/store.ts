@@ -7,6 +7,7 @@ import type { Observe } from "../../domain/events.ts";
 import { UNRESTRICTED } from "../../domain/key.ts";
 import type { Progress, Store } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
+import { accountReads } from "../core/account-tables.ts";
 import { alertReads } from "../core/alert-reads.ts";
 import { channelReads } from "../core/channel-reads.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
@@ -109,6 +110,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
       ...alertReads(prepareOn(primary)),
       ...channelReads(prepareOn(primary)),
       ...recipientReads(prepareOn(primary)),
+      ...accountReads(prepareOn(primary), DIALECT),
       ...managementReads(primary),
       ...forecastReads(prepareOn(primary)),
       historyColumns: (tankId, range) => readingColumns(tankId, range, UNRESTRICTED),

@@ -36,6 +36,7 @@ import {
   tankChecksum,
   tankValues,
 } from "../columns.ts";
+import { accountTables } from "../core/account-tables.ts";
 import { alertTables } from "../core/alert-tables.ts";
 import { channelTables } from "../core/channel-tables.ts";
 import { forecastTables } from "../core/forecast-tables.ts";
@@ -83,6 +84,7 @@ export function transactionOn(db: Db, alertSettings: AlertSettings): EngineTrans
     ...forecastTables(prepareOn(db), insertOn(db)),
     ...plannedTables(prepareOn(db)),
     ...verificationTables(prepareOn(db)),
+    ...accountTables(prepareOn(db), DIALECT),
     alertChecks: new AlertChecks(),
     alertSettings,
     async lockAlerts() {

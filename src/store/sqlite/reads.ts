@@ -1,6 +1,7 @@
 // Reads of the serving thread, which cost little whatever the size of the database.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { accountReads } from "../core/account-tables.ts";
 import { alertReads } from "../core/alert-reads.ts";
 import { channelReads } from "../core/channel-reads.ts";
 import { forecastReads } from "../core/fleet-reads.ts";
@@ -32,6 +33,7 @@ export function readsOn(db: DatabaseSync) {
     ...alertReads(prepare),
     ...channelReads(prepare),
     ...recipientReads(prepare),
+    ...accountReads(prepare, DIALECT),
     ...forecastReads(prepare),
   };
 }

@@ -8,6 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { RequestError, UserError } from "../../domain/errors.ts";
 import type { CheckTotals, Restored, RestoreOptions } from "../../domain/store.ts";
 import { requireConsistent } from "../check/check.ts";
+import { FORGET_SESSIONS } from "../core/account-tables.ts";
 import { isBusy, isDamaged, isNotADatabase, isSqliteError } from "./connection.ts";
 import { refuseForeign } from "./schema.ts";
 import { openSqlite, removeDatabase } from "./store.ts";
@@ -28,6 +29,7 @@ export async function restoreSqlite(file: string, backup: string, options: Resto
     await copyFile(backup, copy);
     chmodSync(copy, (statSync(target, { throwIfNoEntry: false })?.mode ?? 0o600) & 0o777);
     const totals = await check(copy, backup, options);
+    forgetSessions(copy);
     await sync(copy, "r+");
     const kept = keep(target);
     renameSync(copy, target);
@@ -85,6 +87,15 @@ async function check(copy: string, backup: string, { progress, onFinding }: Rest
   refuseOther(copy, backup);
   const store = await openSqlite(copy, () => {}, false);
   return requireConsistent(store.check(false, progress), backup, onFinding).finally(store.close);
+}
+
+function forgetSessions(copy: string): void {
+  const db = new DatabaseSync(copy);
+  try {
+    db.exec(FORGET_SESSIONS);
+  } finally {
+    db.close();
+  }
 }
 
 function refuseOther(copy: string, backup: string): void {

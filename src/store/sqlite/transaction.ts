@@ -38,6 +38,7 @@ import {
   tankChecksum,
   tankValues,
 } from "../columns.ts";
+import { accountTables } from "../core/account-tables.ts";
 import { alertTables } from "../core/alert-tables.ts";
 import { channelTables } from "../core/channel-tables.ts";
 import { forecastTables } from "../core/forecast-tables.ts";
@@ -60,7 +61,8 @@ type SharedTables = ReturnType<typeof alertTables> &
   ReturnType<typeof channelTables> &
   ReturnType<typeof forecastTables> &
   ReturnType<typeof plannedTables> &
-  ReturnType<typeof verificationTables>;
+  ReturnType<typeof verificationTables> &
+  ReturnType<typeof accountTables>;
 
 /** `pause` is called between tanks. */
 export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings: AlertSettings): EngineTransaction {
@@ -96,6 +98,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings
     ...forecastTables(prepare, insert),
     ...plannedTables(prepare),
     ...verificationTables(prepare),
+    ...accountTables(prepare, DIALECT),
     alertChecks: new AlertChecks(),
     alertSettings,
     repairs() {

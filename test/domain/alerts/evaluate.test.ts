@@ -24,6 +24,8 @@ const tank = (fill: number, fields: Partial<TankCondition> = {}): TankCondition 
   checkAt: null,
   silentAfter: null,
   pausedUntil: null,
+  kindsOff: [],
+  outlook: null,
   medianInterval: undefined,
   ...fields,
 });
@@ -134,9 +136,9 @@ test("a deleted tank, and one without readings, have no conditions", () => {
 
 test("a low alert that only another threshold has cleared did not recover", () => {
   const alert = { kind: "low", threshold: 20 } as Alert;
-  assert.equal(closeReason(alert, 23, 3), "recovered");
-  assert.equal(closeReason(alert, 22, 3), "threshold_changed");
-  assert.equal(closeReason({ ...alert, kind: "silent" }, 5, 3), "recovered");
+  assert.equal(closeReason(alert, 15, 23, 3), "recovered");
+  assert.equal(closeReason(alert, 15, 22, 3), "threshold_changed");
+  assert.equal(closeReason({ ...alert, kind: "silent" }, 20, 5, 3), "recovered");
 });
 
 test("the median of intervals", () => {

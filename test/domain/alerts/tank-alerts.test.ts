@@ -20,14 +20,20 @@ test("a duration is shown as it is usually written", () => {
 });
 
 test("fields that are left out stay, null clears them", () => {
-  const before = { silent_after: 5 * HOUR, paused_until: 7 };
+  const before = { silent_after: 5 * HOUR, paused_until: 7, runs_low_soon: true, leak: false };
   assert.deepEqual(mergeTankAlerts(before, {}), before);
-  assert.deepEqual(mergeTankAlerts(before, { silent_after: null }), { silent_after: null, paused_until: 7 });
+  assert.deepEqual(mergeTankAlerts(before, { silent_after: null }), { ...before, silent_after: null });
+  assert.deepEqual(mergeTankAlerts(before, { leak: true, runs_low_soon: false }), {
+    ...before,
+    leak: true,
+    runs_low_soon: false,
+  });
   const given = { silent_after: "72h", paused_until: "2026-12-01T00:00:00Z" };
-  const after = { silent_after: 72 * HOUR, paused_until: Date.parse("2026-12-01") };
+  const kinds = { runs_low_soon: true, leak: true };
+  const after = { silent_after: 72 * HOUR, paused_until: Date.parse("2026-12-01"), ...kinds };
   assert.deepEqual(mergeTankAlerts(NO_TANK_ALERTS, given), after);
-  assert.deepEqual(tankAlertsObject(after), { silent_after: "72h", paused_until: "2026-12-01T00:00:00.000Z" });
-  assert.deepEqual(tankAlertsObject(NO_TANK_ALERTS), { silent_after: null, paused_until: null });
+  assert.deepEqual(tankAlertsObject(after), { silent_after: "72h", paused_until: "2026-12-01T00:00:00.000Z", ...kinds });
+  assert.deepEqual(tankAlertsObject(NO_TANK_ALERTS), { silent_after: null, paused_until: null, ...kinds });
 });
 
 test("every wrong field is named", () => {
@@ -43,6 +49,7 @@ test("every wrong field is named", () => {
     [{ paused_until: "tomorrow" }, "alerts.paused_until"],
     [{ paused_until: 5 }, "alerts.paused_until"],
     [{ silence: "72h" }, "alerts.silence"],
+    [{ leak: null, runs_low_soon: "off" }, "alerts.runs_low_soon", "alerts.leak"],
     [{ silent_after: "", paused_until: "" }, "alerts.silent_after", "alerts.paused_until"],
   ];
   for (const [value, ...fields] of cases) {
@@ -59,7 +66,7 @@ test("every wrong field is named", () => {
 
 test("stored settings that nobody can have set are found", () => {
   assert.equal(errorInTankAlerts(NO_TANK_ALERTS), undefined);
-  assert.equal(errorInTankAlerts({ silent_after: 10 * 60_000, paused_until: 0 }), undefined);
-  assert.match(errorInTankAlerts({ silent_after: 5, paused_until: null }) ?? "", /alerts\.silent_after/);
-  assert.match(errorInTankAlerts({ silent_after: null, paused_until: 1e300 }) ?? "", /alerts\.paused_until/);
+  assert.equal(errorInTankAlerts({ ...NO_TANK_ALERTS, silent_after: 10 * 60_000, paused_until: 0 }), undefined);
+  assert.match(errorInTankAlerts({ ...NO_TANK_ALERTS, silent_after: 5 }) ?? "", /alerts\.silent_after/);
+  assert.match(errorInTankAlerts({ ...NO_TANK_ALERTS, paused_until: 1e300 }) ?? "", /alerts\.paused_until/);
 });

@@ -43,6 +43,8 @@ export const alert = (id: string, fields: Partial<Alert> = {}): Alert => ({
   fill_percentage: 19,
   latest_fill_percentage: 18,
   latest_reading_at: NEW_YEAR,
+  runs_low_at: null,
+  leak: null,
   note: null,
   updated_at: NEW_YEAR,
   ...fields,

@@ -19,7 +19,7 @@ test("a tank has the fields it is created with; the rest is empty", async () => 
     updated_at: formatInstant(NOW),
     use_case: null,
     shape: null,
-    alerts: { silent_after: null, paused_until: null },
+    alerts: { silent_after: null, paused_until: null, runs_low_soon: true, leak: true },
     deleted: false,
     taken_in: null,
   };
@@ -30,7 +30,7 @@ test("a tank has the fields it is created with; the rest is empty", async () => 
   const location = { ...NO_LOCATION, ...more.location };
   assert.deepEqual(whole.resource.object, { ...created, ...more, location });
   assert.deepEqual(whole.tanks[0]?.after.shape, SHAPE);
-  const alerts = { silent_after: "72h", paused_until: "2026-12-01T00:00:00.000Z" };
+  const alerts = { silent_after: "72h", paused_until: "2026-12-01T00:00:00.000Z", runs_low_soon: false, leak: true };
   const paused = await planned(command.createTank("tank_new", tankFields("anna", "new device", { alerts })));
   assert.deepEqual(paused.resource.object, { ...created, alerts });
 });

@@ -124,6 +124,15 @@ describe("refills", () => {
     );
   });
 
+  it("is certain of a refill like those before it within a day, of others after two", () => {
+    const fills = (top: number, days: number) =>
+      every(4 * HOUR, days, (day) => (day < 40 ? 90 - 1.5 * day : top - 1.5 * (day - 40)) + (day < 20 || day >= 40 ? 0 : 30));
+    assert.equal(refillsOf(fills(90, 40.4)).length, 1);
+    assert.equal(refillsOf(fills(91, 40.8)).length, 2);
+    assert.equal(refillsOf(fills(99, 40.8)).length, 1);
+    assert.equal(refillsOf(fills(99, 42.2)).length, 2);
+  });
+
   it("announces each refill once, with the bounds that it keeps", () => {
     for (const { readings, interval } of simulatedFleet({ seed: "online", tanks: 8, start: 0, days: 150 })) {
       const announced: Refill[] = [];

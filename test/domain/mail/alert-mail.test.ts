@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
+import { ALERT_KINDS } from "../../../src/domain/alerts/alert.ts";
 import { type AlertItem, alertMail, DIGEST_ABOVE, groupAlerts, type Recipient } from "../../../src/domain/mail/alert-mail.ts";
+import { LANGUAGES } from "../../../src/domain/mail/language.ts";
 import { NO_LOCATION } from "../../../src/domain/tank.ts";
 import { itemOf, MEASURED, OPENED, toCustomer, toOperator, UNSUBSCRIBE } from "./fixtures.ts";
 
@@ -129,6 +131,54 @@ test("an operator reads of silent tanks, of who acknowledged an alert and why on
     itemOf({ update: "closed", alert: { ...silent, ...RECOVERED, id: "alr_2" } }),
   ]);
   assert.equal(recovered.subject, "2 Tanks wieder mit Messwerten");
+});
+
+test("mail about a tank that runs low soon has the day, mail about a leak how much is lost", () => {
+  const soon = { kind: "runs_low_soon", latest_fill_percentage: 24, runs_low_at: Date.UTC(2026, 10, 19, 23, 30) } as const;
+  const mail = mailOf(toCustomer(), [itemOf({ alert: soon })]);
+  assert.equal(mail.subject, "Tank runs low soon, 24%: North depot");
+  assert.match(mail.text, /expected to reach the warning threshold within days/);
+  assert.match(mail.text, /Warning threshold: 20%\n {2}Expected to be low: about 20 November 2026\n {2}Measured: 14/);
+  const german = mailOf(toCustomer({ language: "de" }), [itemOf({ alert: soon })]);
+  assert.match(german.text, /Voraussichtlich niedrig: etwa am 20\. November 2026\n/);
+  const filled = mailOf(toCustomer(), [itemOf({ update: "closed", alert: { ...soon, ...RECOVERED } })]);
+  assert.equal(filled.subject, "Tank no longer runs low soon, 82%: North depot");
+  assert.doesNotMatch(filled.text, /Expected to be low/);
+
+  const leak = { kind: "leak", leak: { since: OPENED, excess: 1.26 }, latest_fill_percentage: 61 } as const;
+  const leaking = mailOf(toOperator(), [itemOf({ alert: leak })]);
+  assert.equal(leaking.subject, "Possible leak: North depot");
+  assert.match(leaking.text, /Above normal use: 1\.3% \(34 liters\) a day since 12 November 2026\n {2}Noticed: 12/);
+  assert.match(
+    mailOf(toCustomer({ language: "de" }), [itemOf({ alert: leak })]).text,
+    /Über normalem Verbrauch: 1,3 % \(34 Liter\) am Tag seit 12\. November 2026\n/,
+  );
+});
+
+test("every kind has words for every update in every language", () => {
+  for (const language of LANGUAGES) {
+    const said = ALERT_KINDS.flatMap((kind) =>
+      (["opened", "reminder", "acknowledged", "closed"] as const).flatMap((update) =>
+        (["recovered", "turned_off"] as const).map((close_reason) => {
+          const alert = { kind, close_reason, closed_at: update === "closed" ? MEASURED : null } as const;
+          return mailOf(toOperator({ language }), [itemOf({ update, alert })]).subject;
+        }),
+      ),
+    );
+    assert.equal(new Set(said).size, ALERT_KINDS.length * 5, language);
+  }
+});
+
+test("in a digest the first to run low, and the largest leak, come first", () => {
+  const soon = Array.from({ length: 21 }, (_, i) =>
+    itemOf({ alert: { id: `a${i}`, kind: "runs_low_soon", runs_low_at: MEASURED - i * HOUR }, tank: { name: `Soon ${i}.` } }),
+  );
+  const leaks = Array.from({ length: 21 }, (_, i) =>
+    itemOf({ alert: { id: `l${i}`, kind: "leak", leak: { since: 0, excess: 1 + i } }, tank: { name: `Leak ${i}.` } }),
+  );
+  const mail = mailOf(toOperator(), [...leaks, ...soon]);
+  assert.equal(mail.subject, "21 tanks run low soon, 21 possible leaks");
+  assert.match(mail.text, /The 20 most urgent:\n\nSoon 20\.\n[\s\S]*The 20 most urgent:\n\nLeak 20\.\n/);
 });
 
 test(`above ${DIGEST_ABOVE} alerts of a kind, a mail has the counts and the ${DIGEST_ABOVE} most urgent`, () => {

@@ -46,6 +46,8 @@ export const ALERT: Alert = {
   fill_percentage: 19.5,
   latest_fill_percentage: 18,
   latest_reading_at: MEASURED,
+  runs_low_at: null,
+  leak: null,
   note: null,
   updated_at: MEASURED,
 };

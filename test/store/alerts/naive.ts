@@ -1,5 +1,5 @@
 // Alerts as the rules say, written without looking at how the service does it: after every commit the tanks that it touched are
-// judged by their newest reading, and at every sweep all tanks are.
+// judged by their newest reading and their forecast, and at every sweep all tanks are.
 
 import type { TankState } from "../../../src/domain/changes.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
@@ -13,7 +13,21 @@ const SILENT_AFTER = 48 * HOUR;
 export type TankFacts = { readonly state: TankState; readonly readings: readonly Reading[] };
 export type Facts = ReadonlyMap<string, TankFacts>;
 
-type Kind = "low" | "silent";
+const KINDS = ["low", "silent", "runs_low_soon", "leak"] as const;
+type Kind = (typeof KINDS)[number];
+
+/** A forecast as it was stored. */
+export type NaiveForecast = {
+  readonly state: "ok" | "no_use" | "stale" | "insufficient_data";
+  readonly computedAt: number;
+  readonly runsLowAt: number | null;
+  readonly level: number | null;
+  readonly leak: { readonly since: number; readonly excess: number } | "none" | "ending" | null;
+  /** The newest reading that it knows. */
+  readonly knows: Reading;
+  /** Another one has to be computed: this one counts no more. */
+  readonly isOutdated: boolean;
+};
 
 export type NaiveAlert = {
   readonly tank: string;
@@ -24,6 +38,8 @@ export type NaiveAlert = {
   reason: string | null;
   readonly threshold: number;
   readonly fill: number;
+  readonly runsLowAt: number | null;
+  readonly leakSince: number | null;
   /** Set when it is closed. */
   latest: Reading | undefined;
 };
@@ -36,6 +52,7 @@ export class NaiveAlerts {
   events: NaiveEvent[] = [];
   /** Conditions that were noticed and have not cleared since, whether or not their alert was closed by hand: "tank kind". */
   #noticed = new Set<string>();
+  #forecasts = new Map<string, NaiveForecast>();
   #lastSweep: number | undefined;
   #silenceFrom = Number.NEGATIVE_INFINITY;
 
@@ -44,6 +61,7 @@ export class NaiveAlerts {
     copy.alerts = this.alerts.map((alert) => ({ ...alert }));
     copy.events = [...this.events];
     copy.#noticed = new Set(this.#noticed);
+    copy.#forecasts = new Map(this.#forecasts);
     copy.#lastSweep = this.#lastSweep;
     copy.#silenceFrom = this.#silenceFrom;
     return copy;
@@ -52,7 +70,34 @@ export class NaiveAlerts {
   commit(before: Facts, after: Facts, now: number): void {
     for (const [tank, facts] of after) {
       const known = before.get(tank);
-      if (isTouched(known, facts)) this.#judge(tank, facts, now, false);
+      if (known !== undefined && JSON.stringify(placeOf(known)) !== JSON.stringify(placeOf(facts))) {
+        const isSameThreshold = placeOf(known).threshold === placeOf(facts).threshold;
+        this.#place(tank, facts, isSameThreshold, now);
+      }
+      if (isTouched(known, facts)) this.#judge(tank, facts, now, "commit");
+    }
+  }
+
+  /** Of live tanks with readings. */
+  forecast(forecasts: ReadonlyMap<string, NaiveForecast>, facts: Facts, now: number): void {
+    for (const [tank, forecast] of forecasts) {
+      this.#forecasts.set(tank, forecast);
+      this.#judge(tank, facts.get(tank) as TankFacts, now, "forecast");
+    }
+  }
+
+  /** The order of the fleet follows the readings. */
+  place(facts: Facts, now: number): void {
+    for (const [tank, one] of facts) this.#place(tank, one, true, now);
+  }
+
+  /** A forecast that is over a day old, or does not know the newest reading or the threshold, has to be computed again. */
+  #place(tank: string, { state, readings }: TankFacts, isSameThreshold: boolean, now: number): void {
+    const forecast = this.#forecasts.get(tank);
+    if (forecast === undefined) return;
+    if (state.deleted) this.#forecasts.delete(tank);
+    else if (!isSameThreshold || !knows(forecast, readings) || now - forecast.computedAt >= DAY) {
+      this.#forecasts.set(tank, { ...forecast, isOutdated: true });
     }
   }
 
@@ -62,7 +107,7 @@ export class NaiveAlerts {
     if (Math.abs(passed) < 25_000) return false;
     if (Math.abs(passed) > HOUR) this.#silenceFrom = now;
     this.#lastSweep = now;
-    for (const [tank, one] of facts) this.#judge(tank, one, now, true);
+    for (const [tank, one] of facts) this.#judge(tank, one, now, "sweep");
     return true;
   }
 
@@ -85,13 +130,13 @@ export class NaiveAlerts {
     return this.alerts.find((alert) => alert.tank === tank && alert.kind === kind && alert.state !== "closed");
   }
 
-  #judge(tank: string, { state, readings }: TankFacts, now: number, isSweep: boolean): void {
+  #judge(tank: string, { state, readings }: TankFacts, now: number, by: "commit" | "sweep" | "forecast"): void {
     const latest = readings.at(-1);
     if (state.deleted) {
       for (const alert of this.alerts) {
         if (alert.tank === tank && alert.state !== "closed") this.#close(alert, "tank_deleted", latest, now, true);
       }
-      for (const kind of ["low", "silent"]) this.#noticed.delete(`${tank} ${kind}`);
+      for (const kind of KINDS) this.#noticed.delete(`${tank} ${kind}`);
       return;
     }
     if (latest === undefined) return;
@@ -108,17 +153,50 @@ export class NaiveAlerts {
       }
     } else if (fill <= threshold && !isPaused) this.#open(tank, "low", threshold, latest, now, isRecent);
 
+    const isLow = fill <= threshold || this.#noticed.has(`${tank} low`);
+    const isForecastNews = now - latest.created_at <= 8 * DAY;
+    const stored = this.#forecasts.get(tank);
+    const forecast = stored !== undefined && !stored.isOutdated && knows(stored, readings) ? stored : undefined;
+    const saysNothing = forecast === undefined || forecast.state === "stale" || forecast.state === "insufficient_data";
+    const days = saysNothing ? Number.NaN : ((forecast.runsLowAt ?? Number.POSITIVE_INFINITY) - forecast.computedAt) / DAY;
+    if (this.#noticed.has(`${tank} runs_low_soon`)) {
+      const alert = this.unclosed(tank, "runs_low_soon");
+      const isByThreshold = alert !== undefined && threshold < alert.threshold && fill <= alert.fill;
+      const cleared = isByThreshold ? "threshold_changed" : "recovered";
+      const reason = state.alerts.runs_low_soon ? (isLow ? "became_low" : days > 9.75 ? cleared : undefined) : "turned_off";
+      if (reason !== undefined) this.#clear(tank, "runs_low_soon", reason, latest, now, isForecastNews);
+    } else if (state.alerts.runs_low_soon && !isLow && !isPaused && days <= 7 && fill <= (forecast?.level ?? 100) + 5) {
+      this.#open(tank, "runs_low_soon", threshold, latest, now, isForecastNews, { runsLowAt: forecast?.runsLowAt ?? null });
+    }
+    const leak = forecast?.leak ?? "ending";
+    if (this.#noticed.has(`${tank} leak`)) {
+      const reason = state.alerts.leak ? (leak === "none" ? "recovered" : undefined) : "turned_off";
+      if (reason !== undefined) this.#clear(tank, "leak", reason, latest, now, isForecastNews);
+    } else if (state.alerts.leak && !isPaused && typeof leak === "object") {
+      this.#open(tank, "leak", threshold, latest, now, isForecastNews, { leakSince: leak.since });
+    }
+
     const limit = Math.max(silent_after ?? SILENT_AFTER, 3 * usualInterval(readings));
     const silentAt = Math.max(latest.created_at, this.#silenceFrom) + limit;
     if (!this.#noticed.has(`${tank} silent`)) {
-      if (isSweep && now >= silentAt && !isPaused) this.#open(tank, "silent", threshold, latest, now, now - silentAt <= DAY);
-    } else if (!isSweep && now - latest.created_at < limit) this.#clear(tank, "silent", "recovered", latest, now, true);
+      if (by === "sweep" && now >= silentAt && !isPaused)
+        this.#open(tank, "silent", threshold, latest, now, now - silentAt <= DAY);
+    } else if (by === "commit" && now - latest.created_at < limit) this.#clear(tank, "silent", "recovered", latest, now, true);
   }
 
-  #open(tank: string, kind: Kind, threshold: number, latest: Reading, now: number, isNews: boolean): void {
+  #open(
+    tank: string,
+    kind: Kind,
+    threshold: number,
+    latest: Reading,
+    now: number,
+    isNews: boolean,
+    forecast: Partial<Pick<NaiveAlert, "runsLowAt" | "leakSince">> = {},
+  ): void {
     this.#noticed.add(`${tank} ${kind}`);
     const alert = { tank, kind, state: "open", openedAt: now, closedAt: null, reason: null, threshold } as const;
-    this.alerts.push({ ...alert, fill: latest.fill_percentage, latest: undefined });
+    const fill = latest.fill_percentage;
+    this.alerts.push({ ...alert, fill, runsLowAt: null, leakSince: null, ...forecast, latest: undefined });
     this.events.push({ tank, kind, type: "alert.opened", isNews });
   }
 
@@ -138,6 +216,17 @@ export class NaiveAlerts {
 }
 
 const isAbove = (fill: number, threshold: number): boolean => fill > threshold && fill >= Math.min(threshold + MARGIN, 100);
+
+function knows({ knows: known }: NaiveForecast, readings: readonly Reading[]): boolean {
+  const latest = readings.at(-1);
+  return known.created_at === latest?.created_at && known.fill_percentage === latest.fill_percentage;
+}
+
+const placeOf = ({ state: { tank, deleted } }: TankFacts) => ({
+  deleted,
+  threshold: tank.min_fill_alert_percentage,
+  owner: tank.owner_id,
+});
 
 function usualInterval(readings: readonly Reading[]): number {
   const intervals = readings.slice(1).map(({ created_at }, i) => created_at - (readings[i] as Reading).created_at);

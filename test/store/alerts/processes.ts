@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { alertObject } from "../../../src/domain/alerts/alert.ts";
+import { DEFAULT_ALERT_SETTINGS } from "../../../src/domain/alerts/evaluate.ts";
 import type { Command } from "../../../src/domain/commands/command.ts";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
@@ -11,7 +12,7 @@ import { at, command, executed } from "../../support/commands.ts";
 import type { SentReading } from "../../support/readings.ts";
 import { startScript } from "../../support/script.ts";
 import type { Lifetime } from "../../support/service.ts";
-import { alertsOf, putFleet } from "../alert-support.ts";
+import { alertsOf, putFleet, putForecast } from "../alert-support.ts";
 import { checked, readingsOf, WHOLE } from "../conformance/objects.ts";
 import type { Engine } from "../engines.ts";
 import { runSql } from "../raw-sql.ts";
@@ -67,7 +68,11 @@ export async function ingestInProcesses(engine: Engine, life: Lifetime, seed: st
   let isDone = false;
   const others = (async () => {
     for (let now = Date.now(); !isDone; now += 60_000) {
-      await store.sweepAlerts({ at: now });
+      await store.sweepAlerts({ at: now, settings: DEFAULT_ALERT_SETTINGS });
+      const tankId = random.pick(TANKS);
+      const hasReading = (await readingsOf(store, tankId, { size: 1 })).totalItems > 0;
+      const leak = random.pick([{ since: now, excess: 1 }, "none"] as const);
+      if (hasReading) await putForecast(store, tankId, { days: random.pick([3, 30]), leak });
       const [alert] = await store.unclosedAlerts(TANKS);
       if (alert !== undefined) await store.execute(command.acknowledgeAlert(alert.id), at(Date.now()));
       const threshold = { min_fill_alert_percentage: random.pick([10, 20, 30]) };

@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import type { Alert } from "../../../src/domain/alerts/alert.ts";
+import { DEFAULT_ALERT_SETTINGS } from "../../../src/domain/alerts/evaluate.ts";
 import type { Command } from "../../../src/domain/commands/command.ts";
+import type { ComputedForecast } from "../../../src/domain/forecast/stored.ts";
 import { formatInstant } from "../../../src/domain/instant.ts";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
@@ -13,8 +15,8 @@ import { alertsOf } from "../alert-support.ts";
 import { checked, customer, tank, WHOLE } from "../conformance/objects.ts";
 import type { Engine, Opened } from "../engines.ts";
 import { ModelStore } from "../model.ts";
-import { type Facts, NaiveAlerts, type TankFacts } from "./naive.ts";
-import { type AlertStep, CUSTOMERS, DEVICES, TANKS } from "./steps.ts";
+import { type Facts, NaiveAlerts, type NaiveForecast, type TankFacts } from "./naive.ts";
+import { type AlertStep, CUSTOMERS, DEVICES, type GivenForecast, TANKS } from "./steps.ts";
 
 const MINUTE = 60_000;
 const HALF_HOUR = 30 * MINUTE;
@@ -100,6 +102,16 @@ class AlertRun {
         const record = { tank: tank(step.tank, step.customer, fields), deleted: step.deleted };
         return this.#commit((store) => store.importTanks([record], at(this.#now)));
       }
+      case "forecast":
+        return this.#forecast(step.forecasts);
+      case "kinds": {
+        const { runs_low_soon, leak } = step;
+        return this.#command(command.changeTank(step.tank, { alerts: { runs_low_soon, leak } }));
+      }
+      case "place":
+        await this.#store.placeTanks(TANKS, this.#now);
+        this.#naive.place(await this.#facts(), this.#now);
+        return this.#compareWithOneOf([this.#naive]);
       case "acknowledge":
       case "close":
         return this.#byHand(step.do, step.tank, step.kind);
@@ -168,6 +180,29 @@ class AlertRun {
     await this.#compareWithOneOf([this.#naive]);
   }
 
+  async #forecast(given: readonly GivenForecast[]): Promise<void> {
+    const facts = await this.#facts();
+    const [computed, naive]: [ComputedForecast[], Map<string, NaiveForecast>] = [[], new Map()];
+    for (const one of given) {
+      const { state, readings } = facts.get(one.tank) ?? {};
+      const knows = readings?.at(-1);
+      if (knows === undefined || state === undefined) continue;
+      const runsLowAt = one.state === "ok" && one.daysLeft !== null ? this.#now + one.daysLeft * 48 * HALF_HOUR : null;
+      const level = one.state === "ok" ? knows.fill_percentage - one.rise : null;
+      const leak = one.leak === "open" ? { since: this.#now - 1000, excess: 1.5 } : one.leak;
+      const when = { p10: runsLowAt, p50: runsLowAt, p90: null };
+      const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null };
+      const latestAt = knows.created_at - Number(one.isLate);
+      const forecast = { state: one.state, based_on_until: latestAt, ...values, level, leak };
+      computed.push({ tankId: one.tank, latestAt, forecast, refills: [] });
+      const stored = { state: one.state, computedAt: this.#now, runsLowAt, level, leak, knows, isOutdated: one.isLate };
+      if (!state.deleted) naive.set(one.tank, stored);
+    }
+    await this.#store.putForecasts(computed, this.#now);
+    this.#naive.forecast(naive, facts, this.#now);
+    await this.#compareWithOneOf([this.#naive]);
+  }
+
   async #byHand(action: "acknowledge" | "close", tankId: string, kind: Alert["kind"]): Promise<void> {
     const alert = (await this.#store.unclosedAlerts([tankId])).find((one) => one.kind === kind);
     assert.equal(alert?.state, this.#naive.unclosed(tankId, kind)?.state);
@@ -183,7 +218,7 @@ class AlertRun {
     let turn: number | undefined;
     let swept = false;
     for (let hasMore = true; hasMore; ) {
-      ({ turn, hasMore } = await this.#store.sweepAlerts({ turn, at: this.#now }));
+      ({ turn, hasMore } = await this.#store.sweepAlerts({ turn, at: this.#now, settings: DEFAULT_ALERT_SETTINGS }));
       swept ||= turn !== undefined;
     }
     assert.equal(this.#naive.sweep(await this.#facts(), this.#now), swept, "whose turn it was");
@@ -218,7 +253,7 @@ class AlertRun {
       .map(({ tank_id, kind, owner_id, state, opened_at, closed_at, close_reason, threshold, fill_percentage, ...rest }) =>
         JSON.stringify([
           ...[tank_id, kind, owner_id, state, opened_at, closed_at, close_reason, threshold, fill_percentage],
-          ...[rest.latest_reading_at, rest.latest_fill_percentage],
+          ...[rest.latest_reading_at, rest.latest_fill_percentage, rest.runs_low_at, rest.leak?.since ?? null],
         ]),
       )
       .sort();
@@ -256,10 +291,10 @@ function naiveAlerts(naive: NaiveAlerts, facts: Facts): string[] {
     .map((alert) => {
       const { state, readings } = facts.get(alert.tank) as TankFacts;
       const latest = alert.state === "closed" ? alert.latest : readings.at(-1);
-      const { tank: tankId, kind, openedAt, closedAt, reason, threshold, fill } = alert;
+      const { tank: tankId, kind, openedAt, closedAt, reason, threshold, fill, runsLowAt, leakSince } = alert;
       return JSON.stringify([
         ...[tankId, kind, state.tank.owner_id, alert.state, openedAt, closedAt, reason, threshold, fill],
-        ...[latest?.created_at, latest?.fill_percentage],
+        ...[latest?.created_at, latest?.fill_percentage, runsLowAt, leakSince],
       ]);
     })
     .sort();

@@ -2,6 +2,7 @@
 // so that readings are late, replaced and repeated, and conditions come and go.
 
 import fc from "fast-check";
+import { ALERT_KINDS } from "../../../src/domain/alerts/alert.ts";
 
 export const TANKS = ["t0", "t1", "t2", "t3"];
 export const CUSTOMERS = ["a", "b"];
@@ -24,7 +25,24 @@ const source = fc.oneof(
 const reading = fc.record({ source, age, fill });
 const batch = fc.array(reading, { minLength: 1, maxLength: 6 });
 
-const kind = fc.constantFrom("low" as const, "silent" as const);
+const kind = fc.constantFrom(...ALERT_KINDS);
+/** Around the limits of `runs_low_soon`, whose alerts open at 7 and close above 9.75 days. */
+const daysLeft = fc.option(fc.constantFrom(0, 3, 7, 7.01, 9.75, 9.76, 40), { freq: 6 });
+const forecastState = fc.oneof(
+  { weight: 6, arbitrary: fc.constant("ok" as const) },
+  fc.constantFrom("no_use" as const, "stale" as const, "insufficient_data" as const),
+);
+const leak = fc.constantFrom("open" as const, "none" as const, "ending" as const, null);
+const forecast = fc.record({
+  tank,
+  state: forecastState,
+  daysLeft,
+  leak,
+  /** How far the newest reading is above the level of the forecast. */
+  rise: fc.constantFrom(0, 0, 0, 5, 5.5),
+  /** Whether a reading came while it was computed. */
+  isLate: fc.constantFrom(false, false, false, true),
+});
 const minutes = fc.oneof(fc.constantFrom(1, 31, 59, 61, 600, 2881, 5000), fc.nat(3000));
 
 const step = fc.oneof(
@@ -49,6 +67,19 @@ const step = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ do: fc.constant("silentAfter" as const), tank, hours: fc.option(fc.integer({ min: 1, max: 100 })) }),
   },
+  {
+    weight: 9,
+    arbitrary: fc.record({
+      do: fc.constant("forecast" as const),
+      forecasts: fc.uniqueArray(forecast, { minLength: 1, maxLength: 4, selector: (one) => one.tank }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("kinds" as const), tank, runs_low_soon: fc.boolean(), leak: fc.boolean() }),
+  },
+  /** The job that keeps the order of the fleet. */
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("place" as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("acknowledge" as const), tank, kind }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("close" as const), tank, kind }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant("sweep" as const) }) },
@@ -63,6 +94,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("reopen" as const) }) },
 );
 
+export type GivenForecast = typeof forecast extends fc.Arbitrary<infer F> ? F : never;
 export type AlertStep = typeof step extends fc.Arbitrary<infer S> ? S : never;
 export const histories = (maxLength: number): fc.Arbitrary<AlertStep[]> =>
   fc.array(step, { minLength: 1, maxLength, size: "max" });

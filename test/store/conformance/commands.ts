@@ -59,7 +59,7 @@ export function commandConformance(engine: Engine): void {
       tank: one,
       deleted: false,
       shape: SHAPE,
-      alerts: { silent_after: null, paused_until: null },
+      alerts: { silent_after: null, paused_until: null, runs_low_soon: true, leak: true },
     });
     assert.deepEqual(managedTank && withReleasedField(tankResource(managedTank)), createdTank);
     assert.deepEqual((await tanksOf(other, { from: NEW_YEAR, to: NEW_YEAR }, scopeOf("cus_new"))).data, [one]);

@@ -24,6 +24,8 @@ const ALERTS = [
   { silent_after: "72h" },
   { silent_after: "90m", paused_until: "2026-06-01T12:00:00Z" },
   { silent_after: null, paused_until: null },
+  { runs_low_soon: false, leak: true },
+  { leak: null },
   { silent_after: "9m" },
 ];
 const PROFILES = [
@@ -186,6 +188,28 @@ const COMMANDS: Readonly<Record<Command["type"], readonly [weight: number, make:
     }),
   ],
   verify_customer: [1, () => ({ type: "verify_customer", hash: "none" })],
+  // The model has no users: what happens to them is in test/store/accounts.test.ts.
+  create_user: [1, ({ number }) => ({ type: "create_user", newId: `usr-${number}`, fields: { role: "driver" } })],
+  change_user: [1, ({ ifMatch }) => ({ type: "change_user", id: "none", fields: {}, ifMatch })],
+  remove_user: [1, ({ ifMatch }) => ({ type: "remove_user", id: "none", ifMatch })],
+  create_sign_in_link: [1, () => ({ type: "create_sign_in_link", id: "none", hash: "h" })],
+  request_sign_in: [
+    1,
+    ({ number }) => ({
+      type: "request_sign_in",
+      email: `nobody-${number}@none.example`,
+      browser: "b",
+      secrets: [{ hash: `h${number}`, code: "c" }],
+    }),
+  ],
+  sign_in: [
+    1,
+    ({ number }) => ({
+      ...{ type: "sign_in", proof: { token: "none" }, account: undefined, newId: `ses-${number}`, hash: `s${number}` },
+      ...{ userAgent: null, replaces: undefined },
+    }),
+  ],
+  end_session: [1, () => ({ type: "end_session", id: "none" })],
   provision: [
     2,
     ({ random, number }) => ({

@@ -263,7 +263,12 @@ function fewTank(random: Random): TankRecord {
   const fields = { assigned_device_id: random.pick(DEVICES), min_fill_alert_percentage: random.whole(0, 100) };
   const upright = { kind: "upright", unit: "m", height: 2, sensor_height: 2.2 } as const;
   const shape = random.pick([{}, {}, { shape: null }, { shape: upright }]);
-  const alerts = random.pick([{}, {}, { alerts: NO_TANK_ALERTS }, { alerts: { silent_after: 3_600_000, paused_until: 5 } }]);
+  const alerts = random.pick([
+    {},
+    {},
+    { alerts: NO_TANK_ALERTS },
+    { alerts: { silent_after: 3_600_000, paused_until: 5, runs_low_soon: true, leak: false } },
+  ]);
   return { tank: tank(random.pick(TANKS), random.pick(CUSTOMERS), fields), deleted: random.chance(0.1), ...shape, ...alerts };
 }
 

@@ -7,7 +7,9 @@ const alerts = (count: number, shown: string, state: string): string =>
   `${count === 1 ? "1 Warnung" : `${shown} Warnungen`} ${state}`;
 const REASONS = {
   recovered: "Ursache behoben",
+  became_low: "der Füllstand ist jetzt niedrig",
   threshold_changed: "die Warnschwelle wurde geändert",
+  turned_off: "diese Warnungen wurden abgeschaltet",
   tank_deleted: "der Tank wurde gelöscht",
   manual: "von Hand geschlossen",
 };
@@ -23,6 +25,20 @@ export const de: Phrases = {
       acknowledged: (name, percent) => `Bestätigt: Füllstand niedrig, ${percent}: ${name}`,
       recovered: (name, percent) => `Füllstand nicht mehr niedrig, ${percent}: ${name}`,
       closed: (name) => `Geschlossen: Warnung zum Füllstand von ${name}`,
+    },
+    runs_low_soon: {
+      opened: (name, percent) => `Füllstand bald niedrig, ${percent}: ${name}`,
+      reminder: (name, percent) => `Erinnerung: Füllstand bald niedrig, ${percent}: ${name}`,
+      acknowledged: (name, percent) => `Bestätigt: Füllstand bald niedrig, ${percent}: ${name}`,
+      recovered: (name, percent) => `Füllstand in nächster Zeit nicht mehr niedrig, ${percent}: ${name}`,
+      closed: (name) => `Geschlossen: Warnung zum erwarteten Füllstand von ${name}`,
+    },
+    leak: {
+      opened: (name) => `Mögliches Leck: ${name}`,
+      reminder: (name) => `Erinnerung: mögliches Leck: ${name}`,
+      acknowledged: (name) => `Bestätigt: mögliches Leck: ${name}`,
+      recovered: (name) => `Verbrauch wieder normal: ${name}`,
+      closed: (name) => `Geschlossen: Warnung zu einem Leck von ${name}`,
     },
     silent: {
       opened: (name) => `Keine Messwerte von Tank: ${name}`,
@@ -40,6 +56,20 @@ export const de: Phrases = {
       recovered: (count, shown) => `${tanks(count, shown)} wieder über der Warnschwelle`,
       closed: (count, shown) => alerts(count, shown, "zum Füllstand geschlossen"),
     },
+    runs_low_soon: {
+      opened: (count, shown) => `${tanks(count, shown)} mit bald niedrigem Füllstand`,
+      reminder: (count, shown) => `${tanks(count, shown)} weiterhin mit bald niedrigem Füllstand`,
+      acknowledged: (count, shown) => alerts(count, shown, "zum erwarteten Füllstand bestätigt"),
+      recovered: (count, shown) => `${tanks(count, shown)} nicht mehr mit bald niedrigem Füllstand`,
+      closed: (count, shown) => alerts(count, shown, "zum erwarteten Füllstand geschlossen"),
+    },
+    leak: {
+      opened: (count, shown) => (count === 1 ? "1 mögliches Leck" : `${shown} mögliche Lecks`),
+      reminder: (count, shown) => (count === 1 ? "1 weiterhin mögliches Leck" : `${shown} weiterhin mögliche Lecks`),
+      acknowledged: (count, shown) => alerts(count, shown, "zu Lecks bestätigt"),
+      recovered: (count, shown) => `${tanks(count, shown)} mit wieder normalem Verbrauch`,
+      closed: (count, shown) => alerts(count, shown, "zu Lecks geschlossen"),
+    },
     silent: {
       opened: (count, shown) => `${tanks(count, shown)} ohne Messwerte`,
       reminder: (count, shown) => `${tanks(count, shown)} weiterhin ohne Messwerte`,
@@ -56,6 +86,22 @@ export const de: Phrases = {
         `${these(count)} ${count === 1 ? "liegt" : "liegen"} weiterhin an oder unter der Warnschwelle. Ist eine Lieferung unterwegs, ist nichts zu tun.`,
       recovered: (count) =>
         `${these(count)} ${count === 1 ? "liegt" : "liegen"} wieder über der Warnschwelle. Es ist nichts zu tun.`,
+    },
+    runs_low_soon: {
+      opened: (count) =>
+        `${these(count)} ${count === 1 ? "wird" : "werden"} die Warnschwelle voraussichtlich in wenigen Tagen erreichen. Bitte planen Sie eine Lieferung.`,
+      reminder: (count) =>
+        `${these(count)} ${count === 1 ? "wird" : "werden"} die Warnschwelle weiterhin voraussichtlich in wenigen Tagen erreichen. Ist eine Lieferung unterwegs, ist nichts zu tun.`,
+      recovered: (count) =>
+        `${these(count)} ${count === 1 ? "wird" : "werden"} die Warnschwelle voraussichtlich nicht mehr bald erreichen. Es ist nichts zu tun.`,
+    },
+    leak: {
+      opened: (count) =>
+        `${these(count)} ${count === 1 ? "verliert" : "verlieren"} Tag für Tag weit mehr, als für die Jahreszeit üblich ist. Bitte prüfen Sie, ob es ein Leck, einen Diebstahl oder einen ungewöhnlichen Verbrauch gibt.`,
+      reminder: (count) =>
+        `${these(count)} ${count === 1 ? "verliert" : "verlieren"} weiterhin weit mehr, als für die Jahreszeit üblich ist.`,
+      recovered: (count) =>
+        `Der Verbrauch ${count === 1 ? "dieses Tanks" : "dieser Tanks"} ist seit einigen Tagen wieder normal.`,
     },
     silent: {
       opened: (count) =>
@@ -81,6 +127,10 @@ export const de: Phrases = {
   measured: "Gemessen",
   lastReading: "Letzter Messwert",
   noticed: "Bemerkt",
+  runsLow: "Voraussichtlich niedrig",
+  runsLowAbout: (date) => `etwa am ${date}`,
+  excess: "Über normalem Verbrauch",
+  excessSince: (percent, volume, since) => `${percent} (${volume}) am Tag seit ${since}`,
   customer: "Kunde",
   phone: "Telefon",
   tankId: "Tank-ID",
@@ -103,6 +153,15 @@ export const de: Phrases = {
     copyLink: "Oder öffnen Sie diesen Link:",
     validity: "Der Link ist 7 Tage gültig und kann einmal verwendet werden.",
     unexpected: "Wenn Sie diese E-Mail nicht erwartet haben, ignorieren Sie sie: Es wird Ihnen nichts gesendet.",
+  },
+  signIn: {
+    subject: "Ihr Link zur Anmeldung",
+    purpose: "Öffnen Sie diesen Link, um Ihre Tanks zu sehen:",
+    button: "Anmelden",
+    copyLink: "Oder öffnen Sie diesen Link:",
+    code: (code) => `Oder geben Sie dort, wo Sie die E-Mail angefordert haben, diesen Code ein: ${code}`,
+    validity: "Link und Code sind 10 Minuten lang und einmal gültig. Niemand von uns wird Sie jemals danach fragen.",
+    unexpected: "Wenn Sie diese E-Mail nicht angefordert haben, ignorieren Sie sie: Ohne sie kann sich niemand anmelden.",
   },
   test: {
     subject: "Test eines Benachrichtigungskanals",

@@ -2,10 +2,13 @@ import type { Phrases } from "../phrases.ts";
 
 const tanks = (count: number, shown: string): string => (count === 1 ? "1 tank" : `${shown} tanks`);
 const are = (count: number): string => (count === 1 ? "is" : "are");
+const runs = (count: number): string => (count === 1 ? "runs" : "run");
 const these = (count: number): string => (count === 1 ? "This tank" : "These tanks");
 const REASONS = {
   recovered: "recovered",
+  became_low: "the tank is low now",
   threshold_changed: "the threshold was changed",
+  turned_off: "such alerts were turned off",
   tank_deleted: "the tank was deleted",
   manual: "closed by hand",
 };
@@ -21,6 +24,20 @@ export const en: Phrases = {
       acknowledged: (name, percent) => `Acknowledged: tank low, ${percent}: ${name}`,
       recovered: (name, percent) => `Tank no longer low, ${percent}: ${name}`,
       closed: (name) => `Closed: low-fill alert of ${name}`,
+    },
+    runs_low_soon: {
+      opened: (name, percent) => `Tank runs low soon, ${percent}: ${name}`,
+      reminder: (name, percent) => `Reminder: tank runs low soon, ${percent}: ${name}`,
+      acknowledged: (name, percent) => `Acknowledged: tank runs low soon, ${percent}: ${name}`,
+      recovered: (name, percent) => `Tank no longer runs low soon, ${percent}: ${name}`,
+      closed: (name) => `Closed: runs-low alert of ${name}`,
+    },
+    leak: {
+      opened: (name) => `Possible leak: ${name}`,
+      reminder: (name) => `Reminder: possible leak: ${name}`,
+      acknowledged: (name) => `Acknowledged: possible leak: ${name}`,
+      recovered: (name) => `Use is normal again: ${name}`,
+      closed: (name) => `Closed: leak alert of ${name}`,
     },
     silent: {
       opened: (name) => `No readings from tank: ${name}`,
@@ -38,6 +55,20 @@ export const en: Phrases = {
       recovered: (count, shown) => `${tanks(count, shown)} ${are(count)} no longer low`,
       closed: (count, shown) => (count === 1 ? "1 low-fill alert closed" : `${shown} low-fill alerts closed`),
     },
+    runs_low_soon: {
+      opened: (count, shown) => `${tanks(count, shown)} ${runs(count)} low soon`,
+      reminder: (count, shown) => `${tanks(count, shown)} still ${runs(count)} low soon`,
+      acknowledged: (count, shown) => (count === 1 ? "1 runs-low alert acknowledged" : `${shown} runs-low alerts acknowledged`),
+      recovered: (count, shown) => `${tanks(count, shown)} no longer ${runs(count)} low soon`,
+      closed: (count, shown) => (count === 1 ? "1 runs-low alert closed" : `${shown} runs-low alerts closed`),
+    },
+    leak: {
+      opened: (count, shown) => (count === 1 ? "1 possible leak" : `${shown} possible leaks`),
+      reminder: (count, shown) => (count === 1 ? "1 possible leak goes on" : `${shown} possible leaks go on`),
+      acknowledged: (count, shown) => (count === 1 ? "1 leak alert acknowledged" : `${shown} leak alerts acknowledged`),
+      recovered: (count, shown) => `use of ${tanks(count, shown)} is normal again`,
+      closed: (count, shown) => (count === 1 ? "1 leak alert closed" : `${shown} leak alerts closed`),
+    },
     silent: {
       opened: (count, shown) => `${tanks(count, shown)} ${are(count)} silent`,
       reminder: (count, shown) => `${tanks(count, shown)} ${are(count)} still silent`,
@@ -52,6 +83,20 @@ export const en: Phrases = {
       reminder: (count) =>
         `${these(count)} ${are(count)} still at or below the warning threshold. If a delivery is on its way, nothing needs to be done.`,
       recovered: (count) => `${these(count)} ${are(count)} above the warning threshold again. Nothing needs to be done.`,
+    },
+    runs_low_soon: {
+      opened: (count) =>
+        `${these(count)} ${are(count)} expected to reach the warning threshold within days. Please plan a delivery.`,
+      reminder: (count) =>
+        `${these(count)} ${are(count)} still expected to reach the warning threshold within days. If a delivery is on its way, nothing needs to be done.`,
+      recovered: (count) =>
+        `${these(count)} ${are(count)} no longer expected to reach the warning threshold soon. Nothing needs to be done.`,
+    },
+    leak: {
+      opened: (count) =>
+        `${these(count)} ${count === 1 ? "loses" : "lose"} far more than is normal for the season, day after day. Please look for a leak, theft, or an unusual use.`,
+      reminder: (count) => `${these(count)} still ${count === 1 ? "loses" : "lose"} far more than is normal for the season.`,
+      recovered: (count) => `Use of ${count === 1 ? "this tank" : "these tanks"} has been normal for some days.`,
     },
     silent: {
       opened: (count) =>
@@ -76,6 +121,10 @@ export const en: Phrases = {
   measured: "Measured",
   lastReading: "Last reading",
   noticed: "Noticed",
+  runsLow: "Expected to be low",
+  runsLowAbout: (date) => `about ${date}`,
+  excess: "Above normal use",
+  excessSince: (percent, volume, since) => `${percent} (${volume}) a day since ${since}`,
   customer: "Customer",
   phone: "Phone",
   tankId: "Tank ID",
@@ -98,6 +147,15 @@ export const en: Phrases = {
     copyLink: "Or open this link:",
     validity: "The link is valid for 7 days and can be used once.",
     unexpected: "If you did not expect this mail, ignore it: nothing will be sent to you.",
+  },
+  signIn: {
+    subject: "Your link to sign in",
+    purpose: "Open this link to see your tanks:",
+    button: "Sign in",
+    copyLink: "Or open this link:",
+    code: (code) => `Or enter this code where you asked for the mail: ${code}`,
+    validity: "Link and code are valid for 10 minutes, and once. Nobody of us will ever ask you for them.",
+    unexpected: "If you did not ask for this mail, ignore it: without it nobody can sign in.",
   },
   test: {
     subject: "Test of a notification channel",

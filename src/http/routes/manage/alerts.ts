@@ -17,6 +17,7 @@ const body = {
 
 export const routes: readonly Route[] = [
   manageRoute("POST", `${PATH}/:id/acknowledge`, {
+    sessionRole: "dispatcher",
     operation: "acknowledgeAlert",
     summary: "Acknowledge an alert",
     description:
@@ -32,6 +33,7 @@ export const routes: readonly Route[] = [
     },
   }),
   manageRoute("POST", `${PATH}/:id/close`, {
+    sessionRole: "dispatcher",
     operation: "closeAlert",
     summary: "Close an alert",
     description:

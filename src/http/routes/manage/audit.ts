@@ -34,6 +34,7 @@ export const schemas = {
 
 export const routes: readonly Route[] = [
   manageRoute("GET", "/manage/v1/audit", {
+    sessionRole: "admin",
     operation: "listAudit",
     isLongRead: true,
     summary: "List the audit log",

@@ -85,6 +85,7 @@ export const schemas = {
 
 export const routes: readonly Route[] = [
   manageRoute("GET", PATH, {
+    sessionRole: "admin",
     operation: "listChannels",
     summary: "List channels",
     description: "All channels, newest first, without their secrets.",
@@ -99,6 +100,7 @@ export const routes: readonly Route[] = [
     },
   }),
   manageRoute("POST", PATH, {
+    sessionRole: "admin",
     operation: "createChannel",
     summary: "Create a channel",
     description: "Creates a webhook or an e-mail channel. The secret of a webhook is in this response and nowhere else.",
@@ -116,6 +118,7 @@ export const routes: readonly Route[] = [
     },
   }),
   manageRoute("GET", `${PATH}/:id`, {
+    sessionRole: "admin",
     operation: "inspectChannel",
     isLongRead: true,
     summary: "Inspect a channel",
@@ -132,6 +135,7 @@ export const routes: readonly Route[] = [
     },
   }),
   manageRoute("PATCH", `${PATH}/:id`, {
+    sessionRole: "admin",
     operation: "changeChannel",
     summary: "Change a channel",
     description: `${MERGE_PATCH} \`{"state":"active"}\` enables a disabled channel again. The type cannot be changed.`,
@@ -146,6 +150,7 @@ export const routes: readonly Route[] = [
     },
   }),
   manageRoute("DELETE", `${PATH}/:id`, {
+    sessionRole: "admin",
     operation: "deleteChannel",
     summary: "Delete a channel",
     description: "Deletes a channel for good. Its pending notifications are not sent any more.",
@@ -157,6 +162,7 @@ export const routes: readonly Route[] = [
     },
   }),
   manageRoute("POST", `${PATH}/:id/test`, {
+    sessionRole: "admin",
     operation: "testChannel",
     summary: "Test a channel",
     description: "Creates a notification `channel.test`, which is sent as all others are. Read it to see what became of it.",
@@ -173,6 +179,7 @@ export const routes: readonly Route[] = [
     },
   }),
   manageRoute("POST", `${PATH}/:id/rotate`, {
+    sessionRole: "admin",
     operation: "rotateChannel",
     summary: "Rotate the secret of a webhook",
     description: "Creates a new secret. Webhooks are signed with the old one, too, for the overlap.",
@@ -189,6 +196,7 @@ export const routes: readonly Route[] = [
     },
   }),
   manageRoute("POST", `${PATH}/:id/recover`, {
+    sessionRole: "admin",
     operation: "recoverChannel",
     summary: "Send failed notifications again",
     description:

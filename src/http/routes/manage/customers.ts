@@ -41,6 +41,7 @@ const one = (description: string) => ({ schema: ref("ManagedCustomer"), descript
 
 export const routes: readonly Route[] = [
   manageRoute("GET", PATH, {
+    sessionRole: "viewer",
     operation: "searchCustomers",
     isLongRead: true,
     summary: "Search customers",
@@ -58,6 +59,7 @@ export const routes: readonly Route[] = [
     },
   }),
   manageRoute("POST", PATH, {
+    sessionRole: "dispatcher",
     operation: "createCustomer",
     summary: "Create a customer",
     description: "Creates a customer, with a new id if none is given. An id that was ever used cannot be used again.",
@@ -71,6 +73,7 @@ export const routes: readonly Route[] = [
     },
   }),
   manageRoute("GET", `${PATH}/:id`, {
+    sessionRole: "viewer",
     operation: "inspectCustomer",
     summary: "Inspect a customer",
     description: "One customer with all its fields, deleted or not.",
@@ -83,6 +86,7 @@ export const routes: readonly Route[] = [
     },
   }),
   commandRoute("PATCH", `${PATH}/:id`, {
+    sessionRole: "dispatcher",
     operation: "changeCustomer",
     summary: "Change a customer",
     description: MERGE_PATCH,
@@ -92,6 +96,7 @@ export const routes: readonly Route[] = [
     command: ({ id, body, headers: { ifMatch } }) => ({ type: "change_customer", id, fields: body, ifMatch }),
   }),
   commandRoute("DELETE", `${PATH}/:id`, {
+    sessionRole: "dispatcher",
     operation: "deleteCustomer",
     summary: "Delete a customer",
     description: "Deletes a customer and disables its keys. Fails while the customer owns tanks, unless `tanks` is true.",
@@ -101,6 +106,7 @@ export const routes: readonly Route[] = [
     command: ({ id, parameters: { tanks }, headers: { ifMatch } }) => ({ type: "delete_customer", id, tanks, ifMatch }),
   }),
   manageRoute("POST", `${PATH}/:id/verification`, {
+    sessionRole: "dispatcher",
     operation: "requestVerification",
     summary: "Verify an address",
     description:
@@ -117,6 +123,7 @@ export const routes: readonly Route[] = [
     },
   }),
   commandRoute("POST", `${PATH}/:id/restore`, {
+    sessionRole: "dispatcher",
     operation: "restoreCustomer",
     summary: "Restore a customer",
     description: "Restores a deleted customer, with the tanks that were deleted together with it and their readings.",

@@ -92,6 +92,7 @@ const changeExample = {
 
 export const routes: readonly Route[] = [
   manageRoute("GET", PATH, {
+    sessionRole: "viewer",
     operation: "listDevices",
     isLongRead: true,
     summary: "List devices",
@@ -104,6 +105,7 @@ export const routes: readonly Route[] = [
     },
   }),
   manageRoute("GET", `${PATH}/:id`, {
+    sessionRole: "viewer",
     operation: "inspectDevice",
     summary: "Inspect a device",
     description: "One device, with the number of its pending readings, the newest of them, and why it is pending.",
@@ -113,6 +115,7 @@ export const routes: readonly Route[] = [
   }),
   ...(["PUT", "PATCH"] as const).map((method) =>
     manageRoute(method, `${PATH}/:id`, {
+      sessionRole: "dispatcher",
       operation: method === "PUT" ? "putDevice" : "changeDevice",
       summary: method === "PUT" ? "Register or change a device" : "Change a device",
       description:
@@ -134,6 +137,7 @@ export const routes: readonly Route[] = [
     }),
   ),
   manageRoute("DELETE", `${PATH}/:id`, {
+    sessionRole: "dispatcher",
     operation: "forgetDevice",
     summary: "Remove a device",
     description:

@@ -59,6 +59,7 @@ const created = {
 
 export const routes: readonly Route[] = [
   manageRoute("GET", PATH, {
+    sessionRole: "admin",
     operation: "listKeys",
     summary: "List keys",
     description: "All keys, newest first, without their secrets.",
@@ -74,6 +75,7 @@ export const routes: readonly Route[] = [
     },
   }),
   manageRoute("POST", PATH, {
+    sessionRole: "admin",
     operation: "createKey",
     summary: "Create a key",
     description: "Creates a key. Its secret is in this response and nowhere else.",
@@ -86,6 +88,7 @@ export const routes: readonly Route[] = [
     },
   }),
   manageRoute("GET", `${PATH}/:id`, {
+    sessionRole: "admin",
     operation: "inspectKey",
     summary: "Inspect a key",
     description: "One key, without its secret.",
@@ -99,6 +102,7 @@ export const routes: readonly Route[] = [
     },
   }),
   commandRoute("PATCH", `${PATH}/:id`, {
+    sessionRole: "admin",
     operation: "changeKey",
     summary: "Change a key",
     description:
@@ -109,6 +113,7 @@ export const routes: readonly Route[] = [
     command: ({ id, body, headers: { ifMatch } }) => ({ type: "change_key", id, fields: body, ifMatch }),
   }),
   commandRoute("DELETE", `${PATH}/:id`, {
+    sessionRole: "admin",
     operation: "revokeKey",
     summary: "Revoke a key",
     description: "Revokes a key permanently. It stops working within a second.",
@@ -117,6 +122,7 @@ export const routes: readonly Route[] = [
     command: ({ id, headers: { ifMatch } }) => ({ type: "revoke_key", id, ifMatch }),
   }),
   manageRoute("POST", `${PATH}/:id/rotate`, {
+    sessionRole: "admin",
     operation: "rotateKey",
     summary: "Rotate a key",
     description: "Creates a replacement with the same permissions and lifetime. The old key continues to work for the overlap.",

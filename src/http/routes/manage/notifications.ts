@@ -17,6 +17,7 @@ export const schemas = {
 
 export const routes: readonly Route[] = [
   manageRoute("GET", NOTIFICATIONS, {
+    sessionRole: "admin",
     operation: "listNotifications",
     isLongRead: true,
     summary: "List notifications",
@@ -35,6 +36,7 @@ export const routes: readonly Route[] = [
     },
   }),
   manageRoute("GET", `${NOTIFICATIONS}/:id`, {
+    sessionRole: "admin",
     operation: "inspectNotification",
     summary: "Inspect a notification",
     description: "One notification with the attempts to send it.",
@@ -47,6 +49,7 @@ export const routes: readonly Route[] = [
     },
   }),
   manageRoute("POST", `${NOTIFICATIONS}/:id/retry`, {
+    sessionRole: "admin",
     operation: "retryNotification",
     summary: "Send a notification again",
     description: "Sends a notification again, with the same id. One that is pending does not wait for its next attempt.",

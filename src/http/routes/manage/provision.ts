@@ -61,6 +61,7 @@ const example = {
 
 export const routes: readonly Route[] = [
   manageRoute("POST", PATH, {
+    sessionRole: "dispatcher",
     operation: "provision",
     summary: "Create or change many customers and tanks",
     description: `Up to ${MAX_ROWS} in total, customers before tanks. All are validated before any is written. Up to 1,000 are written in one transaction, more in several: if one fails, send the request again. An id may occur only once.`,

@@ -4,6 +4,7 @@ import { hash } from "node:crypto";
 import type { Command, IdempotencyKey } from "../../../domain/commands/command.ts";
 import type { Resource } from "../../../domain/resource.ts";
 import { instantField, integer, nullable, object, type Schema } from "../../../domain/schema.ts";
+import type { UserRole } from "../../../domain/user.ts";
 import type { ParameterSet } from "../../parameters.ts";
 import {
   JSON_TYPE,
@@ -17,7 +18,10 @@ import {
   route,
 } from "../../route.ts";
 
-type Definition<S extends ParameterSet> = Omit<Route<S>, "method" | "path" | "tag" | "requiredRole">;
+type Definition<S extends ParameterSet> = Omit<Route<S>, "method" | "path" | "tag" | "requiredRole"> & {
+  /** Of users: customers manage nothing. */
+  readonly sessionRole: UserRole;
+};
 
 export function manageRoute<S extends ParameterSet>(method: Method, path: string, definition: Definition<S>): Route {
   return route({ ...definition, method, path, tag: "Management", requiredRole: "manage" });

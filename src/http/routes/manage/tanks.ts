@@ -70,6 +70,7 @@ export const SWAP = flag("If the device serves another tank, the two tanks excha
 
 export const routes: readonly Route[] = [
   manageRoute("GET", PATH, {
+    sessionRole: "viewer",
     operation: "searchTanks",
     isLongRead: true,
     summary: "Search tanks",
@@ -90,6 +91,7 @@ export const routes: readonly Route[] = [
     },
   }),
   manageRoute("POST", PATH, {
+    sessionRole: "dispatcher",
     operation: "createTank",
     summary: "Create a tank",
     description: "Creates a tank, with a new id if none is given. Pending readings of its device are stored.",
@@ -103,6 +105,7 @@ export const routes: readonly Route[] = [
     },
   }),
   manageRoute("GET", `${PATH}/:id`, {
+    sessionRole: "viewer",
     operation: "inspectTank",
     summary: "Inspect a tank",
     description: "One tank with all its fields, deleted or not.",
@@ -115,6 +118,7 @@ export const routes: readonly Route[] = [
     },
   }),
   commandRoute("PATCH", `${PATH}/:id`, {
+    sessionRole: "dispatcher",
     operation: "changeTank",
     summary: "Change a tank",
     description: MERGE_PATCH,
@@ -127,6 +131,7 @@ export const routes: readonly Route[] = [
     },
   }),
   commandRoute("DELETE", `${PATH}/:id`, {
+    sessionRole: "dispatcher",
     operation: "deleteTank",
     summary: "Delete a tank",
     description: "Deletes a tank and frees its device. Its readings are kept, and are visible again once it is restored.",
@@ -135,6 +140,7 @@ export const routes: readonly Route[] = [
     command: ({ id, headers: { ifMatch } }) => ({ type: "delete_tank", id, ifMatch }),
   }),
   commandRoute("POST", `${PATH}/:id/restore`, {
+    sessionRole: "dispatcher",
     operation: "restoreTank",
     summary: "Restore a tank",
     description: "Restores a deleted tank with its readings. If its device serves another tank by now, give another device.",

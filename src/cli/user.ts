@@ -1,0 +1,147 @@
+// tank-monitor user create|list|update|remove|link|sessions|sign-out
+
+import { UserError } from "../domain/errors.ts";
+import { quoted } from "../domain/text.ts";
+import { isObject } from "../domain/validate.ts";
+import { apiCommand, createCommand, JSON_OPTION, listCommand, report, textOrNull } from "./api-command.ts";
+import { type CommandGroup, configOf, text } from "./command.ts";
+import { clean, print, say, Table } from "./output.ts";
+import { type Item, pathTo, type Service } from "./service.ts";
+
+const FIELDS = [
+  { flag: "email", path: "email", value: "ADDRESS", help: "the address that sign-in mail goes to" },
+  { flag: "name", path: "name", value: "NAME", help: "the name of the person" },
+  {
+    flag: "role",
+    path: "role",
+    value: "ROLE",
+    help: "viewer: reads; dispatcher: also alerts, customers, tanks, devices; admin: everything",
+  },
+];
+
+const create = createCommand({
+  noun: "user",
+  example: 'user create --email dana@example.com --name "Dana Fischer" --role admin',
+  body: FIELDS,
+  required: ["email", "name", "role"],
+  outcome: ({ email }) => `. A link to sign in, for use without mail: npx tank-monitor user link ${email}`,
+});
+
+/** Users are named by their address or their id. */
+async function idOf(service: Service, given: string): Promise<string> {
+  if (!given.includes("@")) return given;
+  const { data } = await service({ method: "GET", path: pathTo("users"), query: { email: given } });
+  const [found] = Array.isArray(data) && data.every(isObject) ? data : [];
+  if (found === undefined)
+    throw new UserError(`there is no user with the address ${quoted(given)}. See npx tank-monitor user list`);
+  return String(found["id"]);
+}
+
+const update = apiCommand({
+  name: "update",
+  summary: "change the name, role or address of a user",
+  help: "Change the name, role or address of a user. Another role or address ends the user's sessions.",
+  example: "user update dana@example.com --role admin",
+  takes: ["user"],
+  body: FIELDS,
+  options: [JSON_OPTION],
+  async execute({ call, id: given, body, service }) {
+    if (Object.keys(body).length === 0)
+      throw new UserError(`${call.name}: nothing to change. Give a flag such as --role ROLE`, 2);
+    const id = await idOf(service, given);
+    const user = await service({ method: "PATCH", path: pathTo("users", id), body });
+    return report(call, user, `user ${id} (${user["name"]}, ${user["role"]}) updated`);
+  },
+});
+
+const remove = apiCommand({
+  name: "remove",
+  summary: "remove a user, and end their sessions within a second",
+  example: "user remove dana@example.com",
+  takes: ["user"],
+  async execute({ id: given, service }) {
+    const id = await idOf(service, given);
+    await service({ method: "DELETE", path: pathTo("users", id) });
+    say(`user ${clean(id)} removed`);
+    return 0;
+  },
+});
+
+const link = apiCommand({
+  name: "link",
+  summary: "print a link that signs a user in, once, within 10 minutes",
+  help: `Print a link that signs a user in, alone, on stdout: for use without mail. It is valid for 10 minutes, and once.
+It leads to PUBLIC_URL; without it, to --url or to this machine.`,
+  example: "user link dana@example.com",
+  takes: ["user"],
+  async execute({ call, id: given, service }) {
+    const id = await idOf(service, given);
+    const { url } = await service({ method: "POST", path: pathTo("users", id, "link"), unrepeatable: true });
+    const { port } = configOf(call);
+    const base = text(call, "url")?.replace(/\/+$/, "") ?? `http://127.0.0.1:${port}`;
+    print(clean(String(url).startsWith("/") ? `${base}${url}` : String(url)));
+    say("The link is valid for 10 minutes, and once.");
+    return 0;
+  },
+});
+
+const sessions = apiCommand({
+  name: "sessions",
+  summary: "list where a user is signed in",
+  example: "user sessions dana@example.com",
+  takes: ["user"],
+  options: [{ flag: "json", help: "print one JSON object per line" }],
+  async execute({ call, id: given, service }) {
+    const found = await sessionsOf(service, await idOf(service, given));
+    const lines = call.flags["json"] === true ? found.map((one) => JSON.stringify(one)) : new Table(SESSION_COLUMNS).lines(found);
+    if (lines.length > 0) print(lines.join("\n"));
+    else if (call.flags["json"] !== true) say("Nowhere.");
+    return 0;
+  },
+});
+
+const SESSION_COLUMNS = [
+  { title: "ID", cell: ({ id }: Item) => String(id) },
+  { title: "SINCE", cell: ({ created_at }: Item) => String(created_at) },
+  { title: "UNTIL", cell: ({ expires_at }: Item) => String(expires_at) },
+  { title: "BROWSER", cell: ({ user_agent }: Item) => textOrNull(user_agent) ?? "-", maxWidth: 60 },
+];
+
+/** There are never more than fit on one page. */
+async function sessionsOf(service: Service, id: string): Promise<readonly Item[]> {
+  const { data } = await service({ method: "GET", path: pathTo("users", id, "sessions"), query: { size: "100" } });
+  return Array.isArray(data) ? data.filter(isObject) : [];
+}
+
+const signOut = apiCommand({
+  name: "sign-out",
+  summary: "end all sessions of a user within a second",
+  example: "user sign-out dana@example.com",
+  takes: ["user"],
+  async execute({ id: given, service }) {
+    const found = await sessionsOf(service, await idOf(service, given));
+    for (const { id } of found) await service({ method: "DELETE", path: pathTo("sessions", String(id)) });
+    say(`${found.length} ${found.length === 1 ? "session" : "sessions"} ended`);
+    return 0;
+  },
+});
+
+const list = listCommand({
+  name: "list",
+  summary: "list users, newest first",
+  example: "user list",
+  path: pathTo("users"),
+  empty: "No users yet. Create the first: npx tank-monitor user create --email ADDRESS --name NAME --role admin",
+  columns: [
+    { title: "ID", cell: ({ id }) => String(id) },
+    { title: "ROLE", cell: ({ role }) => String(role) },
+    { title: "EMAIL", cell: ({ email }) => String(email), maxWidth: 60 },
+    { title: "NAME", cell: ({ name }) => String(name), maxWidth: 60 },
+  ],
+});
+
+export const user: CommandGroup = {
+  name: "user",
+  summary: "create, list, change and remove the people who sign in, and print links for them",
+  actions: [create, list, update, remove, link, sessions, signOut],
+};

@@ -1,0 +1,161 @@
+// Commands of people who sign in and out. No result has a secret: they are created elsewhere, and only their hashes are known here.
+
+import type { AuditedChange } from "../audit.ts";
+import { type Instant, laterThan } from "../instant.ts";
+import { findOne, type Lookups } from "../lookups.ts";
+import type { Language } from "../mail/language.ts";
+import {
+  type Account,
+  type AccountKey,
+  accountObject,
+  customerAccount,
+  MAX_SESSIONS,
+  type OpenSession,
+  SESSION_MS,
+  type Session,
+  sessionObject,
+  userAccount,
+} from "../session.ts";
+import {
+  accountsFor,
+  lowerCase,
+  MAX_SIGN_IN_MAILS,
+  MAX_SPELLINGS,
+  MAX_TRIES,
+  SIGN_IN_KEPT_MS,
+  SIGN_IN_MS,
+  type SignIn,
+} from "../sign-in.ts";
+import { type ChangeSet, type Commands, changeSet, commandError, type Planned, type SignInProof } from "./command.ts";
+import { languageFor } from "./verification.ts";
+
+/** To one spelling of the address: the number of its secrets, and whom to greet in which language. */
+export type SignInMail = { readonly secret: number; readonly to: string; readonly name: string; readonly language: Language };
+
+const plannedMails = (mails: readonly SignInMail[]): ChangeSet["resource"] => ({ object: { mails }, etag: "" });
+
+/**
+ * An unknown address is stored as a known one is, so that wrong codes are counted for both, and nobody can tell them apart.
+ * Beyond the limit of mails nothing is done.
+ */
+export async function requestSignIn(lookups: Lookups, command: Commands["request_sign_in"], at: Instant): Planned {
+  const { email, browser, secrets } = command;
+  if ((await lookups.signInsSince(email, at - SIGN_IN_KEPT_MS)) >= MAX_SIGN_IN_MAILS) return changeSet(plannedMails([]), {});
+  const byAddress = Map.groupBy(await addressees(lookups, email), (addressee) => addressee.account.email);
+  const addresses = byAddress.size === 0 ? [email] : [...byAddress.keys()].slice(0, MAX_SPELLINGS);
+  const mails: SignInMail[] = [];
+  for (const [secret, to] of addresses.entries()) {
+    const [first] = byAddress.get(to) ?? [];
+    if (first !== undefined) mails.push({ secret, to, name: first.account.name, language: await first.language() });
+  }
+  const signIns = addresses.flatMap((address, i): SignIn[] => {
+    const hashes = secrets[i];
+    const times = { created_at: at, expires_at: at + SIGN_IN_MS };
+    return hashes === undefined ? [] : [{ ...hashes, email: address, user_id: null, browser, tries: 0, ...times }];
+  });
+  return changeSet(plannedMails(mails), { signIns });
+}
+
+type Addressee = { readonly account: Account; readonly language: () => Promise<Language> };
+
+/** Users first: they read English, as everywhere. */
+async function addressees(lookups: Lookups, email: string): Promise<Addressee[]> {
+  const users = (await lookups.users()).filter((user) => lowerCase(user.email) === lowerCase(email));
+  const customers = await lookups.customersAt(email);
+  return [
+    ...users.map((user) => ({ account: userAccount(user), language: async () => "en" as const })),
+    ...customers.map((found) => ({ account: customerAccount(found.customer), language: () => languageFor(lookups, found) })),
+  ];
+}
+
+/** The result is a session, the accounts to choose from, or nothing where the link or code is not valid. */
+export async function signIn(lookups: Lookups, command: Commands["sign_in"], at: Instant): Planned {
+  const candidates = await provenBy(lookups, command.proof, at);
+  const found = candidates.find(({ isProven }) => isProven)?.signIn;
+  if (found === undefined) return refused(candidates.map((candidate) => candidate.signIn));
+  const accounts = await accountsFor(found, lookups);
+  const [only, ...others] = accounts;
+  const chosen = command.account === undefined && others.length === 0 ? only : accounts.find(({ id }) => id === command.account);
+  if (chosen !== undefined) return sessionStarted(lookups, command, found, chosen, at);
+  if (accounts.length === 0 || command.account !== undefined) return changeSet(NOTHING, {});
+  const choice = { object: "account_choice", accounts: accounts.map(accountObject) };
+  return changeSet({ object: choice, etag: "" }, {});
+}
+
+type Candidate = { readonly signIn: SignIn; readonly isProven: boolean };
+
+async function provenBy(lookups: Lookups, proof: SignInProof, at: Instant): Promise<readonly Candidate[]> {
+  if ("token" in proof) {
+    const found = await lookups.signInByHash(proof.token);
+    return found === undefined || found.expires_at <= at ? [] : [{ signIn: found, isProven: true }];
+  }
+  const requested = await lookups.signInsOf(proof.browser, proof.email);
+  const valid = requested.filter(({ expires_at, code }) => expires_at > at && code !== null);
+  return valid.map((one) => ({ signIn: one, isProven: one.code === proof.code }));
+}
+
+const NOTHING = { object: { object: "refused" }, etag: "" };
+
+/** Each counts the wrong code, because it may have been meant for any of them. */
+function refused(tried: readonly SignIn[]): ChangeSet {
+  const signIns = tried.map((one) => {
+    const tries = one.tries + 1;
+    return { ...one, tries, code: tries >= MAX_TRIES ? null : one.code };
+  });
+  return changeSet(NOTHING, { signIns });
+}
+
+async function sessionStarted(
+  lookups: Lookups,
+  { newId, hash, userAgent, replaces }: Commands["sign_in"],
+  used: SignIn,
+  account: Account,
+  at: Instant,
+): Planned {
+  const { type, id } = account;
+  const session: Session = {
+    id: newId,
+    user_id: type === "user" ? id : null,
+    customer_id: type === "customer" ? id : null,
+    ...{ created_at: at, expires_at: at + SESSION_MS, user_agent: userAgent },
+  };
+  const surplus = (await lookups.sessionsOf(account, 0)).slice(MAX_SESSIONS - 1);
+  return changeSet(
+    { object: sessionObject({ ...session, account }, newId), etag: "" },
+    {
+      // Whatever the clock of another process says.
+      signIns: [{ ...used, code: null, expires_at: 0 }],
+      sessionsStarted: [{ ...session, hash }],
+      sessionsEnded: [...surplus.map((old) => old.id), ...(replaces === undefined ? [] : [replaces])],
+      audit: [auditOf(account, "signed_in", newId)],
+      ...(type === "customer" && (await verified(lookups, id, at))),
+    },
+  );
+}
+
+/** Whoever used the link reads the mail of the address. */
+async function verified(lookups: Lookups, id: string, at: Instant): Promise<Pick<ChangeSet, "customers" | "verifications">> {
+  const verifications = [{ customerId: id, link: null }];
+  const before = await findOne(lookups.customers, id);
+  if (before === undefined || before.customer.verified_at !== null) return { customers: [], verifications };
+  const { updated_at } = before.customer;
+  const after = { ...before, customer: { ...before.customer, verified_at: at, updated_at: laterThan(updated_at, at) } };
+  return { customers: [{ id, before, after }], verifications };
+}
+
+/** By somebody who is signed in, of a session of their own, or by an admin. */
+export async function endSession(lookups: Lookups, { id, account }: Commands["end_session"]): Planned {
+  const found = await findOne(lookups.sessions, id);
+  if (found === undefined || (account !== undefined && !isOf(found, account))) {
+    return commandError("session_unknown", "There is no session with this id.");
+  }
+  const object = { id, object: "session", deleted: true };
+  return changeSet({ object, etag: "" }, { sessionsEnded: [id], audit: [auditOf(found.account, "signed_out", id)] });
+}
+
+const isOf = ({ account }: OpenSession, { type, id }: AccountKey): boolean => account.type === type && account.id === id;
+
+function auditOf({ type, id }: AccountKey, action: "signed_in" | "signed_out", sessionId: string): AuditedChange {
+  const [from, to] = action === "signed_in" ? [null, sessionId] : [sessionId, null];
+  return { object: type, id, action, changes: { session: { from, to } } };
+}

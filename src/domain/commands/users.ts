@@ -1,0 +1,124 @@
+// Commands on users. Some admin is left whatever is done: otherwise nobody could create another one by signing in.
+
+import { type AuditedChange, differences } from "../audit.ts";
+import { hasSameFields } from "../changes.ts";
+import { formatInstant, type Instant, laterThan } from "../instant.ts";
+import type { Lookups } from "../lookups.ts";
+import { userResource } from "../resource.ts";
+import { object, partial, type Static } from "../schema.ts";
+import { lowerCase, SIGN_IN_MS } from "../sign-in.ts";
+import { type User, UserObject, userObject } from "../user.ts";
+import { errorsInObject } from "../validate.ts";
+import {
+  type CommandError,
+  type Commands,
+  changeSet,
+  commandError,
+  existing,
+  type IfMatch,
+  invalidFields,
+  isCommandError,
+  type Planned,
+} from "./command.ts";
+
+const MAX_USERS = 1000;
+
+const { email, name, role } = UserObject.properties;
+export const NewUser = object({ email, name, role }, { description: "A user to create" });
+export const UserChangeObject = partial(NewUser, { description: "The fields to change" });
+
+export async function createUser(lookups: Lookups, { newId, fields }: Commands["create_user"], at: Instant): Planned {
+  const errors = errorsInObject(NewUser, fields);
+  if (errors.length > 0) return invalidFields(errors);
+  const after: User = { ...(fields as Static<typeof NewUser>), id: newId, created_at: at, updated_at: at };
+  const users = await lookups.users();
+  const conflict = emailConflict(users, after);
+  if (conflict !== undefined) return conflict;
+  if (users.length >= MAX_USERS) {
+    return commandError("state_conflict", `There are ${MAX_USERS} users, and there cannot be more. Remove one first.`);
+  }
+  const change = { before: undefined, after };
+  return changeSet(userResource(after), { users: [change], audit: [auditOf(undefined, after, "created")] });
+}
+
+/** Another role or address ends the sessions. */
+export async function changeUser(lookups: Lookups, command: Commands["change_user"], at: Instant): Planned {
+  const { id, fields, ifMatch } = command;
+  const users = await lookups.users();
+  const before = existingUser(users, id, ifMatch);
+  if (isCommandError(before)) return before;
+  const errors = errorsInObject(UserChangeObject, fields);
+  if (errors.length > 0) return invalidFields(errors);
+  const wanted = { ...before, ...(fields as Static<typeof UserChangeObject>) };
+  if (hasSameFields(wanted, before)) return changeSet(userResource(before), {});
+  if (wanted.role !== "admin" && isLastAdmin(users, before)) return lastAdmin("have another role");
+  const conflict = emailConflict(users, wanted);
+  if (conflict !== undefined) return conflict;
+  const after = { ...wanted, updated_at: laterThan(before.updated_at, at) };
+  const endsSessions = after.role !== before.role || after.email !== before.email;
+  return changeSet(userResource(after), {
+    users: [{ before, after }],
+    sessionsEnded: endsSessions ? await sessionIds(lookups, id) : [],
+    audit: [auditOf(before, after, "changed")],
+  });
+}
+
+export async function removeUser(lookups: Lookups, { id, ifMatch }: Commands["remove_user"]): Planned {
+  const users = await lookups.users();
+  const before = existingUser(users, id, ifMatch);
+  if (isCommandError(before)) return before;
+  if (isLastAdmin(users, before)) return lastAdmin("be removed");
+  const { etag } = userResource(before);
+  return changeSet(
+    { object: { id, object: "user", deleted: true }, etag },
+    {
+      users: [{ before, after: undefined }],
+      sessionsEnded: await sessionIds(lookups, id),
+      audit: [auditOf(before, undefined, "deleted")],
+    },
+  );
+}
+
+/** For use without mail. */
+export async function createSignInLink(lookups: Lookups, command: Commands["create_sign_in_link"], at: Instant): Planned {
+  const user = existingUser(await lookups.users(), command.id, undefined);
+  if (isCommandError(user)) return user;
+  const { id: user_id, email } = user;
+  const expires_at = at + SIGN_IN_MS;
+  const link = { ...{ hash: command.hash, email, user_id, code: null, browser: null, tries: 0 }, created_at: at, expires_at };
+  const audit: AuditedChange = { object: "user", id: user_id, action: "link_created", changes: {} };
+  const object = { object: "sign_in_link", user_id, expires_at: formatInstant(expires_at) };
+  return changeSet({ object, etag: "" }, { signIns: [link], audit: [audit] });
+}
+
+function existingUser(users: readonly User[], id: string, ifMatch: IfMatch): User | CommandError {
+  const found = users.find((user) => user.id === id);
+  return existing("user", found, ifMatch, userResource);
+}
+
+const isLastAdmin = (users: readonly User[], { id, role }: User): boolean =>
+  role === "admin" && !users.some((other) => other.role === "admin" && other.id !== id);
+
+const lastAdmin = (what: string): CommandError =>
+  commandError("state_conflict", `This is the last admin, who cannot ${what}. Make somebody else an admin first.`);
+
+function emailConflict(users: readonly User[], { id, email }: User): CommandError | undefined {
+  const other = users.find((user) => user.id !== id && lowerCase(user.email) === lowerCase(email));
+  return other && commandError("state_conflict", `The user ${other.id} (${other.name}) has this address already.`);
+}
+
+/** All of them: those that have expired count, too. */
+async function sessionIds(lookups: Lookups, id: string): Promise<string[]> {
+  return (await lookups.sessionsOf({ type: "user", id }, 0)).map((session) => session.id);
+}
+
+function auditOf(before: User | undefined, after: User | undefined, action: AuditedChange["action"]): AuditedChange {
+  const changes = differences(auditedFields(before), auditedFields(after));
+  return { object: "user", id: (after ?? before)?.id ?? "", action, changes };
+}
+
+function auditedFields(user: User | undefined): Readonly<Record<string, unknown>> {
+  if (user === undefined) return {};
+  const { id, object, created_at, updated_at, ...fields } = userObject(user);
+  return fields;
+}

@@ -1,0 +1,82 @@
+// Signing in without a password: whoever reads the mail of an address may open the accounts that have it. The mail has a link with
+// a token, and a code for the browser that asked for it. Only hashes of both are stored.
+
+import { randomInt } from "node:crypto";
+import type { Instant } from "./instant.ts";
+import { hashSecret } from "./key.ts";
+import type { ManagedCustomer } from "./resource.ts";
+import { type Account, type AccountKey, customerAccount, type OpenSession, userAccount } from "./session.ts";
+import type { User } from "./user.ts";
+
+/** A link, and the code that was sent with it. It opens the accounts that have the address when it is used. */
+export type SignIn = {
+  /** Of the token. */
+  readonly hash: string;
+  /** As it is stored with the account. */
+  readonly email: string;
+  /** The only user that it opens; null: all accounts with the address. */
+  readonly user_id: string | null;
+  /** See `hashCode`; null where there is no code, or it was tried too often. */
+  readonly code: string | null;
+  /** The hash of the cookie of the browser that asked for it. */
+  readonly browser: string | null;
+  /** Wrong codes so far. */
+  readonly tries: number;
+  readonly created_at: Instant;
+  /** 0 once it is used: a link works once. */
+  readonly expires_at: Instant;
+};
+
+export const SIGN_IN_MS = 10 * 60_000;
+/** A code is void after this many wrong ones. */
+export const MAX_TRIES = 5;
+/** To one address, in an hour. */
+export const MAX_SIGN_IN_MAILS = 10;
+/** For that long it is known how many mails were sent. */
+export const SIGN_IN_KEPT_MS = 3_600_000;
+/** With one address, of each kind. */
+export const MAX_ACCOUNTS = 100;
+/** Spellings of one address, in upper and lower case, that get a mail each. */
+export const MAX_SPELLINGS = 3;
+
+const CODE_DIGITS = 8;
+const CODE = new RegExp(`^\\d{${CODE_DIGITS}}$`);
+
+export const newCode = (random: (below: number) => number = randomInt): string =>
+  String(random(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, "0");
+
+/** People type the spaces and hyphens that they see. */
+export const cleanCode = (text: string): string | undefined => {
+  const digits = text.replaceAll(/[\s-]/g, "");
+  return CODE.test(digits) ? digits : undefined;
+};
+
+/** A code is short: with the secret of the browser, nobody who reads the database can find it. */
+export const hashCode = (browserSecret: string, code: string): string => hashSecret(`${browserSecret} ${code}`);
+
+/** The token is in the fragment, which is not sent to any server. */
+export const signInUrl = (publicUrl: string, token: string): string => `${publicUrl}/sign-in#token=${token}`;
+
+/** Of A to Z, as the indexes do. */
+export const lowerCase = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+type AccountLookup = Pick<AccountReads, "customersAt"> & { readonly users: () => Promise<readonly User[]> };
+
+/** What a link opens: the accounts that have its address now. */
+export async function accountsFor({ email, user_id }: SignIn, lookup: AccountLookup): Promise<readonly Account[]> {
+  const users = (await lookup.users()).filter((user) => user.email === email && (user_id === null || user.id === user_id));
+  const customers = user_id === null ? await lookup.customersAt(email) : [];
+  const own = customers.filter(({ customer }) => customer.email === email);
+  return [...users.map(userAccount), ...own.map(({ customer }) => customerAccount(customer))];
+}
+
+export interface AccountReads {
+  /** All of them, newest first, then by id. */
+  userList(): Promise<readonly User[]>;
+  /** Newest first; without expired ones. */
+  sessionsOf(account: AccountKey, now: Instant): Promise<readonly OpenSession[]>;
+  /** Also expired ones. */
+  signInByHash(hash: string): Promise<SignIn | undefined>;
+  /** Customers with this address, in whatever case of A to Z, oldest first; without deleted ones. */
+  customersAt(email: string): Promise<readonly ManagedCustomer[]>;
+}

@@ -1,0 +1,240 @@
+// /auth/v1: signing in, and the sessions of whoever is signed in. For pages of this service; programs use keys.
+
+import { RequestError } from "../../domain/errors.ts";
+import { formatInstant } from "../../domain/instant.ts";
+import {
+  anyOf,
+  array,
+  boolean,
+  emailField,
+  idField,
+  instantField,
+  literal,
+  object,
+  ref,
+  type Static,
+  text,
+} from "../../domain/schema.ts";
+import { AccountObject, accountObject, type OpenSession, SessionObject, sessionObject } from "../../domain/session.ts";
+import { cleanCode, MAX_ACCOUNTS } from "../../domain/sign-in.ts";
+import { errorsInObject, invalidBody } from "../../domain/validate.ts";
+import { listJson, listSchema, PAGE_PARAMETERS } from "../parameters.ts";
+import { type Route, type RouteRequest, RouteResponse, route } from "../route.ts";
+import { jsonBody } from "./manage/shared.ts";
+
+const SESSION = "/auth/v1/session";
+const SESSIONS = "/auth/v1/sessions";
+
+const email = emailField("The address, in whatever case", "dispatch@example.com");
+const token = text({
+  maxLength: 128,
+  description: "The token of the link",
+  examples: ["tm_4kB9vQ2mZt8xR1nLw7Hc5JyD3fG6sA0uQ9aZ"],
+});
+const account = idField("The user or customer to sign in as, where several have the address", "usr_01kxa8w5s0v3m4q9t7r2n6c8d1");
+
+const SignInRequest = object({ email }, { description: "Who wants to sign in" });
+const SignInToken = object({ token }, { description: "A link" });
+const SignInProof = object(
+  { token, email, code: text({ maxLength: 32, description: "The eight digits in the mail", examples: ["40713926"] }), account },
+  { description: "The token of a link, or an address and a code" },
+  ["token", "email", "code", "account"],
+);
+const accounts = array(ref("Account"), { maxItems: 2 * MAX_ACCOUNTS, description: "What the link or code opens" });
+
+export const schemas = {
+  Account: AccountObject,
+  Session: SessionObject,
+  SessionList: listSchema(ref("Session"), "One page of sessions"),
+  EndedSession: object(
+    {
+      id: SessionObject.properties.id,
+      object: SessionObject.properties.object,
+      deleted: literal(true, { description: "Always true" }),
+    },
+    { description: "A session that has ended" },
+  ),
+  SignInRequest,
+  SignInRequested: object(
+    {
+      object: literal("sign_in_request", { description: "Always `sign_in_request`" }),
+      email,
+      expires_at: instantField("Until when the link and the code are valid, if a mail was sent"),
+    },
+    { description: "The same for known and unknown addresses" },
+  ),
+  SignInToken,
+  SignInLink: object(
+    {
+      object: literal("sign_in_link", { description: "Always `sign_in_link`" }),
+      email: text({ description: "The address that it was sent to", examples: ["dispatch@example.com"] }),
+      same_browser: boolean({
+        description: "Whether this browser has asked for it: it need not ask for a click",
+        examples: [true],
+      }),
+      accounts,
+      expires_at: instantField("Until when it is valid"),
+    },
+    { description: "A link that was not used yet" },
+  ),
+  SignInProof,
+  AccountChoice: object(
+    { object: literal("account_choice", { description: "Always `account_choice`" }), accounts },
+    { description: "Several accounts have the address: send the same again, with one of them as `account`" },
+  ),
+};
+
+const shared = { tag: "Accounts", requiredRole: "none", isOwnPageOnly: true } as const;
+const own = { tag: "Accounts", requiredRole: "session", sessionRole: "customer" } as const;
+
+export const routes: readonly Route[] = [
+  route({
+    ...shared,
+    method: "POST",
+    path: "/auth/v1/sign-in",
+    operation: "requestSignIn",
+    summary: "Request a link and a code",
+    description:
+      "Sends mail with a link and a code to the address, if a user or customer has it. The response does not depend on that. At most 10 mails an hour to one address, and 20 requests an hour from one client address.",
+    body: jsonBody(ref("SignInRequest"), "The address", { email: "dispatch@example.com" }),
+    response: { schema: ref("SignInRequested"), description: "A mail is on its way, if the address is known", status: 202 },
+    errors: ["origin_not_allowed", "state_conflict", "rate_limited"],
+    async handle({ services, body, client }) {
+      const { email } = valid(SignInRequest, body);
+      const cookie = await services.signIn.request(email, client());
+      const expires_at = formatInstant(services.management.clock() + 600_000);
+      return new RouteResponse(202, { object: "sign_in_request", email, expires_at }, { "set-cookie": cookie });
+    },
+  }),
+  route({
+    ...shared,
+    method: "POST",
+    path: "/auth/v1/sign-in/inspect",
+    operation: "inspectSignInLink",
+    summary: "Inspect a link",
+    description: "Which accounts a link opens. The link can still be used.",
+    body: jsonBody(ref("SignInToken"), "The token of the link", { token: "tm_4kB9vQ2mZt8xR1nLw7Hc5JyD3fG6sA0uQ9aZ" }),
+    response: { schema: ref("SignInLink"), description: "What the link opens" },
+    errors: ["origin_not_allowed", "sign_in_invalid", "keys_throttled", "store_unavailable"],
+    async handle({ services, body, client }) {
+      const { token } = valid(SignInToken, body);
+      const { signIn, accounts, isSameBrowser } = await services.signIn.inspect(token, client());
+      return {
+        ...{ object: "sign_in_link", email: signIn.email, same_browser: isSameBrowser, accounts: accounts.map(accountObject) },
+        expires_at: formatInstant(signIn.expires_at),
+      };
+    },
+  }),
+  route({
+    ...shared,
+    method: "POST",
+    path: SESSION,
+    operation: "signIn",
+    summary: "Sign in",
+    description:
+      "With the token of a link, or with the address and the code in the browser that asked for it. Sets the cookie of a new session. Where several accounts have the address and none is chosen, the response lists them, and the link or code can still be used.",
+    body: jsonBody(ref("SignInProof"), "A token, or an address and a code", { email: "dispatch@example.com", code: "40713926" }),
+    response: { schema: anyOf(ref("Session"), ref("AccountChoice")), description: "The session, or the accounts to choose from" },
+    errors: ["origin_not_allowed", "sign_in_invalid", "keys_throttled", "store_unavailable"],
+    async handle({ services, body, client }) {
+      const { token, email, code, account } = valid(SignInProof, body);
+      const { signIn } = services;
+      const result =
+        token === undefined
+          ? await signIn.signInWithCode(...codeOf(email, code), account, client())
+          : await signIn.signInWithToken(onlyToken(token, email, code), account, client());
+      return new RouteResponse(200, result.object, result.setCookie === undefined ? {} : { "set-cookie": result.setCookie });
+    },
+  }),
+  route({
+    ...own,
+    path: SESSION,
+    operation: "retrieveSession",
+    summary: "Retrieve the session",
+    description: "Who is signed in.",
+    response: { schema: ref("Session"), description: "The session of this request" },
+    handle: async (request) => sessionObject(sessionOf(request), sessionOf(request).id),
+  }),
+  route({
+    ...own,
+    method: "DELETE",
+    path: SESSION,
+    operation: "signOut",
+    summary: "Sign out",
+    description: "Ends the session.",
+    response: { schema: ref("EndedSession"), description: "The session that has ended" },
+    errors: ["session_unknown"],
+    handle: (request) => endSession(request, sessionOf(request).id),
+  }),
+  route({
+    ...own,
+    path: SESSIONS,
+    operation: "listSessions",
+    summary: "List your sessions",
+    description: "Where you are signed in, newest first.",
+    parameters: PAGE_PARAMETERS,
+    response: { schema: ref("SessionList"), description: "One page of sessions" },
+    handle: async (request) => sessionsJson(request, sessionOf(request).account, request.parameters),
+  }),
+  route({
+    ...own,
+    method: "DELETE",
+    path: `${SESSIONS}/:id`,
+    operation: "endSession",
+    summary: "End one of your sessions",
+    description: "Signs out another browser, or this one.",
+    response: { schema: ref("EndedSession"), description: "The session that has ended" },
+    errors: ["session_unknown"],
+    handle: (request) => endSession(request, request.id),
+  }),
+];
+
+function valid<S extends typeof SignInRequest | typeof SignInToken | typeof SignInProof>(schema: S, body: unknown): Static<S> {
+  const errors = errorsInObject(schema, body);
+  if (errors.length > 0) throw invalidBody(errors);
+  return body as Static<S>;
+}
+
+function codeOf(email: string | undefined, code: string | undefined): [email: string, code: string] {
+  if (email === undefined || code === undefined) {
+    throw invalidBody([{ field: "", message: "must have a token, or an email and a code" }]);
+  }
+  const digits = cleanCode(code);
+  if (digits === undefined) throw invalidBody([{ field: "code", message: "must be eight digits" }]);
+  return [email, digits];
+}
+
+function onlyToken(token: string, email: string | undefined, code: string | undefined): string {
+  if (email === undefined && code === undefined) return token;
+  throw invalidBody([{ field: "token", message: "must not be combined with an email or a code" }]);
+}
+
+/** Routes that need a session have one. */
+function sessionOf({ session }: RouteRequest): OpenSession {
+  if (session === null) throw new RequestError("session_missing", "Sign in first.");
+  return session;
+}
+
+async function endSession(request: RouteRequest, id: string): Promise<RouteResponse> {
+  const { services, client } = request;
+  const current = sessionOf(request);
+  const { account } = current;
+  const { resource } = await services.management.execute({ type: "end_session", id, account }, account.id);
+  return new RouteResponse(
+    200,
+    resource.object,
+    id === current.id ? { "set-cookie": client().cookies.setting("session", "", 0) } : {},
+  );
+}
+
+/** Of an account. There are few. */
+export async function sessionsJson(
+  { services, session }: RouteRequest,
+  account: Pick<OpenSession["account"], "type" | "id">,
+  { page, size }: { readonly page: number; readonly size: number },
+): Promise<string> {
+  const { reads, clock } = services.management;
+  const all = await reads.sessionsOf(account, clock());
+  const data = all.slice((page - 1) * size, page * size);
+  return listJson({ data, totalItems: all.length }, { page, size }, (one) => JSON.stringify(sessionObject(one, session?.id)));
+}

@@ -1,0 +1,160 @@
+// /manage/v1/users, and the sessions of users and customers
+
+import { NewUser, UserChangeObject } from "../../../domain/commands/users.ts";
+import { RequestError } from "../../../domain/errors.ts";
+import { userResource } from "../../../domain/resource.ts";
+import { instantField, literal, object, ref, text } from "../../../domain/schema.ts";
+import { lowerCase } from "../../../domain/sign-in.ts";
+import { type User, UserObject } from "../../../domain/user.ts";
+import { listJson, listSchema, PAGE_PARAMETERS, textFilter } from "../../parameters.ts";
+import type { RouteRequest } from "../../route.ts";
+import { type Route, RouteResponse } from "../../route.ts";
+import { sessionsJson } from "../auth.ts";
+import { customerUnknown } from "../read.ts";
+import { commandRoute, create, jsonBody, MERGE_PATCH, manageRoute, patchBody, resourceResponse } from "./shared.ts";
+
+const PATH = "/manage/v1/users";
+
+export const schemas = {
+  User: UserObject,
+  UserList: listSchema(ref("User"), "One page of users"),
+  NewUser,
+  UserChange: UserChangeObject,
+  RemovedUser: object(
+    {
+      id: UserObject.properties.id,
+      object: UserObject.properties.object,
+      deleted: literal(true, { description: "Always true" }),
+    },
+    { description: "A user that was removed" },
+  ),
+  UserLink: object(
+    {
+      object: literal("sign_in_link", { description: "Always `sign_in_link`" }),
+      user_id: UserObject.properties.id,
+      url: text({
+        description: "Where the user signs in, on PUBLIC_URL; without it, a path of this service",
+        examples: ["https://tanks.example.com/sign-in#token=tm_4kB9vQ2mZt8xR1nLw7Hc5JyD3fG6sA0uQ9aZ"],
+      }),
+      expires_at: instantField("Until when it is valid"),
+    },
+    { description: "A link that signs a user in, once" },
+  ),
+};
+
+const one = (description: string) => ({ schema: ref("User"), description, etag: true as const });
+const admin = { sessionRole: "admin" } as const;
+
+export const routes: readonly Route[] = [
+  manageRoute("GET", PATH, {
+    ...admin,
+    operation: "listUsers",
+    summary: "List users",
+    description: "The people of the operator who sign in, newest first.",
+    parameters: { ...PAGE_PARAMETERS, email: textFilter("Only the user with this address, in whatever case") },
+    response: { schema: ref("UserList"), description: "One page of users" },
+    async handle({ services, parameters: { page, size, email } }) {
+      const all = await services.management.reads.userList();
+      const users = all.filter((user) => email === undefined || lowerCase(user.email) === lowerCase(email));
+      const data = users.slice((page - 1) * size, page * size);
+      return listJson({ data, totalItems: users.length }, { page, size }, (user) => JSON.stringify(userResource(user).object));
+    },
+  }),
+  manageRoute("POST", PATH, {
+    ...admin,
+    operation: "createUser",
+    summary: "Create a user",
+    description: "Somebody of the operator who signs in with their address. No two users have the same one.",
+    headers: ["Idempotency-Key"],
+    body: jsonBody(ref("NewUser"), "The user", { email: "dispatch@example.com", name: "Dana Fischer", role: "dispatcher" }),
+    response: { ...one("The new user"), status: 201 },
+    errors: ["state_conflict"],
+    handle(request) {
+      const newId = request.services.management.newId("usr");
+      return create(PATH, request, { type: "create_user", newId, fields: request.body });
+    },
+  }),
+  manageRoute("GET", `${PATH}/:id`, {
+    ...admin,
+    operation: "inspectUser",
+    summary: "Inspect a user",
+    description: "One user.",
+    response: one("The user"),
+    errors: ["user_unknown"],
+    handle: async (request) => resourceResponse(userResource(await existingUser(request))),
+  }),
+  commandRoute("PATCH", `${PATH}/:id`, {
+    ...admin,
+    operation: "changeUser",
+    summary: "Change a user",
+    description: `${MERGE_PATCH} Another role or address ends the user's sessions. The last admin keeps the role.`,
+    body: patchBody(ref("UserChange"), { role: "admin" }),
+    response: one("The changed user"),
+    errors: ["user_unknown", "state_conflict"],
+    command: ({ id, body, headers: { ifMatch } }) => ({ type: "change_user", id, fields: body, ifMatch }),
+  }),
+  commandRoute("DELETE", `${PATH}/:id`, {
+    ...admin,
+    operation: "removeUser",
+    summary: "Remove a user",
+    description: "Ends the user's sessions within a second. The last admin cannot be removed.",
+    response: { schema: ref("RemovedUser"), description: "The user that was removed", etag: true },
+    errors: ["user_unknown", "state_conflict"],
+    command: ({ id, headers: { ifMatch } }) => ({ type: "remove_user", id, ifMatch }),
+  }),
+  manageRoute("POST", `${PATH}/:id/link`, {
+    ...admin,
+    operation: "createUserLink",
+    summary: "Create a link for a user",
+    description: "A link that signs the user in, for use without mail. Valid for 10 minutes, and once.",
+    response: { schema: ref("UserLink"), description: "The link" },
+    errors: ["user_unknown"],
+    async handle({ services, id, key }) {
+      return new RouteResponse(200, await services.management.createSignInLink(id, key.id));
+    },
+  }),
+  manageRoute("GET", `${PATH}/:id/sessions`, {
+    ...admin,
+    operation: "listUserSessions",
+    summary: "List the sessions of a user",
+    description: "Where the user is signed in, newest first.",
+    parameters: PAGE_PARAMETERS,
+    response: { schema: ref("SessionList"), description: "One page of sessions" },
+    errors: ["user_unknown"],
+    async handle(request) {
+      const { id } = await existingUser(request);
+      return sessionsJson(request, { type: "user", id }, request.parameters);
+    },
+  }),
+  manageRoute("GET", "/manage/v1/customers/:id/sessions", {
+    ...admin,
+    operation: "listCustomerSessions",
+    summary: "List the sessions of a customer",
+    description: "Where the customer is signed in, newest first.",
+    parameters: PAGE_PARAMETERS,
+    response: { schema: ref("SessionList"), description: "One page of sessions" },
+    errors: ["customer_unknown"],
+    async handle(request) {
+      const { services, id, parameters } = request;
+      if ((await services.management.reads.managedCustomer(id)) === undefined) throw customerUnknown();
+      return sessionsJson(request, { type: "customer", id }, parameters);
+    },
+  }),
+  manageRoute("DELETE", "/manage/v1/sessions/:id", {
+    ...admin,
+    operation: "revokeSession",
+    summary: "Revoke a session",
+    description: "Ends a session of a user or customer within a second.",
+    response: { schema: ref("EndedSession"), description: "The session that has ended" },
+    errors: ["session_unknown"],
+    async handle({ services, id, key }) {
+      return (await services.management.execute({ type: "end_session", id }, key.id)).resource.object;
+    },
+  }),
+];
+
+async function existingUser({ services, id }: Pick<RouteRequest, "services" | "id">): Promise<User> {
+  const found = (await services.management.reads.userList()).find((user) => user.id === id);
+  if (found === undefined) throw new RequestError("user_unknown", "There is no user with this id.");
+  return found;
+}

@@ -1,0 +1,169 @@
+// Signing in and out: mail with a link and a code, and the session that either opens. What a stranger sees does not depend on
+// whether an address is known: the response is sent before the address is looked up.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AttemptResult } from "../domain/alerts/delivery.ts";
+import type { SignInProof } from "../domain/commands/command.ts";
+import type { SignInMail } from "../domain/commands/sign-in.ts";
+import { RequestError } from "../domain/errors.ts";
+import type { Observe } from "../domain/events.ts";
+import { isCleanText, newId } from "../domain/id.ts";
+import { hashSecret, isWellFormedSecret, newSecret } from "../domain/key.ts";
+import type { Mail } from "../domain/mail/mail.ts";
+import { signInMail } from "../domain/mail/service-mail.ts";
+import { type Account, SESSION_MS, USER_AGENT_MAX_LENGTH } from "../domain/session.ts";
+import { accountsFor, hashCode, MAX_SPELLINGS, newCode, SIGN_IN_MS, type SignIn, signInUrl } from "../domain/sign-in.ts";
+import type { Cookies } from "./cookies.ts";
+import { exceedsSignInLimit, exceedsWrongKeyLimit, type Limits } from "./limits.ts";
+import type { ManagementService } from "./management.ts";
+
+/** Who sends a request. */
+export type Client = { readonly address: string; readonly userAgent: string | undefined; readonly cookies: Cookies };
+
+type Options = {
+  readonly management: ManagementService;
+  readonly limits: Limits;
+  readonly isLimited: boolean;
+  readonly observe: Observe;
+  /** Sends it at once. It is not stored: it contains a secret. */
+  readonly sendMail: (id: string, mail: Mail) => Promise<AttemptResult>;
+  readonly noteSeen: (customerId: string) => void;
+};
+
+/** Requests whose mail is not sent yet, in this process. */
+const MAX_PENDING = 200;
+/** Before each attempt to send a mail. */
+const DELAYS_MS = [0, 2000, 8000, 30_000, 60_000];
+/** In the audit log. */
+const BY = { request: "sign-in", token: "sign-in link", code: "sign-in code" };
+
+/** The secrets of one mail. */
+type Secrets = { readonly token: string; readonly code: string };
+
+/** `object` is a session, or the accounts to choose from. */
+export type SignInResult = { readonly object: Readonly<Record<string, unknown>>; readonly setCookie: string | undefined };
+
+export class SignInService {
+  readonly #options: Options;
+  readonly #pending = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Waits for attempts under way; there are no others. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(this.#pending);
+  }
+
+  /** Sends a mail later, if the address is known. Returns the cookie that names the browser. */
+  async request(email: string, { address, cookies }: Client): Promise<string> {
+    const { management, limits, isLimited } = this.#options;
+    const { publicUrl, missingForMail } = management.settings;
+    if (isLimited && (await exceedsSignInLimit(limits, address))) {
+      const detail = "Too many requests for sign-in mail from this address. Retry after the time in Retry-After.";
+      throw new RequestError("rate_limited", detail, { retryAfter: 180 });
+    }
+    if (publicUrl === null || missingForMail.length > 0) {
+      throw new RequestError("state_conflict", "This service cannot send mail. Ask its operator for a link to sign in.");
+    }
+    if (this.#pending.size >= MAX_PENDING) {
+      throw new RequestError("overloaded", "Too many people are signing in. Retry shortly.", { retryAfter: 5 });
+    }
+    const known = cookies.get("browser") ?? "";
+    const browser = isWellFormedSecret(known) ? known : newSecret();
+    const sending = this.#send(email, browser, publicUrl).finally(() => this.#pending.delete(sending));
+    this.#pending.add(sending);
+    return cookies.setting("browser", browser, SIGN_IN_MS / 1000);
+  }
+
+  async #send(email: string, browser: string, publicUrl: string): Promise<void> {
+    const { management, observe } = this.#options;
+    const secrets = Array.from({ length: MAX_SPELLINGS }, () => ({ token: newSecret(), code: newCode() }));
+    const hashes = secrets.map(({ token, code }) => ({ hash: hashSecret(token), code: hashCode(browser, code) }));
+    try {
+      const command = { type: "request_sign_in", email, browser: hashSecret(browser), secrets: hashes } as const;
+      const { resource } = await management.execute(command, BY.request);
+      const mails = resource.object["mails"] as readonly SignInMail[];
+      await Promise.all(mails.map((mail) => this.#sendMail(mail, secrets[mail.secret], publicUrl)));
+    } catch (error) {
+      observe({ kind: "sign_in_failed", error });
+    }
+  }
+
+  /** Within the time that its link is valid. */
+  async #sendMail({ to, name, language }: SignInMail, secrets: Secrets | undefined, publicUrl: string): Promise<void> {
+    if (secrets === undefined) return;
+    const { management, observe, sendMail } = this.#options;
+    const mail = signInMail({ to, language }, name, signInUrl(publicUrl, secrets.token), secrets.code);
+    const id = newId("msg", management.clock());
+    for (const delay of DELAYS_MS) {
+      await sleep(delay, undefined, { signal: this.#stopping.signal }).catch(() => {});
+      const { error, status, isPermanent = false } = await sendMail(id, mail);
+      if (error === null) return;
+      const isLast = isPermanent || delay === DELAYS_MS.at(-1) || this.#stopping.signal.aborted;
+      observe({ kind: "sign_in_mail_failed", status, outcome: isLast ? "failed" : "retried" });
+      if (isLast) return;
+    }
+  }
+
+  /** What the link opens, and whether it is in the browser that asked for it. It stays valid. */
+  async inspect(token: string, { address, cookies }: Client) {
+    const { reads, clock } = this.#options.management;
+    const found = isWellFormedSecret(token) ? await reads.signInByHash(hashSecret(token)) : undefined;
+    const accounts = found === undefined || found.expires_at <= clock() ? [] : await this.#accountsFor(found);
+    if (found === undefined || accounts.length === 0) return this.#refuse(address);
+    const browser = cookies.get("browser") ?? "";
+    return { signIn: found, accounts, isSameBrowser: isWellFormedSecret(browser) && hashSecret(browser) === found.browser };
+  }
+
+  async #accountsFor(signIn: SignIn): Promise<readonly Account[]> {
+    const { reads } = this.#options.management;
+    return accountsFor(signIn, { users: () => reads.userList(), customersAt: (email) => reads.customersAt(email) });
+  }
+
+  async signInWithToken(token: string, account: string | undefined, client: Client): Promise<SignInResult> {
+    if (!isWellFormedSecret(token)) return this.#refuse(client.address);
+    return this.#signIn({ token: hashSecret(token) }, account, client, BY.token);
+  }
+
+  /** In the browser that asked for the code. */
+  async signInWithCode(email: string, code: string, account: string | undefined, client: Client): Promise<SignInResult> {
+    const browser = client.cookies.get("browser") ?? "";
+    if (!isWellFormedSecret(browser)) return this.#refuse(client.address);
+    const proof = { email, browser: hashSecret(browser), code: hashCode(browser, code) };
+    return this.#signIn(proof, account, client, BY.code);
+  }
+
+  async #signIn(proof: SignInProof, account: string | undefined, client: Client, by: string): Promise<SignInResult> {
+    const { management, noteSeen } = this.#options;
+    const { address, cookies } = client;
+    const replaced = cookies.get("session") ?? "";
+    const replaces = isWellFormedSecret(replaced) ? (await management.reads.sessionByHash(hashSecret(replaced)))?.id : undefined;
+    // A new secret each time: nobody can make others use one that is known before.
+    const secret = newSecret();
+    const session = { newId: newId("ses", management.clock()), hash: hashSecret(secret), userAgent: agentOf(client), replaces };
+    const { resource } = await management.execute({ type: "sign_in", proof, account, ...session }, by);
+    const { object } = resource;
+    if (object["object"] === "refused") return this.#refuse(address);
+    if (object["object"] !== "session") return { object, setCookie: undefined };
+    if (typeof object["customer_id"] === "string") noteSeen(object["customer_id"]);
+    return { object, setCookie: cookies.setting("session", secret, SESSION_MS / 1000) };
+  }
+
+  async #refuse(address: string): Promise<never> {
+    const { limits, isLimited } = this.#options;
+    if (isLimited && (await exceedsWrongKeyLimit(limits, address))) {
+      const detail = "Too many wrong links or codes from this address. Retry after the time in Retry-After.";
+      throw new RequestError("keys_throttled", detail, { retryAfter: 1 });
+    }
+    throw new RequestError("sign_in_invalid", "This link or code is not valid, or not any more. Request a new one.");
+  }
+}
+
+function agentOf({ userAgent = "" }: Client): string | null {
+  const text = userAgent.slice(0, USER_AGENT_MAX_LENGTH);
+  return text !== "" && isCleanText(text) ? text : null;
+}

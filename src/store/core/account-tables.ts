@@ -1,0 +1,146 @@
+// Users, sessions and links to sign in, written once over the statements of an engine.
+
+import type { UserChange } from "../../domain/commands/command.ts";
+import type { Instant } from "../../domain/instant.ts";
+import type { ManagedCustomer } from "../../domain/resource.ts";
+import {
+  type AccountKey,
+  customerAccount,
+  type OpenSession,
+  type Session,
+  type SessionReads,
+  userAccount,
+} from "../../domain/session.ts";
+import { type AccountReads, lowerCase, MAX_ACCOUNTS, SIGN_IN_KEPT_MS, type SignIn } from "../../domain/sign-in.ts";
+import type { User } from "../../domain/user.ts";
+import { CUSTOMER_COLUMNS, customerOf, customerState, type Row } from "../columns.ts";
+import { type Dialect, prefixed } from "./dialect.ts";
+import { rowsForIds } from "./many-rows.ts";
+import type { Prepare } from "./reads.ts";
+
+const USER_FIELDS = ["id", "email", "name", "role", "created_at", "updated_at"] as const;
+const USER_COLUMNS = USER_FIELDS.join(", ");
+export const USERS = `SELECT ${USER_COLUMNS} FROM app_user ORDER BY created_at DESC, id DESC`;
+
+const fieldsOf = <T>(names: readonly string[], row: Row): T =>
+  Object.fromEntries(names.map((name, i) => [name, row[i]])) as unknown as T;
+const parameters = (names: readonly string[]): string => names.map((_, i) => `$${i + 1}`).join(", ");
+
+export const userOf = (row: Row): User => fieldsOf<User>(USER_FIELDS, row);
+
+const SESSION_FIELDS = ["id", "user_id", "customer_id", "created_at", "expires_at", "user_agent"] as const;
+const SESSION_COLUMNS = `${prefixed("s", SESSION_FIELDS.join(", "))}, ${prefixed("u", USER_COLUMNS)}, ${prefixed("c", CUSTOMER_COLUMNS)}`;
+const SESSIONS = `SELECT ${SESSION_COLUMNS} FROM session s
+  LEFT JOIN app_user u ON u.id = s.user_id LEFT JOIN customer c ON c.id = s.customer_id`;
+const SESSION_BY_HASH = `${SESSIONS} WHERE s.hash = $1`; // unique index on hash
+
+/** None where the customer is deleted. */
+function openSession(row: Row): OpenSession[] {
+  const session = fieldsOf<Session>(SESSION_FIELDS, row);
+  const user = row.slice(SESSION_FIELDS.length, SESSION_FIELDS.length + USER_FIELDS.length);
+  const customer = row.slice(SESSION_FIELDS.length + USER_FIELDS.length);
+  if (user[0] !== null) return [{ ...session, account: userAccount(userOf(user)) }];
+  if (customer[0] === null || customerState(customer).deleted) return [];
+  return [{ ...session, account: customerAccount(customerOf(customer)) }];
+}
+
+/** For a database that is restored: sessions that have ended since must not be valid again. */
+export const FORGET_SESSIONS = "DELETE FROM session; DELETE FROM sign_in;";
+
+const SIGN_IN_FIELDS = ["hash", "email", "user_id", "code", "browser", "tries", "created_at", "expires_at"] as const;
+const SIGN_IN_COLUMNS = SIGN_IN_FIELDS.join(", ");
+const signInOf = (row: Row): SignIn => fieldsOf<SignIn>(SIGN_IN_FIELDS, row);
+
+const SESSIONS_OF: Readonly<Record<AccountKey["type"], string>> = {
+  user: `${SESSIONS} WHERE s.user_id = $1 AND s.expires_at > $2 ORDER BY s.created_at DESC, s.id DESC`, // session_by_user
+  customer: `${SESSIONS} WHERE s.customer_id = $1 AND s.expires_at > $2 ORDER BY s.created_at DESC, s.id DESC`, // session_by_customer
+};
+const SIGN_IN_BY_HASH = `SELECT ${SIGN_IN_COLUMNS} FROM sign_in WHERE hash = $1`;
+const customersAt = ({ isLive }: Dialect): string =>
+  `SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE lower(email) = $1 AND ${isLive("customer")}
+   ORDER BY created_at, id LIMIT ${MAX_ACCOUNTS}`; // customer_by_any_case_email
+
+/** Reads that must not be a moment old. */
+export function accountReads(prepare: Prepare, dialect: Dialect): AccountReads & SessionReads {
+  const sessionByHash = prepare(SESSION_BY_HASH);
+  const users = prepare(USERS);
+  const sessionsOf = { user: prepare(SESSIONS_OF.user), customer: prepare(SESSIONS_OF.customer) };
+  const signIn = prepare(SIGN_IN_BY_HASH);
+  const customers = prepare(customersAt(dialect));
+  return {
+    sessionByHash: async (hash) => (await sessionByHash(hash)).flatMap(openSession)[0],
+    userList: async () => (await users()).map(userOf),
+    sessionsOf: async ({ type, id }, now) => (await sessionsOf[type](id, now)).flatMap(openSession),
+    signInByHash: async (hash) => (await signIn(hash)).map(signInOf)[0],
+    customersAt: async (email) => (await customers(lowerCase(email))).map(customerState),
+  };
+}
+
+export function accountTables(prepare: Prepare, dialect: Dialect) {
+  return {
+    users: async (): Promise<readonly User[]> => (await prepare(USERS)()).map(userOf),
+
+    customersAt: async (email: string): Promise<readonly ManagedCustomer[]> =>
+      (await prepare(customersAt(dialect))(lowerCase(email))).map(customerState),
+
+    signInByHash: async (hash: string): Promise<SignIn | undefined> => (await prepare(SIGN_IN_BY_HASH)(hash)).map(signInOf)[0],
+
+    async signInsOf(browser: string, email: string): Promise<readonly SignIn[]> {
+      const rows = await prepare(
+        `SELECT ${SIGN_IN_COLUMNS} FROM sign_in WHERE browser = $1 AND lower(email) = $2 ORDER BY created_at DESC`, // sign_in_by_browser
+      )(browser, lowerCase(email));
+      return rows.map(signInOf);
+    },
+
+    async signInsSince(email: string, since: Instant): Promise<number> {
+      const [row] = await prepare(
+        "SELECT count(*) FROM sign_in WHERE lower(email) = $1 AND created_at > $2 AND browser IS NOT NULL", // sign_in_by_email
+      )(lowerCase(email), since);
+      return Number(row?.[0]);
+    },
+
+    async sessions(ids: readonly string[]): Promise<ReadonlyMap<string, OpenSession>> {
+      const rows = await rowsForIds(prepare, ids, (list) => `${SESSIONS} WHERE s.id IN (${list})`);
+      return new Map(rows.flatMap(openSession).map((session) => [session.id, session]));
+    },
+
+    sessionsOf: async ({ type, id }: AccountKey, now: Instant): Promise<readonly OpenSession[]> =>
+      (await prepare(SESSIONS_OF[type])(id, now)).flatMap(openSession),
+
+    async putUsers(changes: readonly UserChange[]): Promise<void> {
+      for (const { before, after } of changes) {
+        if (after === undefined) await prepare("DELETE FROM app_user WHERE id = $1")(before?.id ?? "");
+        else await prepare(PUT_USER)(...USER_FIELDS.map((name) => after[name]));
+      }
+    },
+
+    async putSignIns(signIns: readonly SignIn[], at: Instant): Promise<void> {
+      await prepare("DELETE FROM sign_in WHERE created_at < $1")(at - SIGN_IN_KEPT_MS); // sign_in_by_creation
+      for (const signIn of signIns) await prepare(PUT_SIGN_IN)(...SIGN_IN_FIELDS.map((name) => signIn[name]));
+    },
+
+    /** Also removes expired ones. */
+    async startSessions(sessions: readonly (Session & { readonly hash: string })[], at: Instant): Promise<void> {
+      await prepare("DELETE FROM session WHERE expires_at < $1")(at); // session_by_expiry
+      for (const session of sessions) {
+        await prepare(INSERT_SESSION)(...SESSION_FIELDS.map((name) => session[name]), session.hash);
+      }
+    },
+
+    async endSessions(ids: readonly string[]): Promise<void> {
+      await rowsForIds(prepare, ids, (list) => `DELETE FROM session WHERE id IN (${list})`);
+    },
+
+    async endSessionsOfCustomers(ids: readonly string[]): Promise<void> {
+      await rowsForIds(prepare, ids, (list) => `DELETE FROM session WHERE customer_id IN (${list})`); // session_by_customer
+    },
+  };
+}
+
+const PUT_USER = `INSERT INTO app_user (${USER_COLUMNS}) VALUES (${parameters(USER_FIELDS)})
+  ON CONFLICT (id) DO UPDATE SET email = excluded.email, name = excluded.name, role = excluded.role,
+    updated_at = excluded.updated_at`;
+const PUT_SIGN_IN = `INSERT INTO sign_in (${SIGN_IN_COLUMNS}) VALUES (${parameters(SIGN_IN_FIELDS)})
+  ON CONFLICT (hash) DO UPDATE SET code = excluded.code, tries = excluded.tries, expires_at = excluded.expires_at`;
+const INSERT_SESSION = `INSERT INTO session (${SESSION_FIELDS.join(", ")}, hash)
+  VALUES (${parameters([...SESSION_FIELDS, "hash"])})`;

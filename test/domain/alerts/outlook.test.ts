@@ -1,0 +1,152 @@
+// Alerts that follow from forecasts.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { Alert } from "../../../src/domain/alerts/alert.ts";
+import {
+  type AlertSettings,
+  closeReason,
+  DEFAULT_ALERT_SETTINGS,
+  evaluate,
+  NOTICED,
+  type TankCondition,
+} from "../../../src/domain/alerts/evaluate.ts";
+import type { Outlook } from "../../../src/domain/alerts/outlook.ts";
+
+const DAY = 24 * 3_600_000;
+const NOW = Date.parse("2026-11-14T09:30:00Z");
+const LEAK = { since: NOW - 6 * DAY, excess: 1.5 };
+
+const outlook = (days: number | null, fields: Partial<Outlook> = {}): Outlook => ({
+  state: "ok",
+  computedAt: NOW,
+  runsLowAt: days === null ? null : NOW + days * DAY,
+  level: 40,
+  leak: "none",
+  ...fields,
+});
+
+const tank = (expected: Outlook | null, fields: Partial<TankCondition> = {}): TankCondition => ({
+  tankId: "t",
+  isLive: true,
+  threshold: 20,
+  latest: { created_at: NOW, fill_percentage: 40 },
+  noticed: 0,
+  checkAt: null,
+  silentAfter: null,
+  pausedUntil: null,
+  kindsOff: [],
+  outlook: expected,
+  medianInterval: undefined,
+  ...fields,
+});
+
+function changes(condition: TankCondition, settings: Partial<AlertSettings> = {}, now = NOW): string[] {
+  const { opened, cleared } = evaluate(condition, { ...DEFAULT_ALERT_SETTINGS, ...settings }, now, "kept");
+  return [...opened.map(({ kind }) => `+${kind}`), ...cleared.map(({ kind, reason }) => `-${kind} ${reason ?? ""}`.trimEnd())];
+}
+
+const SOON = { noticed: NOTICED.runs_low_soon };
+
+test("a tank runs low soon from seven days on, or the days of the setting", () => {
+  assert.deepEqual(changes(tank(outlook(7.01))), []);
+  assert.deepEqual(changes(tank(outlook(7))), ["+runs_low_soon"]);
+  assert.deepEqual(changes(tank(outlook(0))), ["+runs_low_soon"]);
+  assert.deepEqual(changes(tank(outlook(3.5)), { runsLowDays: 3 }), []);
+  assert.deepEqual(changes(tank(outlook(null))), []);
+  assert.deepEqual(changes(tank(null)), []);
+});
+
+test("a forecast that wobbles around seven days makes one alert", () => {
+  let noticed = 0;
+  const seen = Array.from({ length: 100 }, (_, i) => 7 + ((i * 7) % 11) / 4).flatMap((days) => {
+    const condition = tank(outlook(days), { noticed });
+    ({ noticed } = evaluate(condition, DEFAULT_ALERT_SETTINGS, NOW, "kept"));
+    return changes(condition);
+  });
+  assert.deepEqual(seen, ["+runs_low_soon"]);
+  assert.deepEqual(changes(tank(outlook(9.75), SOON)), []);
+  assert.deepEqual(changes(tank(outlook(9.76), SOON)), ["-runs_low_soon"]);
+  assert.deepEqual(changes(tank(outlook(null), SOON)), ["-runs_low_soon"]);
+  assert.deepEqual(changes(tank(outlook(null, { state: "no_use", level: null }), SOON)), ["-runs_low_soon"]);
+});
+
+test("a forecast that says nothing, or not of the newest reading, changes nothing", () => {
+  for (const state of ["insufficient_data", "stale"] as const) {
+    const expected = outlook(null, { state, level: null, leak: null });
+    assert.deepEqual(changes(tank(expected, { noticed: NOTICED.runs_low_soon | NOTICED.leak })), []);
+    assert.deepEqual(changes(tank(expected)), []);
+  }
+  assert.deepEqual(changes(tank(null, { noticed: NOTICED.runs_low_soon | NOTICED.leak })), []);
+});
+
+test("a low tank does not run low soon: the low alert takes over", () => {
+  const at = (fill: number, noticed: number) =>
+    changes(tank(outlook(0), { noticed, latest: { created_at: NOW, fill_percentage: fill } }));
+  assert.deepEqual(at(19, 0), ["+low"]);
+  assert.deepEqual(at(19, NOTICED.runs_low_soon), ["+low", "-runs_low_soon became_low"]);
+  assert.deepEqual(at(21, NOTICED.low), [], "it counts as low until it has recovered");
+  assert.deepEqual(at(23, NOTICED.low), ["+runs_low_soon", "-low"]);
+});
+
+test("a reading far above the level of the forecast may be a delivery: nothing opens until the forecast knows", () => {
+  const filled = { latest: { created_at: NOW, fill_percentage: 90 } };
+  assert.deepEqual(changes(tank(outlook(3), filled)), []);
+  assert.deepEqual(changes(tank(outlook(3), { ...filled, ...SOON })), []);
+  assert.deepEqual(changes(tank(outlook(40, { level: 90 }), { ...filled, ...SOON })), ["-runs_low_soon"]);
+  assert.deepEqual(changes(tank(outlook(3), { latest: { created_at: NOW, fill_percentage: 45 } })), ["+runs_low_soon"]);
+});
+
+test("a leak opens an alert, which closes when use has been normal for some days", () => {
+  assert.deepEqual(changes(tank(outlook(100, { leak: LEAK }))), ["+leak"]);
+  assert.deepEqual(changes(tank(outlook(100, { leak: "ending" }), { noticed: NOTICED.leak })), []);
+  assert.deepEqual(changes(tank(outlook(100, { leak: "none" }), { noticed: NOTICED.leak })), ["-leak"]);
+  const low = { latest: { created_at: NOW, fill_percentage: 10 } };
+  assert.deepEqual(changes(tank(outlook(0, { leak: LEAK }), low)), ["+low", "+leak"]);
+});
+
+test("both kinds can be off, for a tank or everywhere: what is open closes", () => {
+  const both = outlook(3, { leak: LEAK });
+  const noticed = NOTICED.runs_low_soon | NOTICED.leak;
+  const off = { runsLowDays: 0, leakAlerts: false };
+  const closed = ["-runs_low_soon turned_off", "-leak turned_off"];
+  assert.deepEqual(changes(tank(both, { kindsOff: ["leak", "runs_low_soon"] })), []);
+  assert.deepEqual(changes(tank(both), off), []);
+  assert.deepEqual(changes(tank(both, { noticed, kindsOff: ["leak", "runs_low_soon"] })), closed);
+  assert.deepEqual(changes(tank(null, { noticed }), off), closed);
+  assert.deepEqual(changes(tank(both, { kindsOff: ["leak"] })), ["+runs_low_soon"]);
+});
+
+test("a paused tank opens neither, and closes what is open", () => {
+  const pausedUntil = NOW + DAY;
+  assert.deepEqual(changes(tank(outlook(3, { leak: LEAK }), { pausedUntil })), []);
+  assert.deepEqual(changes(tank(outlook(30), { pausedUntil, ...SOON })), ["-runs_low_soon"]);
+  assert.deepEqual(changes(tank(outlook(3), { pausedUntil }), {}, pausedUntil), ["+runs_low_soon"]);
+});
+
+test("tanks that send once a week are news, those of an old import are not", () => {
+  const isNews = (days: number) =>
+    evaluate(
+      tank(outlook(3), { latest: { created_at: NOW - days * DAY, fill_percentage: 40 } }),
+      DEFAULT_ALERT_SETTINGS,
+      NOW,
+    ).opened.map((opened) => opened.isNews);
+  assert.deepEqual(isNews(8), [true]);
+  assert.deepEqual(isNews(8.1), [false]);
+});
+
+test("a new forecast leaves silent alerts as they are, also after the clock was set back", () => {
+  const noticed = NOTICED.silent;
+  const { checkAt, ...silent } = evaluate(tank(outlook(30), { noticed }), DEFAULT_ALERT_SETTINGS, NOW - 5 * DAY, "kept");
+  assert.deepEqual(silent, { opened: [], cleared: [], noticed });
+  assert.deepEqual(evaluate(tank(outlook(30)), DEFAULT_ALERT_SETTINGS, NOW + 90 * DAY, "kept").opened, []);
+  assert.equal(checkAt, null);
+});
+
+test("an alert that only a lower threshold has cleared did not recover", () => {
+  const alert = { kind: "runs_low_soon", threshold: 20, fill_percentage: 30 } as Alert;
+  assert.equal(closeReason(alert, 10, 30, 3), "threshold_changed");
+  assert.equal(closeReason(alert, 10, 80, 3), "recovered");
+  assert.equal(closeReason(alert, 20, 29, 3), "recovered");
+  assert.equal(closeReason({ ...alert, kind: "leak" }, 10, 10, 3), "recovered");
+});

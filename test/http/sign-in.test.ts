@@ -1,0 +1,279 @@
+// Signing in by link or code, on both engines, with a real mail server.
+
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import { SIGN_IN_MS } from "../../src/domain/sign-in.ts";
+import { Browser, createUser, linkFor, tokenIn } from "../support/browser.ts";
+import { manualClock } from "../support/clock.ts";
+import { startMailServer } from "../support/mail-server.ts";
+import { postgresDatabase, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
+import { customerRecord, tankRecord } from "../support/records.ts";
+import { startService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+import { expectStatus, jsonClient } from "./client.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+for (const engine of ["sqlite", "postgres"] as const) {
+  describe(engine, async () => {
+    const life = { after };
+    const { clock, forward } = manualClock();
+    const mails = await startMailServer(life);
+    const database: Record<string, string> =
+      engine === "sqlite"
+        ? {}
+        : { DATABASE_URL: (await postgresDatabase(life, { locale: TEMPLATE_LOCALE, withSchema: true })).url };
+    const mail = { SMTP_URL: mails.url, MAIL_FROM: "tanks@operator.example", PUBLIC_URL: "http://tanks.localhost" };
+    const service = await startService(life, { clock, environment: { ...database, ...mail, RATE_LIMIT: "0" } });
+    const manage = jsonClient(service, await service.key({ role: "manage" }));
+    let count = 0;
+
+    /** An address of its own for each test. */
+    const address = (): string => `person-${++count}@${engine}.example`;
+
+    /** The mail that the request leads to. */
+    async function requested(browser: Browser, email: string) {
+      const before = mails.received.length;
+      expectStatus(await browser.send("POST", "/auth/v1/sign-in", { email }), 202);
+      const received = await until("the mail arrives", async () => mails.received[before], 20_000);
+      const text = received.parsed.text ?? "";
+      const [, first = "", second = ""] = /: (\d{4}) (\d{4})/.exec(text) ?? [];
+      return { to: received.to, text, html: received.parsed.html, token: tokenIn(text), code: first + second, received };
+    }
+
+    async function customer(id: string, email: string, fields: Readonly<Record<string, unknown>> = {}): Promise<void> {
+      await service.store.importCustomers([customerRecord(id, { email, ...fields })]);
+    }
+
+    const me = (browser: Browser) => browser.send("GET", "/auth/v1/session");
+
+    it("a user signs in by link, once", async () => {
+      const email = address();
+      const id = await createUser(service, "dispatcher", email, clock);
+      const browser = new Browser(service);
+      const { token, to } = await requested(browser, email.toUpperCase());
+      assert.deepEqual(to, [email], "to the stored address");
+      const session = await browser.signInWith(token);
+      assert.deepEqual(
+        [session["object"], session["user_id"], session["customer_id"], session["role"], session["email"], session["current"]],
+        ["session", id, null, "dispatcher", email, true],
+      );
+      assert.deepEqual(expectStatus(await me(browser), 200), session);
+      const again = await new Browser(service).send("POST", "/auth/v1/session", { token });
+      expectStatus(again, 401, "sign_in_invalid");
+    });
+
+    it("a customer signs in by code, in the browser that asked for it; their address is verified then", async () => {
+      const email = address();
+      await customer("cus-code", email, { verified_at: null, last_seen_at: null });
+      const browser = new Browser(service);
+      const { code } = await requested(browser, email);
+      const other = new Browser(service);
+      expectStatus(await other.send("POST", "/auth/v1/session", { email, code }), 401, "sign_in_invalid");
+      const typed = ` ${code.slice(0, 4)}-${code.slice(4)} `;
+      const session = expectStatus(
+        await browser.send("POST", "/auth/v1/session", { email: email.toUpperCase(), code: typed }),
+        200,
+      );
+      assert.deepEqual([session["customer_id"], session["role"]], ["cus-code", "customer"]);
+      expectStatus(await browser.send("POST", "/auth/v1/session", { email, code }), 401, "sign_in_invalid");
+      const found = expectStatus(await manage("GET", "/manage/v1/customers/cus-code"), 200);
+      assert.equal(found["is_verified"], true);
+      await until("last_seen_at moves", async () => {
+        return expectStatus(await manage("GET", "/manage/v1/customers/cus-code"), 200)["last_seen_at"] !== null || undefined;
+      });
+    });
+
+    it("mail to customers is in their language, and has no other addressee", async () => {
+      const [german, english] = [address(), address()];
+      await customer(`cus-de-${engine}`, german);
+      await service.store.importTanks([
+        tankRecord(`tank-de-${engine}`, `cus-de-${engine}`, { location: { country: "Germany" } as never }),
+      ]);
+      await customer(`cus-en-${engine}`, english);
+      const de = await requested(new Browser(service), german);
+      assert.match(de.text, /Anmelden/);
+      assert.match(String(de.received.parsed.subject), /Anmeldung/);
+      assert.match((await requested(new Browser(service), english)).text, /Sign in/);
+    });
+
+    it("a link, and requests that scanners make with it, change nothing until somebody signs in", async () => {
+      const email = address();
+      await createUser(service, "viewer", email, clock);
+      const asking = new Browser(service);
+      const { token } = await requested(asking, email);
+      for (const method of ["GET", "HEAD"]) await new Browser(service).send(method, `/sign-in?token=${token}`);
+      // A scanner that runs the scripts of the page looks the link up.
+      const scanner = new Browser(service);
+      for (let i = 0; i < 3; i++) {
+        const seen = expectStatus(await scanner.send("POST", "/auth/v1/sign-in/inspect", { token }), 200);
+        assert.deepEqual([seen["same_browser"], seen["email"]], [false, email]);
+      }
+      expectStatus(await me(scanner), 401, "session_missing");
+      const seen = expectStatus(await asking.send("POST", "/auth/v1/sign-in/inspect", { token }), 200);
+      assert.equal(seen["same_browser"], true);
+      assert.deepEqual(
+        (seen["accounts"] as { role: string }[]).map(({ role }) => role),
+        ["viewer"],
+      );
+      await asking.signInWith(token);
+      expectStatus(await scanner.send("POST", "/auth/v1/sign-in/inspect", { token }), 401, "sign_in_invalid");
+    });
+
+    it("link and code are void after ten minutes", async () => {
+      const email = address();
+      await createUser(service, "viewer", email, clock);
+      const browser = new Browser(service);
+      const { token, code } = await requested(browser, email);
+      forward(SIGN_IN_MS - 1);
+      expectStatus(await browser.send("POST", "/auth/v1/sign-in/inspect", { token }), 200);
+      forward(1);
+      for (const proof of [{ token }, { email, code }]) {
+        expectStatus(await browser.send("POST", "/auth/v1/session", proof), 401, "sign_in_invalid");
+      }
+      expectStatus(await browser.send("POST", "/auth/v1/sign-in/inspect", { token }), 401, "sign_in_invalid");
+    });
+
+    it("a code is void after five wrong ones; the link is not", async () => {
+      const email = address();
+      await createUser(service, "viewer", email, clock);
+      const browser = new Browser(service);
+      const { token, code } = await requested(browser, email);
+      const wrong = (n: number) => String((Number(code) + n) % 100_000_000).padStart(8, "0");
+      for (let n = 1; n <= 5; n++) {
+        expectStatus(await browser.send("POST", "/auth/v1/session", { email, code: wrong(n) }), 401, "sign_in_invalid");
+      }
+      expectStatus(await browser.send("POST", "/auth/v1/session", { email, code }), 401, "sign_in_invalid");
+      await browser.signInWith(token);
+    });
+
+    it("wrong codes of others do not void it", async () => {
+      const email = address();
+      await createUser(service, "viewer", email, clock);
+      const [browser, attacker] = [new Browser(service), new Browser(service)];
+      const { code } = await requested(browser, email);
+      await requested(attacker, email);
+      for (let n = 0; n < 8; n++) {
+        expectStatus(await attacker.send("POST", "/auth/v1/session", { email, code: `0000000${n}` }), 401, "sign_in_invalid");
+      }
+      expectStatus(await browser.send("POST", "/auth/v1/session", { email, code }), 200);
+    });
+
+    it("a link is void when the address changes, and opens nobody who has the address no longer", async () => {
+      const [before, now] = [address(), address()];
+      const id = await createUser(service, "viewer", before, clock);
+      await customer(`cus-moved-${engine}`, before);
+      const browser = new Browser(service);
+      const { token } = await requested(browser, before);
+      const forUser = await linkFor(service, id, clock);
+      expectStatus(await manage("PATCH", `/manage/v1/users/${id}`, { email: now }), 200);
+      expectStatus(await manage("PATCH", `/manage/v1/customers/cus-moved-${engine}`, { email: now }), 200);
+      for (const one of [token, forUser]) {
+        expectStatus(await browser.send("POST", "/auth/v1/session", { token: one }), 401, "sign_in_invalid");
+      }
+    });
+
+    it("several accounts with one address: the person chooses, and the link is not used up before", async () => {
+      const email = address();
+      const userId = await createUser(service, "admin", email, clock);
+      await customer(`cus-a-${engine}`, email, { name: "Mill" });
+      await customer(`cus-b-${engine}`, email, { name: "Barn" });
+      await customer(`cus-gone-${engine}`, email, { deleted: true });
+      await customer(`cus-other-${engine}`, address());
+      const browser = new Browser(service);
+      const { token } = await requested(browser, email);
+      for (let i = 0; i < 2; i++) {
+        const choice = await browser.signInWith(token);
+        assert.equal(choice["object"], "account_choice");
+        const accounts = choice["accounts"] as { id: string; type: string; role: string }[];
+        assert.deepEqual(
+          accounts.map(({ id, type, role }) => [id, type, role]).sort(),
+          [
+            [userId, "user", "admin"],
+            [`cus-a-${engine}`, "customer", "customer"],
+            [`cus-b-${engine}`, "customer", "customer"],
+          ].sort(),
+        );
+      }
+      for (const id of [`cus-gone-${engine}`, `cus-other-${engine}`, "nothing"]) {
+        expectStatus(await browser.send("POST", "/auth/v1/session", { token, account: id }), 401, "sign_in_invalid");
+      }
+      const session = await browser.signInWith(token, `cus-b-${engine}`);
+      assert.deepEqual([session["customer_id"], session["name"]], [`cus-b-${engine}`, "Barn"]);
+      expectStatus(await browser.send("POST", "/auth/v1/session", { token, account: userId }), 401, "sign_in_invalid");
+    });
+
+    it("known and unknown addresses get the same responses, and wrong codes for both are the same", async () => {
+      const [known, unknown] = [address(), address()];
+      await createUser(service, "viewer", known, clock);
+      const comparable = ({ status, headers, body }: Awaited<ReturnType<Browser["send"]>>) => {
+        const { "x-request-id": _, date: __, "set-cookie": cookies = [], ...rest } = headers;
+        const { request_id, email, ...fields } = body;
+        return { status, headers: { ...rest, cookies: cookies.map((one) => one.replace(/tm_\w+/, "…")) }, fields };
+      };
+      const before = mails.received.length;
+      const seen = [];
+      for (const email of [known, unknown]) {
+        const browser = new Browser(service);
+        const responses = [await browser.send("POST", "/auth/v1/sign-in", { email })];
+        for (let n = 0; n < 7; n++) {
+          responses.push(await browser.send("POST", "/auth/v1/session", { email, code: `1234567${n}` }));
+        }
+        seen.push(responses.map(comparable));
+      }
+      assert.deepEqual(seen[0], seen[1]);
+      await until("one mail arrives", async () => mails.received.length > before || undefined, 20_000);
+      assert.deepEqual(
+        mails.received.slice(before).map(({ to }) => to),
+        [[known]],
+      );
+    });
+
+    it("at most ten mails an hour go to one address; the response stays the same", async () => {
+      const email = address();
+      await createUser(service, "viewer", email, clock);
+      const before = mails.received.length;
+      for (let n = 1; n <= 12; n++) {
+        expectStatus(await new Browser(service).send("POST", "/auth/v1/sign-in", { email }), 202);
+        await until("it was processed", async () => mails.received.length >= before + Math.min(n, 10) || undefined, 20_000);
+      }
+      forward(HOUR);
+      await requested(new Browser(service), email);
+      assert.equal(mails.received.length, before + 11);
+    });
+
+    it("no secret is stored, logged, exported or in the audit log", async () => {
+      const email = address();
+      await createUser(service, "viewer", email, clock);
+      const browser = new Browser(service);
+      const { token, code } = await requested(browser, email);
+      await browser.signInWith(token);
+      const secrets = [token, code, ...browser.cookies.values()];
+      const audit = expectStatus(await manage("GET", "/manage/v1/audit?size=100"), 200);
+      const notifications = expectStatus(await manage("GET", "/manage/v1/notifications?size=100"), 200);
+      const exported = JSON.stringify(await Array.fromAsync(service.store.exportRecords()));
+      const text = JSON.stringify([audit, notifications, service.events]) + exported;
+      for (const secret of secrets) assert.ok(!text.includes(secret));
+      assert.ok(!exported.includes(email), "users are not exported");
+    });
+
+    it("signing in and out is in the audit log", async () => {
+      const email = address();
+      const id = await createUser(service, "viewer", email, clock);
+      const browser = new Browser(service);
+      const session = await browser.signInWith((await requested(browser, email)).token);
+      expectStatus(await browser.send("DELETE", "/auth/v1/session"), 200);
+      const { data } = expectStatus(await manage("GET", `/manage/v1/audit?type=user&id=${id}`), 200);
+      assert.deepEqual(
+        (data as { by: string; action: string; changes: object }[])
+          .map(({ by, action, changes }) => [by, action, changes])
+          .slice(0, 2),
+        [
+          [id, "signed_out", { session: { from: session["id"], to: null } }],
+          ["sign-in link", "signed_in", { session: { from: null, to: session["id"] } }],
+        ],
+      );
+    });
+  });
+}

@@ -1,0 +1,205 @@
+// Alerts that follow from forecasts, on both engines.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { type AlertSettings, DEFAULT_ALERT_SETTINGS } from "../../src/domain/alerts/evaluate.ts";
+import type { Command } from "../../src/domain/commands/command.ts";
+import { UNRESTRICTED } from "../../src/domain/key.ts";
+import type { Store } from "../../src/domain/store.ts";
+import { openStore } from "../../src/store/open.ts";
+import { at, command, executed } from "../support/commands.ts";
+import { alertsOf, type GivenForecast, measure, putFleet, putForecast } from "./alert-support.ts";
+import { checked, WHOLE } from "./conformance/objects.ts";
+import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
+import { runSql } from "./raw-sql.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** Readings are received now. */
+const START = Date.now();
+const LEAK = { since: START - 6 * DAY, excess: 1.234 };
+
+const forecast = (store: Store, tankId: string, given: GivenForecast) => putForecast(store, tankId, { now: START, ...given });
+
+const stateOf = async (store: Store): Promise<string[]> =>
+  (await alertsOf(store)).data
+    .map(({ tank_id, kind, state, close_reason }) => `${tank_id} ${kind} ${close_reason ?? state}`)
+    .sort();
+
+async function eventsOf(store: Store): Promise<{ type: string; data: { alert: Record<string, unknown> } }[]> {
+  const { payloads } = await store.eventFeed({ after: 0, size: 100 }, UNRESTRICTED);
+  return payloads.map((payload) => JSON.parse(payload));
+}
+
+function forecastAlerts(engine: Engine): void {
+  test("a tank that runs low soon has an alert with the day, which the low alert takes over", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["one", "two"], b: [] });
+    const fields = { type: "webhook", url: "https://hooks.example.com/" };
+    const channel: Command = { type: "create_channel", newId: "chn_all", fields, secret: "whsec_", webhookAllow: [] };
+    await executed(store, channel, at(START));
+    for (const tankId of ["one", "two"]) await measure(store, tankId, 30, START);
+    await forecast(store, "one", { days: 5 });
+    await forecast(store, "two", { days: 8 });
+    assert.deepEqual(await stateOf(store), ["one runs_low_soon open"]);
+    const later = START + HOUR;
+    await measure(store, "one", 19, later);
+    assert.deepEqual(await stateOf(store), ["one low open", "one runs_low_soon became_low"]);
+    const events = await eventsOf(store);
+    assert.deepEqual(events.map(({ type, data: { alert } }) => `${alert["kind"]} ${type}`).sort(), [
+      "low alert.opened",
+      "runs_low_soon alert.closed",
+      "runs_low_soon alert.opened",
+    ]);
+    const opened = events[0]?.data.alert;
+    assert.equal(opened?.["runs_low_at"], new Date(START + 5 * DAY).toISOString());
+    assert.deepEqual([opened?.["fill_percentage"], opened?.["threshold"], opened?.["leak"]], [30, 20, null]);
+    const all = { channel_id: "chn_all", customer_id: undefined, alert_id: undefined, state: undefined };
+    assert.equal((await store.notificationPage({ ...WHOLE, ...all })).totalItems, 3);
+    assert.deepEqual((await checked(store)).findings, []);
+  });
+
+  test("a leak has an alert with its size, which closes when use is normal again", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["one"], b: [] });
+    await measure(store, "one", 70, START);
+    await forecast(store, "one", { leak: LEAK });
+    const [alert] = (await alertsOf(store, { kind: "leak" })).data;
+    assert.deepEqual(alert?.leak, LEAK);
+    assert.deepEqual((await eventsOf(store))[0]?.data.alert["leak"], {
+      since: new Date(LEAK.since).toISOString(),
+      percentage_per_day: 1.23,
+    });
+    await forecast(store, "one", { leak: "ending" });
+    assert.deepEqual(await stateOf(store), ["one leak open"]);
+    await forecast(store, "one", { leak: "none" });
+    assert.deepEqual(await stateOf(store), ["one leak recovered"]);
+  });
+
+  test("after a refill or with another threshold, an older forecast opens nothing, and the next one decides", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["filled", "changed"], b: [] });
+    for (const tankId of ["filled", "changed"]) {
+      await measure(store, tankId, 19, START);
+      await forecast(store, tankId, { days: 0 });
+    }
+    await measure(store, "filled", 90, START + HOUR);
+    const change = (threshold: number) => command.changeTank("changed", { min_fill_alert_percentage: threshold });
+    await executed(store, change(5), at(START + HOUR));
+    assert.deepEqual(await stateOf(store), ["changed low threshold_changed", "filled low recovered"]);
+    await forecast(store, "filled", { days: 60 });
+    await forecast(store, "changed", { days: 6 });
+    const closed = ["changed low threshold_changed", "filled low recovered"];
+    assert.deepEqual(await stateOf(store), [closed[0], "changed runs_low_soon open", closed[1]]);
+    await executed(store, change(2), at(START + HOUR));
+    await forecast(store, "changed", { days: 12 });
+    assert.deepEqual(await stateOf(store), [closed[0], "changed runs_low_soon threshold_changed", closed[1]]);
+  });
+
+  test("both kinds can be off for a tank: open alerts close, and open again when they are on", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["one"], b: [] });
+    await measure(store, "one", 30, START);
+    await forecast(store, "one", { days: 3, leak: LEAK });
+    const set = (alerts: object) => executed(store, command.changeTank("one", { alerts }), at(START + HOUR));
+    await set({ runs_low_soon: false, leak: false });
+    assert.deepEqual(await stateOf(store), ["one leak turned_off", "one runs_low_soon turned_off"]);
+    await forecast(store, "one", { days: 2, leak: LEAK });
+    assert.deepEqual((await store.unclosedAlerts(["one"])).length, 0);
+    await set({ leak: true });
+    assert.deepEqual(
+      (await store.unclosedAlerts(["one"])).map(({ kind }) => kind),
+      ["leak"],
+    );
+  });
+
+  test("a paused tank gets its alerts when the pause ends; closed by hand, they stay closed", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["one"], b: [] });
+    await measure(store, "one", 30, START);
+    const paused_until = new Date(START + HOUR).toISOString();
+    await executed(store, command.changeTank("one", { alerts: { paused_until } }), at(START));
+    await forecast(store, "one", { days: 3 });
+    assert.deepEqual(await stateOf(store), []);
+    await store.sweepAlerts({ at: START + HOUR });
+    const [alert] = await store.unclosedAlerts(["one"]);
+    assert.equal(alert?.kind, "runs_low_soon");
+    await executed(store, command.closeAlert(alert?.id ?? ""), at(START + HOUR));
+    const now = START + HOUR;
+    await forecast(store, "one", { days: 2, now });
+    assert.deepEqual(await stateOf(store), ["one runs_low_soon manual"]);
+    await forecast(store, "one", { days: 40, now });
+    await forecast(store, "one", { days: 2, now });
+    assert.deepEqual(await stateOf(store), ["one runs_low_soon manual", "one runs_low_soon open"]);
+  });
+
+  test("a deleted tank has no alerts; restored, it waits for its next forecast; alerts follow the owner", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["one"], b: [] });
+    await measure(store, "one", 30, START);
+    await forecast(store, "one", { days: 3, leak: LEAK });
+    await executed(store, command.deleteTank("one"), at(START));
+    const deleted = ["one leak tank_deleted", "one runs_low_soon tank_deleted"];
+    assert.deepEqual(await stateOf(store), deleted);
+    await executed(store, command.restoreTank("one"), at(START));
+    assert.deepEqual(await stateOf(store), deleted);
+    await forecast(store, "one", { days: 3 });
+    await executed(store, command.changeTank("one", { owner_id: "b" }), at(START));
+    const [alert] = await store.unclosedAlerts(["one"]);
+    assert.deepEqual([alert?.kind, alert?.owner_id], ["runs_low_soon", "b"]);
+    assert.deepEqual((await checked(store)).findings, []);
+  });
+
+  test("another setting of the service counts after a start: all tanks are evaluated again", async (t) => {
+    const { url } = await engine.open(t);
+    const restarted = (alerts: AlertSettings): Promise<Store> =>
+      openStore(url, () => {}, { connections: 2, replicaUrls: [], replicaLagMs: 2000, alerts });
+    const before = await restarted(DEFAULT_ALERT_SETTINGS);
+    await putFleet(before, { a: ["one", "two"], b: [] });
+    const run = async (store: Store, settings: AlertSettings, now: number): Promise<string[]> => {
+      for (let hasMore = true, turn: number | undefined; hasMore; ) {
+        ({ turn, hasMore } = await store.sweepAlerts({ turn, at: now, settings }));
+      }
+      return stateOf(store);
+    };
+    for (const tankId of ["one", "two"]) await measure(before, tankId, 30, START);
+    await forecast(before, "one", { days: 3, leak: LEAK });
+    await forecast(before, "two", { days: 12 });
+    const open = ["one leak open", "one runs_low_soon open"];
+    assert.deepEqual(await run(before, DEFAULT_ALERT_SETTINGS, START), open);
+    await before.close();
+    const off = { ...DEFAULT_ALERT_SETTINGS, runsLowDays: 0, leakAlerts: false };
+    const without = await restarted(off);
+    assert.deepEqual(await run(without, off, START + 60_000), ["one leak turned_off", "one runs_low_soon turned_off"]);
+    await without.close();
+    const long = { ...DEFAULT_ALERT_SETTINGS, runsLowDays: 14 };
+    const last = await restarted(long);
+    const after = await run(last, long, START + 120_000);
+    await last.close();
+    assert.deepEqual(after, [open[0], "one leak turned_off", open[1], "one runs_low_soon turned_off", "two runs_low_soon open"]);
+  });
+
+  const fleet = engine.name === "postgres" ? "head" : "fleet";
+  test("marks that do not follow from the forecast are found and repaired", async (t) => {
+    const { store, url } = await engine.open(t);
+    await putFleet(store, { a: ["soon", "fine"], b: [] });
+    for (const tankId of ["soon", "fine"]) await measure(store, tankId, 30, START);
+    await forecast(store, "soon", { days: 3, leak: LEAK });
+    await forecast(store, "fine", { days: 90 });
+    await store.sweepAlerts({ at: START, settings: DEFAULT_ALERT_SETTINGS });
+    assert.deepEqual((await checked(store)).findings, []);
+    await runSql(url, "DELETE FROM alert WHERE kind = 'runs_low_soon'");
+    await runSql(url, `UPDATE ${fleet} SET noticed = 8 WHERE tank = 'soon'`);
+    await runSql(url, `UPDATE ${fleet} SET noticed = 4 WHERE tank = 'fine'`);
+    const found = (await checked(store)).findings.map(({ where, what }) => `${where}: ${what}`);
+    assert.match(found.join("\n"), /tank fine: it is marked as runs_low_soon.*\n.*tank soon: it is not marked as runs_low_soon/);
+    await checked(store, true);
+    assert.deepEqual((await checked(store)).findings, []);
+    assert.deepEqual((await store.unclosedAlerts(["soon", "fine"])).map(({ tank_id, kind }) => `${tank_id} ${kind}`).sort(), [
+      "soon leak",
+      "soon runs_low_soon",
+    ]);
+  });
+}
+
+for (const engine of [sqliteEngine, postgresEngine]) suite(`${engine.name}: alerts of forecasts`, () => forecastAlerts(engine));
