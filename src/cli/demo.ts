@@ -23,6 +23,7 @@ const KEY_NAMES = { read: "demo", ingest: "demo devices" } as const;
 /** The description of the channel of the demo's webhook receiver, and where that is. */
 const RECEIVER = "demo receiver";
 const RECEIVER_NETWORK = { network: "127.0.0.1", length: 32 };
+const USER = { email: "dispatch@demo.example", name: "Dana Fischer", role: "admin" } as const;
 /** In the audit log. */
 const ACTOR = "demo";
 /** Every device sends once in this time. */
@@ -72,7 +73,8 @@ async function recreateOutdated(ownFile: string | undefined, prepare: () => Prom
 
 /** Prints the welcome, and lets the devices send over HTTP until the returned function is called. */
 async function runDevices({ store, url }: App, databaseUrl: string): Promise<() => Promise<void>> {
-  print(welcome(url, await keptKey(store, databaseUrl), await examples(store), databaseUrl));
+  const key = await keptKey(store, databaseUrl);
+  print(welcome(await dashboardLink(store, url), url, key, await examples(store), databaseUrl));
   const fleet = demoFleet(
     (await tanksWithReadings(store)).map(({ tank }) => tank),
     SEED,
@@ -133,6 +135,18 @@ async function freshKey(store: Store, role: Role & keyof typeof KEY_NAMES): Prom
   return (await manage.createKey({ name, role }, ACTOR)).secret ?? "";
 }
 
+/** Opens the dashboard, signed in as the user of the demo. It works once: each start has another. */
+async function dashboardLink(store: Store, url: string): Promise<string> {
+  const manage = new ManagementService(store, Date.now);
+  const known = (await store.userList()).find(({ email }) => email === USER.email);
+  const { resource } =
+    known === undefined
+      ? await manage.execute({ type: "create_user", newId: manage.newId("usr"), fields: USER }, ACTOR)
+      : { resource: { object: known } };
+  const { url: path } = await manage.createSignInLink(String(resource.object["id"]), ACTOR);
+  return url + path;
+}
+
 type Examples = { readonly customer: string; readonly tank: string };
 
 async function examples(store: Store): Promise<Examples> {
@@ -141,7 +155,7 @@ async function examples(store: Store): Promise<Examples> {
   return { customer: tank?.owner_id ?? "", tank: tank?.id ?? "" };
 }
 
-function welcome(url: string, key: string, { customer, tank }: Examples, databaseUrl: string): string {
+function welcome(link: string, url: string, key: string, { customer, tank }: Examples, databaseUrl: string): string {
   // Other URLs may contain a password.
   const database = databaseUrl.startsWith("sqlite:") ? databaseUrl : "…";
   const paths = [
@@ -156,6 +170,7 @@ function welcome(url: string, key: string, { customer, tank }: Examples, databas
   return `
 Tank Monitor is running with a simulated fleet.
 
+  Dashboard       ${link}
   Address         ${url}
   Key             ${key}
   Documentation   ${url}/docs
