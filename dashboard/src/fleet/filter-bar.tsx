@@ -17,6 +17,7 @@ const CHIPS = [
   ["silent_for", "Silent for"],
   ["owner_id", "Customer"],
   ["city", "City"],
+  ["bbox", "Area"],
 ] as const;
 
 export function FilterBar() {
