@@ -1,6 +1,7 @@
 // The fleet: live tanks with their latest readings, and what follows from both.
 
 import type { Customer } from "./customer.ts";
+import type { Area } from "./fleet-map.ts";
 import type { StoredForecast } from "./forecast/stored.ts";
 import type { Instant } from "./instant.ts";
 import type { Scope } from "./key.ts";
@@ -35,6 +36,7 @@ export type FleetQuery = Pick<PageQuery, "page" | "size"> & {
   readonly owner_id: string | undefined;
   /** By its beginning, as in a search. */
   readonly city: string | undefined;
+  readonly area: Area | undefined;
 };
 
 /** After which a tank that has sent readings counts as silent. */

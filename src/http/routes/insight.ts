@@ -24,6 +24,7 @@ import { array, boolean, instantField, literal, nullable, number, object, oneOf,
 import { CAPACITY_UNITS, tankObject } from "../../domain/tank.ts";
 import { choice, duration, listJson, listSchema, PAGE_PARAMETERS, prefixFilter, textFilter } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
+import { AREA } from "./map.ts";
 import { tankUnknown } from "./read.ts";
 
 const volumeSchema = (description: string, example: number) =>
@@ -112,15 +113,16 @@ export const routes: readonly Route[] = [
       ),
       owner_id: textFilter("Only those of this customer"),
       city: prefixFilter("city"),
+      bbox: AREA,
     },
     response: { schema: ref("FleetList"), description: "One page of the fleet" },
     async handle({ reads, services, scope, parameters }) {
       const now = services.management.clock();
-      const { silent_for, ...rest } = parameters;
+      const { silent_for, bbox: area, ...rest } = parameters;
       const silentSince = silent_for === undefined ? undefined : now - silent_for;
       // Before the page, which is then as new at least.
       const asOf = (await reads.fleetOrderState())?.asOf ?? NEVER_UPDATED;
-      const page = await fleetPage(reads, { ...rest, silentSince }, scope);
+      const page = await fleetPage(reads, { ...rest, silentSince, area }, scope);
       const alerts = await alertsByTank(reads, page.data);
       return listJson(page, parameters, (entry) => JSON.stringify(fleetObject(entry, alerts, now)), asOf);
     },
