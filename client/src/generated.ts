@@ -907,7 +907,7 @@ export type TankAlerts = {
   readonly leak: boolean;
 };
 
-/** The settings to change; `null` clears one */
+/** The settings to change; `null` clears `silent_after` or `paused_until` */
 export type TankAlertsChange = {
   /** Time without a reading after which the tank is silent, from 10m to 365d; null: the setting of the service */
   readonly silent_after?: string | null;
