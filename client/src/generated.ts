@@ -456,6 +456,34 @@ export type Alert = {
   readonly updated_at: string;
 };
 
+/** How many alerts are not closed */
+export type AlertCounts = {
+  /** Always `alert_counts` */
+  readonly object: "alert_counts";
+  /** Alerts that nobody has acknowledged */
+  readonly open: {
+    /** Of the kind `low` */
+    readonly low: number;
+    /** Of the kind `runs_low_soon` */
+    readonly runs_low_soon: number;
+    /** Of the kind `leak` */
+    readonly leak: number;
+    /** Of the kind `silent` */
+    readonly silent: number;
+  };
+  /** Alerts that somebody has acknowledged */
+  readonly acknowledged: {
+    /** Of the kind `low` */
+    readonly low: number;
+    /** Of the kind `runs_low_soon` */
+    readonly runs_low_soon: number;
+    /** Of the kind `leak` */
+    readonly leak: number;
+    /** Of the kind `silent` */
+    readonly silent: number;
+  };
+};
+
 /** One page of alerts */
 export type AlertList = {
   /** Always `list` */
@@ -879,7 +907,7 @@ export type TankAlerts = {
   readonly leak: boolean;
 };
 
-/** The settings to change; `null` clears one */
+/** The settings to change; `null` clears `silent_after` or `paused_until` */
 export type TankAlertsChange = {
   /** Time without a reading after which the tank is silent, from 10m to 365d; null: the setting of the service */
   readonly silent_after?: string | null;
@@ -1973,6 +2001,10 @@ export type ListFleetOptions = RequestOptions & {
   readonly owner_id?: string;
   /** Only those whose city begins with this text; letters A to Z match in either case */
   readonly city?: string;
+  /** Only those with an alert of this kind that is not closed */
+  readonly alert?: "low" | "runs_low_soon" | "leak" | "silent";
+  /** Only those where each word of this text is part of the tank's name, id, custom_id, device, city or street, or of the name or phone number of its owner; letters A to Z match in either case */
+  readonly search?: string;
   /** Only those within west,south,east,north in degrees, such as 7.5,47.8,8,48.2; or `none`: only those without coordinates */
   readonly bbox?: string;
 };
@@ -2348,6 +2380,8 @@ export type Client = {
     readonly alerts: {
       /** List alerts. Alerts of tanks by the time they were opened, newest first. Anybody who is signed in. Required role: `read` or `manage`. */
       readonly list: (options?: ListAlertsOptions) => List<Alert, AlertList>;
+      /** Count alerts. How many alerts are not closed, by state and kind. A tank has at most one of each kind. Anybody who is signed in. Required role: `read` or `manage`. */
+      readonly counts: (options?: RequestOptions) => Promise<AlertCounts>;
       /** Retrieve an alert. One alert, closed or not. Anybody who is signed in. Required role: `read` or `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<Alert>;
     };
@@ -2531,6 +2565,7 @@ export const OPERATIONS: readonly Operation[] = [
   { name: "insight.tanks.series", method: "GET", path: "/insight/v1/tanks/{id}/series", isRepeatable: true },
   { name: "insight.series", method: "POST", path: "/insight/v1/series", hasBody: true, isRepeatable: true },
   { name: "insight.alerts.list", method: "GET", path: "/insight/v1/alerts", isRepeatable: true, list: "opened_at" },
+  { name: "insight.alerts.counts", method: "GET", path: "/insight/v1/alerts/counts", isRepeatable: true },
   { name: "insight.alerts.retrieve", method: "GET", path: "/insight/v1/alerts/{id}", isRepeatable: true, isVersioned: true },
   { name: "insight.events.list", method: "GET", path: "/insight/v1/events", isRepeatable: true, list: "after" },
   { name: "insight.me.retrieve", method: "GET", path: "/insight/v1/me", isRepeatable: true },

@@ -65,6 +65,14 @@ describe("the fleet", () => {
       ["?silent_for=90s", ["never"], 1],
       ["?city=b&owner_id=f1", ["edge", "ok", "never"], 3],
       ["?owner_id=nobody", [], 0],
+      ["?alert=low", ["worst", "low", "edge"], 3],
+      ["?alert=low&sort=silent&owner_id=f1&size=1&page=2", ["low"], 2],
+      ["?alert=silent", [], 0],
+      ["?search=BONN", ["edge", "ok", "never"], 3],
+      ["?search=o%20bonn&state=ok", ["ok"], 1],
+      ["?search=%20", ["worst", "low", "edge", "ok", "never"], 5],
+      ["?search=%25", [], 0],
+      ["?alert=low&search=k%C3%B6ln", ["low"], 1],
       ["?bbox=7.1,50,8.8,50", ["worst", "edge", "ok"], 3],
       ["?bbox=7.1,-90,180,90&state=low&size=1", ["worst"], 2],
       ["?bbox=8,0,7,60", ["worst", "low"], 2],
@@ -132,12 +140,15 @@ describe("the fleet", () => {
       ["?sort=silent", ["never", "edge", "low", "ok"]],
       ["?owner_id=f1&state=low", ["low", "edge"]],
       ["?city=br", []],
+      ["?alert=low", ["low", "edge"]],
+      ["?search=worst", []],
+      ["?search=bonn", ["edge", "ok", "never"]],
       ["?bbox=7.1,50,8.8,50", ["edge", "ok"]],
     ] as const) {
       const page = await fleet(query, keys.f1);
       assert.deepEqual([tankIds(page), page["total_items"]], [expected, expected.length], query);
     }
-    for (const query of ["", "&state=low", "&city=b", "&silent_for=1s", "&page=2", "&sort=silent"]) {
+    for (const query of ["", "&state=low", "&city=b", "&silent_for=1s", "&page=2", "&sort=silent", "&alert=low", "&search=b"]) {
       const responses = ["f2", "nobody", "' OR 1=1"].map((owner) =>
         call(`${FLEET}?owner_id=${encodeURIComponent(owner)}${query}`, keys.f1),
       );
@@ -146,6 +157,17 @@ describe("the fleet", () => {
       for (const one of unknown) assert.deepEqual(one, other, query);
     }
     assert.deepEqual(tankIds(await fleet("", keys.f2)), ["worst"]);
+  });
+
+  it("has numbers of its alerts, each key those in its scope", async () => {
+    const counts = async (key: string) => object(await call("/insight/v1/alerts/counts", key));
+    const [all, own] = [await counts(keys.operator), await counts(keys.f2)];
+    assert.deepEqual([(all["open"] as Item)["low"], (own["open"] as Item)["low"]], [3, 1]);
+    const { data } = object(await call("/insight/v1/alerts?tank_id=low", keys.operator));
+    const [{ id = "" } = {}] = data as { id?: string }[];
+    expectStatus(await manage("POST", `/manage/v1/alerts/${id}/acknowledge`), 200);
+    const { open, acknowledged } = await counts(keys.operator);
+    assert.deepEqual([(open as Item)["low"], (acknowledged as Item)["low"]], [2, 1]);
   });
 
   it("is not cached: ages change", async () => {

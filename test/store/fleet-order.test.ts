@@ -22,6 +22,7 @@ import { ModelStore } from "./model.ts";
 const HOUR = 3_600_000;
 const CITIES = ["Bern", "Berlin", "BERGEN", "Oslo", null];
 const OWNERS = ["a", "b", "c"];
+const SEARCHES = ["TANK", "tank 1", "bERG", "9 oslo", "305550", "555", "100%", "_", "nothing", " "];
 /** Two without a limit, one around the date line. */
 const AREAS: readonly (Area | undefined)[] = [
   undefined,
@@ -41,7 +42,9 @@ function* queries(random: Random): Generator<FleetQuery> {
             if (!random.chance(0.08)) continue;
             const area = AREAS[random.whole(0, AREAS.length - 1)];
             const size = random.pick([7, 40, 100]);
-            yield { sort, state, silentSince, owner_id, city, area, page: random.whole(1, Math.ceil(600 / size)), size };
+            const search = random.chance(0.3) ? random.pick(SEARCHES) : undefined;
+            const filters = { state, silentSince, owner_id, city, area, alert: undefined, search };
+            yield { sort, ...filters, page: random.whole(1, Math.ceil(600 / size)), size };
           }
         }
       }
@@ -110,7 +113,7 @@ function suite(engine: Engine): void {
       .filter(() => random.chance(0.9))
       .map((id) => ({ tank: id, at: NEW_YEAR - random.whole(0, 20) * HOUR, fill: random.whole(0, 200) / 2 }));
     for (const one of [store, model]) {
-      await putCustomers(one, ...OWNERS.map((id) => customer(id)));
+      await putCustomers(one, ...OWNERS.map((id, i) => customer(id, { phone: `+49 30/555-${i}0` })));
       await putTanks(one, ...made);
       await ingest(one, ...first);
     }

@@ -122,6 +122,9 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "the fleet of an owner by margin, far": [fleet({ owner_id: "a", sort: "margin", ...FAR }), ["forecast_of_owner_by_margin"]],
   "the fleet of a city": [fleet({ city: "A" }), ["forecast_by_urgency", "tank_by_city"]],
   "the fleet of both, low": [fleet({ owner_id: "a", city: "A", state: "low" }), ["forecast_by_urgency", "tank_by_city"]],
+  "the fleet with an alert": [fleet({ alert: "low" }), ["alert_counted"]],
+  alertCounts: [() => store.alertCounts(UNRESTRICTED), ["alert_counted"]],
+  "alertCounts of an owner": [() => store.alertCounts({ customerId: "a" }), ["alert_of_owner_counted"]],
   "the fleet of an area": [
     fleet({ area: { west: 7, south: 47, east: 8, north: 48 } }),
     ["forecast_by_urgency", "tank_by_latitude"],

@@ -1,6 +1,6 @@
 // GET /insight/v1/fleet and GET /insight/v1/tanks/:id: tanks with their latest reading and alerts, and what follows from them.
 
-import { type Alert, AlertObject } from "../../domain/alerts/alert.ts";
+import { ALERT_KINDS, type Alert, AlertObject } from "../../domain/alerts/alert.ts";
 import type { AlertReads } from "../../domain/alerts/reads.ts";
 import { RequestError } from "../../domain/errors.ts";
 import {
@@ -113,6 +113,10 @@ export const routes: readonly Route[] = [
       ),
       owner_id: textFilter("Only those of this customer"),
       city: prefixFilter("city"),
+      alert: choice(ALERT_KINDS, "Only those with an alert of this kind that is not closed", undefined),
+      search: textFilter(
+        "Only those where each word of this text is part of the tank's name, id, custom_id, device, city or street, or of the name or phone number of its owner; letters A to Z match in either case",
+      ),
       bbox: AREA,
     },
     response: { schema: ref("FleetList"), description: "One page of the fleet" },

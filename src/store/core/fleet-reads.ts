@@ -1,7 +1,8 @@
 // Pages of the fleet. Where the filters are a range of places, a page comes from a ranked list, whatever the size of the fleet.
-// Otherwise the matches of one index are fetched and sorted, or, if they are very many, all tanks are scanned in order.
+// Otherwise the matches of one index are fetched and sorted, or, if they are very many, all tanks are scanned in order. A search
+// reads all tanks.
 
-import type { FleetEntry, FleetQuery, FleetReads } from "../../domain/fleet.ts";
+import { type FleetEntry, type FleetQuery, type FleetReads, phoneDigits, searchWords } from "../../domain/fleet.ts";
 import type { Box } from "../../domain/fleet-map.ts";
 import { type FleetOrderReads, type FleetOrderState, type FleetScan, PLACES, placesIn } from "../../domain/fleet-order.ts";
 import type { ForecastReads } from "../../domain/forecast/stored.ts";
@@ -13,7 +14,7 @@ import { LATEST } from "../series/rank-index.ts";
 import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
 import { FLEET_ORDER_STATE, fleetOrderStateOf } from "./fleet-order.ts";
 import { REFILL_COLUMNS, refillOf, storedForecastOf } from "./forecast-tables.ts";
-import { listed, type ManagementEngine, pageOf } from "./management-reads.ts";
+import { limits, listed, type ManagementEngine, pageOf } from "./management-reads.ts";
 import type { Prepare } from "./reads.ts";
 import { ANY_FORECAST, WITHOUT_POSITION } from "./schema.ts";
 
@@ -53,7 +54,8 @@ export function fleetReadsOn(engine: ManagementEngine, maxSorted = MAX_SORTED) {
 
   async function matching(query: FleetQuery): Promise<Page<FleetEntry>> {
     const parameters = new Parameters();
-    return pageOf(await rows(filteredSql(dialect, query, parameters, maxSorted), parameters.values), fleetEntryOf);
+    const sql = isSearch(query) ? searchSql(dialect, query, parameters) : filteredSql(dialect, query, parameters, maxSorted);
+    return pageOf(await rows(sql, parameters.values), fleetEntryOf);
   }
 
   return {
@@ -142,11 +144,14 @@ export function forecastReads(prepare: Prepare): EntryReads {
 }
 
 /** The places of the page's order that the filters leave; undefined where they are not a range. */
-function rangeOf({ sort, state, silentSince, city, area }: FleetQuery) {
-  if (city !== undefined || area !== undefined) return undefined;
+function rangeOf(query: FleetQuery) {
+  const { sort, state, silentSince, city, area } = query;
+  if (city !== undefined || area !== undefined || isSearch(query)) return undefined;
   if (sort !== "silent") return silentSince === undefined ? placesIn(state, sort) : undefined;
   return state === undefined ? { from: undefined, to: silentSince && silentSince - 1 } : undefined;
 }
+
+const isSearch = ({ alert, search }: FleetQuery): boolean => alert !== undefined || searchWords(search).length > 0;
 
 type Filter = (parameters: Parameters) => Condition;
 
@@ -233,4 +238,42 @@ function filteredSql(dialect: Dialect, query: FleetQuery, parameters: Parameters
         LIMIT (SELECT (1 - few.are) * CAST(${size} AS integer) FROM few) OFFSET ${offset}
       ) AS scanned
     ) AS entry ON true ${ENTRY_JOINS} ORDER BY entry.place, entry.id`;
+}
+
+/** Tanks with an alert (alert_counted), or all, and of these the ones that all filters leave, sorted. */
+function searchSql(dialect: Dialect, query: FleetQuery, parameters: Parameters): string {
+  const { alert } = query;
+  if (alert !== undefined) parameters.add(alert);
+  const conditions = [
+    { holds: dialect.isLive("tank") },
+    ...filtersOf(dialect, query).map((filter) => filter(parameters)),
+    ...placeConditions(query, parameters),
+    ...searchWords(query.search).map((word) => ({ holds: hasWord(parameters, word) })),
+  ];
+  const alerts = `SELECT tank_id FROM alert WHERE state <> 'closed' AND kind = $1 ORDER BY kind, state ${dialect.fence}`;
+  const tanks = alert === undefined ? "tank" : `(${alerts}) AS alert JOIN tank ON tank.id = alert.tank_id`;
+  return `
+    WITH found AS MATERIALIZED (
+      SELECT forecast.id, forecast.${PLACES[query.sort]} AS place
+      FROM ${tanks} JOIN forecast ON forecast.id = tank.id ${where(conditions)}
+    )
+    SELECT counted.total, ${ENTRY_COLUMNS} FROM (SELECT count(*) AS total FROM found) AS counted
+    LEFT JOIN (SELECT id, place FROM found ORDER BY place, id ${limits(parameters, query)}) AS entry ON true
+    ${ENTRY_JOINS} ORDER BY entry.place, entry.id`;
+}
+
+/** A word has no line break, so that it is found within one column only. */
+const textOf = (...columns: readonly string[]): string =>
+  `lower(${columns.map((column) => `coalesce(${column}, '')`).join(" || '\n' || ")})`;
+const TANK_TEXT = textOf(
+  ...["id", "name", "custom_id", "assigned_device_id", "city", "street"].map((column) => `tank.${column}`),
+);
+const PHONE_DIGITS = [" ", "-", "/", ".", "(", ")"].reduce((text, sign) => `replace(${text}, '${sign}', '')`, "phone");
+
+function hasWord(parameters: Parameters, word: string): string {
+  const pattern = parameters.add(`%${word.replaceAll(/[%_!]/g, (sign) => `!${sign}`)}%`);
+  const digits = phoneDigits(word);
+  const hasPhone = digits === undefined ? "" : `OR ${PHONE_DIGITS} LIKE ${parameters.add(`%${digits}%`)}`;
+  const owners = `SELECT id FROM customer WHERE ${textOf("name", "phone")} LIKE ${pattern} ESCAPE '!' ${hasPhone}`;
+  return `(${TANK_TEXT} LIKE ${pattern} ESCAPE '!' OR tank.owner_id IN (${owners}))`;
 }

@@ -195,6 +195,8 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE INDEX alert_by_tank ON alert (tank_id, created_at, id) WHERE ${ANY_ALERT};
   CREATE UNIQUE INDEX alert_not_closed ON alert (tank_id, kind) WHERE state <> 'closed';
   CREATE INDEX alert_open ON alert (kind) WHERE state = 'open';
+  CREATE INDEX alert_counted ON alert (kind, state) WHERE state <> 'closed';
+  CREATE INDEX alert_of_owner_counted ON alert (owner_id, kind, state) WHERE state <> 'closed';
 
   -- Every live tank: its latest reading as of the last update, its places in the orders of the fleet, and its forecast.
   CREATE TABLE forecast (
