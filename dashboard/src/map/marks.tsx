@@ -20,7 +20,7 @@ export function Shape({ state, transform }: { readonly state: State; readonly tr
 
 export const radiusOf = ({ count }: Cluster): number => (count === 1 ? 9 : Math.min(30, 13 + 4 * Math.log10(count)));
 
-export const stateOf = ({ worst }: Cluster): State => STATES[worst] ?? "ok";
+const stateOf = ({ worst }: Cluster): State => STATES[worst] ?? "ok";
 
 type Props = { readonly cluster: Cluster; readonly x: number; readonly y: number; readonly open: () => void };
 
@@ -41,7 +41,8 @@ export function Mark({ cluster, x, y, open }: Props) {
       class="mark"
       transform={`translate(${x.toFixed(1)} ${y.toFixed(1)})`}
       role="button"
-      tabIndex={0}
+      // In SVG, names of attributes have lower case.
+      tabindex={0}
       aria-label={words}
       onClick={open}
       onKeyDown={onKeyDown}

@@ -1,36 +1,15 @@
 // What was used in each of the last weeks, as bars: how far the level fell, plus what was filled in.
 
 import { useMemo } from "preact/hooks";
-import type { FleetTank, Refill, Series } from "../../../client/src/index.ts";
+import type { FleetTank, Refill } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ErrorState, Loading } from "../components/states.tsx";
 import { date, percent, volume } from "../format.ts";
 import { useLive } from "../live.ts";
+import { WEEK_MS, weeklyUse } from "./weekly.ts";
 
 const WEEKS = 26;
-const WEEK_MS = 7 * 86_400_000;
 const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-
-type Week = { readonly start: string; readonly used: number | null };
-
-/** A rise that is more than noise and not among the refills yet: the use is not known. */
-const NOISE = 1;
-
-/** In percentage points; null where it cannot be known. The first week has none before it. */
-export function weeklyUse(buckets: Series["buckets"], refills: readonly Refill[]): Week[] {
-  return buckets.slice(1).map(({ start, last }, index) => {
-    const before = buckets[index];
-    const [from, to] = [Date.parse(start), Date.parse(buckets[index + 2]?.start ?? "") || Date.parse(start) + WEEK_MS];
-    // An hour more than a week where clocks change.
-    const isNext = before !== undefined && from - Date.parse(before.start) < WEEK_MS * 1.1;
-    if (!isNext) return { start, used: null };
-    const filled = refills
-      .filter(({ ended_at }) => Date.parse(ended_at) >= from && Date.parse(ended_at) < to)
-      .reduce((sum, refill) => sum + refill.to_percentage - refill.from_percentage, 0);
-    const used = before.last - last + filled;
-    return { start, used: used < -NOISE ? null : Math.max(0, used) };
-  });
-}
 
 type Props = { readonly entry: FleetTank; readonly refills: readonly Refill[] };
 
