@@ -230,6 +230,38 @@ export type FleetList = {
   readonly as_of: string;
 };
 
+/** Where all tanks are */
+export type FleetMap = {
+  /** Always `fleet_map` */
+  readonly object: "fleet_map";
+  /** Where tanks are, in ten-thousandths of a degree, by state. A tank is in the first state that holds */
+  readonly positions: {
+    /** At or below their threshold: latitude and longitude of each tank, one after the other */
+    readonly low: readonly number[];
+    /** As likely as not low within 7 days: latitude and longitude of each tank, one after the other */
+    readonly soon: readonly number[];
+    /** With a `silent` alert, or without a reading for 48 hours: latitude and longitude of each tank, one after the other */
+    readonly silent: readonly number[];
+    /** Without any reading: latitude and longitude of each tank, one after the other */
+    readonly unknown: readonly number[];
+    /** All others: latitude and longitude of each tank, one after the other */
+    readonly ok: readonly number[];
+  };
+  /** Number of tanks without coordinates */
+  readonly unlocated: number;
+  /** Those with the most tanks first */
+  readonly towns: readonly {
+    /** The `location.city` of its tanks */
+    readonly name: string;
+    /** Mean latitude of its tanks in ten-thousandths of a degree */
+    readonly latitude: number;
+    /** Mean longitude of its tanks in ten-thousandths of a degree */
+    readonly longitude: number;
+    /** Number of tanks */
+    readonly tanks: number;
+  }[];
+};
+
 /** When a tank runs low and when it is empty */
 export type Forecast = {
   /** Always `forecast` */
@@ -422,6 +454,34 @@ export type Alert = {
   readonly note: string | null;
   /** When the alert was last changed */
   readonly updated_at: string;
+};
+
+/** How many alerts are not closed */
+export type AlertCounts = {
+  /** Always `alert_counts` */
+  readonly object: "alert_counts";
+  /** Alerts that nobody has acknowledged */
+  readonly open: {
+    /** Of the kind `low` */
+    readonly low: number;
+    /** Of the kind `runs_low_soon` */
+    readonly runs_low_soon: number;
+    /** Of the kind `leak` */
+    readonly leak: number;
+    /** Of the kind `silent` */
+    readonly silent: number;
+  };
+  /** Alerts that somebody has acknowledged */
+  readonly acknowledged: {
+    /** Of the kind `low` */
+    readonly low: number;
+    /** Of the kind `runs_low_soon` */
+    readonly runs_low_soon: number;
+    /** Of the kind `leak` */
+    readonly leak: number;
+    /** Of the kind `silent` */
+    readonly silent: number;
+  };
 };
 
 /** One page of alerts */
@@ -847,7 +907,7 @@ export type TankAlerts = {
   readonly leak: boolean;
 };
 
-/** The settings to change; `null` clears one */
+/** The settings to change; `null` clears `silent_after` or `paused_until` */
 export type TankAlertsChange = {
   /** Time without a reading after which the tank is silent, from 10m to 365d; null: the setting of the service */
   readonly silent_after?: string | null;
@@ -1941,6 +2001,12 @@ export type ListFleetOptions = RequestOptions & {
   readonly owner_id?: string;
   /** Only those whose city begins with this text; letters A to Z match in either case */
   readonly city?: string;
+  /** Only those with an alert of this kind that is not closed */
+  readonly alert?: "low" | "runs_low_soon" | "leak" | "silent";
+  /** Only those where each word of this text is part of the tank's name, id, custom_id, device, city or street, or of the name or phone number of its owner; letters A to Z match in either case */
+  readonly search?: string;
+  /** Only those within west,south,east,north in degrees, such as 7.5,47.8,8,48.2; or `none`: only those without coordinates */
+  readonly bbox?: string;
 };
 
 export type ListRefillsOptions = RequestOptions & {
@@ -2307,11 +2373,15 @@ export type Client = {
       /** Retrieve the series of a tank. Minimum, maximum, mean, last and count of a tank's readings by hours, days, weeks or months, local ones in the time zone. A range may have 10,000 buckets and 10,000,000 readings. Anybody who is signed in. Required role: `read` or `manage`. */
       readonly series: (id: string, options?: RetrieveSeriesOptions) => Promise<Series>;
     };
+    /** Retrieve the map of the fleet. Where all tanks are, by how urgent they are, and the towns they are in. It may be two minutes old. `bbox` of the fleet lists the tanks of an area. Anybody who is signed in. Required role: `read` or `manage`. */
+    readonly map: (options?: RequestOptions) => Promise<FleetMap>;
     /** Retrieve the series of several tanks. The same for up to 100 tanks in one request, which may have 40,000 buckets together. It changes nothing. Anybody who is signed in. Required role: `read` or `manage`. */
     readonly series: (body: SeriesQuery, options?: RequestOptions) => Promise<SeriesList>;
     readonly alerts: {
       /** List alerts. Alerts of tanks by the time they were opened, newest first. Anybody who is signed in. Required role: `read` or `manage`. */
       readonly list: (options?: ListAlertsOptions) => List<Alert, AlertList>;
+      /** Count alerts. How many alerts are not closed, by state and kind. A tank has at most one of each kind. Anybody who is signed in. Required role: `read` or `manage`. */
+      readonly counts: (options?: RequestOptions) => Promise<AlertCounts>;
       /** Retrieve an alert. One alert, closed or not. Anybody who is signed in. Required role: `read` or `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<Alert>;
     };
@@ -2489,11 +2559,13 @@ export const OPERATIONS: readonly Operation[] = [
   { name: "tanks.telemetry", method: "GET", path: "/v1/tanks/{id}/telemetry", isRepeatable: true, list: "created_at" },
   { name: "insight.fleet.list", method: "GET", path: "/insight/v1/fleet", isRepeatable: true, list: "page" },
   { name: "insight.tanks.retrieve", method: "GET", path: "/insight/v1/tanks/{id}", isRepeatable: true },
+  { name: "insight.map", method: "GET", path: "/insight/v1/map", isRepeatable: true },
   { name: "insight.tanks.forecast", method: "GET", path: "/insight/v1/tanks/{id}/forecast", isRepeatable: true },
   { name: "insight.tanks.refills", method: "GET", path: "/insight/v1/tanks/{id}/refills", isRepeatable: true, list: "page" },
   { name: "insight.tanks.series", method: "GET", path: "/insight/v1/tanks/{id}/series", isRepeatable: true },
   { name: "insight.series", method: "POST", path: "/insight/v1/series", hasBody: true, isRepeatable: true },
   { name: "insight.alerts.list", method: "GET", path: "/insight/v1/alerts", isRepeatable: true, list: "opened_at" },
+  { name: "insight.alerts.counts", method: "GET", path: "/insight/v1/alerts/counts", isRepeatable: true },
   { name: "insight.alerts.retrieve", method: "GET", path: "/insight/v1/alerts/{id}", isRepeatable: true, isVersioned: true },
   { name: "insight.events.list", method: "GET", path: "/insight/v1/events", isRepeatable: true, list: "after" },
   { name: "insight.me.retrieve", method: "GET", path: "/insight/v1/me", isRepeatable: true },

@@ -1,16 +1,18 @@
 // Follows the event feed while the dashboard is open: how many alerts are open, and a notice for each that is opened.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { AlertEvent, EventList } from "../../client/src/index.ts";
+import type { AlertCounts, AlertEvent, EventList } from "../../client/src/index.ts";
 import { api } from "./api.ts";
 import { ALERT_KINDS } from "./components/alert-kinds.tsx";
 import { notify } from "./components/notices.tsx";
 import { useLive } from "./live.ts";
 import { href, tankPath } from "./location.ts";
 
-/** Alerts that nobody has acknowledged; undefined until it is known. */
-export const openAlerts = signal<number | undefined>(undefined);
+/** Alerts that are not closed; undefined until it is known. */
+export const alertCounts = signal<AlertCounts | undefined>(undefined);
+/** Those that nobody has acknowledged. */
+export const openAlerts = computed(() => Object.values(alertCounts.value?.open ?? {}).reduce((sum, count) => sum + count, 0));
 
 /** No database has come that far, so that the response has only the present position. */
 const NEWEST = Number.MAX_SAFE_INTEGER;
@@ -24,13 +26,10 @@ export function Follower() {
     after.current = list.next_after;
     return list;
   });
-  const { data: count } = useLive("open-alerts", async (abort) => {
-    const { total_items } = await api.insight.alerts.list({ state: "open", size: 1, signal: abort });
-    return total_items;
-  });
+  const { data: counts } = useLive("alert-counts", (abort) => api.insight.alerts.counts({ signal: abort }));
   useEffect(() => {
-    openAlerts.value = count;
-  }, [count]);
+    alertCounts.value = counts;
+  }, [counts]);
   useEffect(() => {
     if (page !== undefined) announce(page);
   }, [page]);

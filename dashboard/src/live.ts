@@ -13,8 +13,10 @@ const MAX_BACKOFF_MS = 60_000;
 type Load<T> = (signal: AbortSignal) => Promise<T>;
 
 export type Live<T> = {
-  /** The latest result of this request; undefined before the first. */
+  /** The latest result; undefined before the first. While another `key` is loaded, that of the one before. */
   readonly data: T | undefined;
+  /** Whether `data` is of the present `key`. */
+  readonly isCurrent: boolean;
   /** Why the last attempt failed; undefined after a success. */
   readonly error: unknown;
   readonly refresh: () => Promise<void>;
@@ -33,7 +35,7 @@ export const unreachableSince = signal<number | undefined>(undefined);
 
 /** A request that is sent again and again while the component is shown. Another `key` is another request. */
 export function useLive<T>(key: string, load: Load<T>): Live<T> {
-  const [state, setState] = useState<{ readonly key: string; readonly data?: T | undefined; readonly error?: unknown }>({ key });
+  const [state, setState] = useState<State<T>>({ key });
   const watch = useMemo(() => createWatch(load, (result) => setState((before) => merged(key, before, result))), [key]);
   useEffect(() => {
     watched.add(watch);
@@ -44,7 +46,7 @@ export function useLive<T>(key: string, load: Load<T>): Live<T> {
     };
   }, [watch]);
   const isCurrent = state.key === key;
-  return { data: isCurrent ? state.data : undefined, error: isCurrent ? state.error : undefined, refresh: watch.refresh };
+  return { data: state.data, isCurrent, error: isCurrent ? state.error : undefined, refresh: watch.refresh };
 }
 
 type Result<T> = { readonly data: T } | { readonly error: unknown };
@@ -52,8 +54,7 @@ type State<T> = { readonly key: string; readonly data?: T | undefined; readonly 
 
 /** After an error, what was shown before stays. Nothing is rendered again for a result that is the same object (304). */
 function merged<T>(key: string, before: State<T>, result: Result<T>): State<T> {
-  const previous = before.key === key ? before.data : undefined;
-  if ("error" in result) return { key, data: previous, error: result.error };
+  if ("error" in result) return { key, data: before.key === key ? before.data : undefined, error: result.error };
   const isSame = before.key === key && before.data === result.data && before.error === undefined;
   return isSame ? before : { key, data: result.data };
 }

@@ -1,20 +1,13 @@
 // Who is signed in, and what they may do.
 
 import { signal } from "@preact/signals";
-import { ApiError } from "../../client/src/index.ts";
+import { ApiError, type Me } from "../../client/src/index.ts";
+import { api } from "./api.ts";
 import { here, href, navigate } from "./location.ts";
 
 /** From the least to the most. */
-const ROLES = ["customer", "viewer", "dispatcher", "admin"] as const;
-export type Role = (typeof ROLES)[number];
-
-export type Me = {
-  readonly type: "user" | "customer" | "key";
-  readonly id: string;
-  readonly name: string;
-  readonly email: string | null;
-  readonly role: Role;
-};
+const ROLES = ["customer", "viewer", "dispatcher", "admin"];
+export type Role = "customer" | "viewer" | "dispatcher" | "admin";
 
 /** Undefined until it is known. */
 export const me = signal<Me | undefined>(undefined);
@@ -27,10 +20,12 @@ export function may(required: Role): boolean {
 
 /** Loads who is signed in. Otherwise the person signs in, and comes back. */
 export async function loadSession(): Promise<void> {
-  const response = await fetch(href("/insight/v1/me"), { headers: { accept: "application/json" } });
-  if (response.status === 401) signInFirst();
-  else if (response.ok) me.value = (await response.json()) as Me;
-  else throw new ApiError("unexpected_response", `The service responded with the status ${response.status}.`);
+  try {
+    me.value = await api.insight.me.retrieve();
+  } catch (error) {
+    if (!isSignedOut(error)) throw error;
+    signInFirst();
+  }
 }
 
 /** The session has ended, or there was none. */
@@ -43,8 +38,10 @@ export function signInFirst(): void {
 
 export const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 
+/** Loads the page again, so that nothing of the session stays in memory. */
 export async function signOut(): Promise<void> {
-  await fetch(href("/auth/v1/session"), { method: "DELETE" });
-  me.value = undefined;
-  navigate("/sign-in");
+  await api.auth.session.delete().catch((error) => {
+    if (!isSignedOut(error)) throw error;
+  });
+  globalThis.location.assign(href("/sign-in"));
 }

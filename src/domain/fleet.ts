@@ -1,6 +1,8 @@
 // The fleet: live tanks with their latest readings, and what follows from both.
 
+import type { AlertKind } from "./alerts/alert.ts";
 import type { Customer } from "./customer.ts";
+import type { Area } from "./fleet-map.ts";
 import type { StoredForecast } from "./forecast/stored.ts";
 import type { Instant } from "./instant.ts";
 import type { Scope } from "./key.ts";
@@ -35,7 +37,28 @@ export type FleetQuery = Pick<PageQuery, "page" | "size"> & {
   readonly owner_id: string | undefined;
   /** By its beginning, as in a search. */
   readonly city: string | undefined;
+  /** With an alert of this kind that is not closed. */
+  readonly alert: AlertKind | undefined;
+  /** Every word is in a text of the tank or of its owner: see `searchWords`. */
+  readonly search: string | undefined;
+  readonly area: Area | undefined;
 };
+
+const MAX_WORDS = 8;
+
+/** The words of a search. Only A to Z are lowercased, as in the databases. */
+export const searchWords = (search = ""): readonly string[] =>
+  search
+    .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+    .split(/\s+/)
+    .filter((word) => word !== "")
+    .slice(0, MAX_WORDS);
+
+/** The digits of a word that may be part of a phone number, without the zeros before it; undefined for other words. */
+export function phoneDigits(word: string): string | undefined {
+  const digits = word.replaceAll(/[^0-9]/g, "").replace(/^0+/, "");
+  return /^[0-9+()/.-]+$/.test(word) && digits.length >= 3 ? digits : undefined;
+}
 
 /** After which a tank that has sent readings counts as silent. */
 export const SILENT_AFTER_MS = 48 * 3_600_000;

@@ -56,6 +56,8 @@ export function registerDashboard(app: FastifyInstance): void {
 async function sendScreen(request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> {
   request.routePath = path;
   const given = pathOf(request.raw.url);
+  // The router takes it for the root.
+  if (given === "*") throw fileUnknown();
   // Relative URLs in the page would lead elsewhere.
   if (path !== "/" && given.endsWith("/")) return reply.redirect(`../${given.split("/").at(-2)}`, 301);
   const template = await readFile(new URL("index.html", DIST), "utf8").catch(() => undefined);

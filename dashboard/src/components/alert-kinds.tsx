@@ -3,10 +3,12 @@
 import type { Alert } from "../../../client/src/index.ts";
 import type { IconName } from "./icon.tsx";
 
+export type AlertKind = Alert["kind"];
+
 type Kind = { readonly label: string; readonly icon: IconName; readonly tone: Tone };
 export type Tone = "low" | "soon" | "silent" | "leak" | "ok";
 
-export const ALERT_KINDS: Readonly<Record<Alert["kind"] | "leak" | "runs_low_soon", Kind>> = {
+export const ALERT_KINDS: Readonly<Record<AlertKind, Kind>> = {
   low: { label: "Low", icon: "low", tone: "low" },
   runs_low_soon: { label: "Runs low soon", icon: "clock", tone: "soon" },
   silent: { label: "Silent", icon: "silent", tone: "silent" },

@@ -74,7 +74,7 @@ function isCurrent(path: string): boolean {
 }
 
 function OpenAlerts() {
-  const count = openAlerts.value ?? 0;
+  const count = openAlerts.value;
   return count === 0 ? null : (
     <span class="count">
       {count}

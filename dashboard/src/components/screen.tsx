@@ -33,7 +33,7 @@ export function Screen({ title, actions, summary, children }: Props) {
 
 /** With the number of open alerts, which is seen while another tab is in front. */
 function useTitle(title: string): void {
-  const count = openAlerts.value ?? 0;
+  const count = openAlerts.value;
   useEffect(() => {
     document.title = `${count === 0 ? "" : `(${count}) `}${title} · Tank Monitor`;
   }, [title, count]);

@@ -41,7 +41,7 @@ export function ErrorState({ error, retry }: ErrorProps) {
 }
 
 /** In words for whoever uses the screen. */
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
   const fields = error.errors.map(({ field, message }) => (field === "" ? message : `${field} ${message}`));
   return [error.message, ...fields].join(" ");

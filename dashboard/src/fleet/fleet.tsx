@@ -1,26 +1,107 @@
-// The fleet: all tanks, the most urgent first.
+// The fleet: all tanks, the most urgent first, by page, filter and search.
 
-import { api } from "../api.ts";
+import { useState } from "preact/hooks";
+import { Icon } from "../components/icon.tsx";
 import { Pager } from "../components/pager.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty, ErrorState, Loading } from "../components/states.tsx";
 import { counted } from "../format.ts";
 import { useLive } from "../live.ts";
-import { query } from "../location.ts";
-import { FleetTable } from "./table.tsx";
+import { href } from "../location.ts";
+import { may } from "../session.ts";
+import { Counters } from "./counters.tsx";
+import { ExportDialog } from "./export-dialog.tsx";
+import { FilterBar } from "./filter-bar.tsx";
+import { useFleetKeys } from "./keys.ts";
+import { filtersInUrl, loadFleet, PAGE_SIZE, pageInUrl } from "./request.ts";
+import { FleetTable, type Selection } from "./table.tsx";
+import { ThresholdDialog } from "./threshold-dialog.tsx";
 
-const SIZE = 50;
+const NONE: Selection = new Map();
 
 export default function Fleet() {
-  const page = Math.max(1, Number(query.value.get("page") ?? 1) || 1);
-  const { data, error, refresh } = useLive(`fleet ${page}`, (signal) => api.insight.fleet.list({ page, size: SIZE, signal }));
-  if (data === undefined) {
-    return <Screen title="Fleet">{error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />}</Screen>;
-  }
+  const filters = filtersInUrl();
+  const request = { ...filters, page: pageInUrl(), size: PAGE_SIZE };
+  const { data, isCurrent, error, refresh } = useLive(JSON.stringify(request), (signal) => loadFleet({ ...request, signal }));
+  const [selected, setSelected] = useState(NONE);
+  const [dialog, setDialog] = useState<"export" | "threshold">();
+  useFleetKeys();
+  const isFiltered = Object.keys(filters).some((name) => name !== "sort");
+  const isEmpty = data?.total_items === 0;
   return (
-    <Screen title="Fleet" summary={counted(data.total_items, "tank")}>
-      {data.total_items === 0 ? <Empty title="No tanks yet" /> : <FleetTable entries={data.data} />}
-      <Pager list={data} />
+    <Screen
+      title="Fleet"
+      summary={data === undefined ? undefined : `${counted(data.total_items, "tank")}${isFiltered ? " found" : ""}`}
+      actions={
+        <>
+          {selected.size > 0 ? (
+            <button class="button primary" type="button" onClick={() => setDialog("threshold")}>
+              <Icon name="edit" />
+              Threshold of {counted(selected.size, "tank")}
+            </button>
+          ) : null}
+          <button class="button" type="button" disabled={isEmpty || data === undefined} onClick={() => setDialog("export")}>
+            <Icon name="download" />
+            Export
+          </button>
+        </>
+      }
+    >
+      {isEmpty && !isFiltered ? null : (
+        <>
+          <Counters />
+          <FilterBar />
+        </>
+      )}
+      {error === undefined ? null : <ErrorState error={error} retry={refresh} />}
+      {data === undefined && error === undefined ? <Loading /> : null}
+      {isEmpty ? <NoTanks isFiltered={isFiltered} /> : null}
+      {data === undefined || isEmpty ? null : (
+        <div class={isCurrent ? "fleet-list" : "fleet-list waiting"} aria-busy={!isCurrent}>
+          <FleetTable entries={data.data} selection={may("dispatcher") ? { selected, setSelected } : undefined} />
+          <Pager list={data} />
+        </div>
+      )}
+      {dialog === "export" ? (
+        <ExportDialog filters={filters} total={data?.total_items ?? 0} close={() => setDialog(undefined)} />
+      ) : null}
+      {dialog === "threshold" ? (
+        <ThresholdDialog
+          tanks={[...selected.values()]}
+          close={() => setDialog(undefined)}
+          done={() => {
+            setSelected(NONE);
+            refresh().catch(() => {});
+          }}
+        />
+      ) : null}
     </Screen>
+  );
+}
+
+function NoTanks({ isFiltered }: { readonly isFiltered: boolean }) {
+  if (isFiltered) {
+    return (
+      <Empty title="No tank matches">
+        <p>
+          <a href={href("/")}>Show all tanks</a>
+        </p>
+      </Empty>
+    );
+  }
+  return may("viewer") ? (
+    <Empty title="No tanks yet">
+      <p>
+        Register customers and tanks from a CSV file, on the computer that runs the service:{" "}
+        <code>tank-monitor provision FILE</code>
+      </p>
+      <p>
+        or over HTTP: <a href={href("/docs")}>the interface</a>.
+      </p>
+    </Empty>
+  ) : (
+    <Empty title="No tanks yet">
+      <p>Tanks appear here as soon as your supplier has registered them for you.</p>
+    </Empty>
   );
 }

@@ -8,32 +8,46 @@ import { Level } from "../components/level.tsx";
 import { dateTime, duration, percent, place, volume, whole } from "../format.ts";
 import { href, tankPath } from "../location.ts";
 
-export function FleetTable({ entries }: { readonly entries: readonly FleetTank[] }) {
+/** Tanks by their ids, also of other pages. */
+export type Selection = ReadonlyMap<string, FleetTank["tank"]>;
+type Choice = { readonly selected: Selection; readonly setSelected: (selected: Selection) => void };
+/** `selection`: for those who may change tanks. */
+type Props = { readonly entries: readonly FleetTank[]; readonly selection: Choice | undefined };
+
+const HEADINGS = [
+  ["fleet-tank", "Tank"],
+  ["fleet-customer", "Customer"],
+  ["fleet-place", "Place"],
+  ["fleet-level", "Level"],
+  ["fleet-days number", "Days left"],
+  ["fleet-use number", "Use per day"],
+  ["fleet-room number", "Room"],
+  ["fleet-age", "Last reading"],
+  ["fleet-state", "State"],
+] as const;
+
+/** With roles, because on a phone the rows are shown as cards, and browsers would then see no table. */
+export function FleetTable({ entries, selection }: Props) {
   return (
     <div class="table-box">
-      <table class="table fleet">
-        <thead>
-          <tr>
-            <th scope="col">Tank</th>
-            <th scope="col">Customer</th>
-            <th scope="col">Place</th>
-            <th scope="col">Level</th>
-            <th scope="col" class="number">
-              Days left
-            </th>
-            <th scope="col" class="number">
-              Use per day
-            </th>
-            <th scope="col" class="number">
-              Room
-            </th>
-            <th scope="col">Last reading</th>
-            <th scope="col">State</th>
+      <table class={selection === undefined ? "table fleet" : "table fleet selectable"} role="table" aria-label="Tanks">
+        <thead role="rowgroup">
+          <tr role="row">
+            {selection === undefined ? null : (
+              <th class="fleet-select" role="columnheader" scope="col">
+                <SelectAll entries={entries} selection={selection} />
+              </th>
+            )}
+            {HEADINGS.map(([name, label]) => (
+              <th key={name} class={name} role="columnheader" scope="col">
+                {label}
+              </th>
+            ))}
           </tr>
         </thead>
-        <tbody>
+        <tbody role="rowgroup">
           {entries.map((entry) => (
-            <Row key={entry.tank.id} entry={entry} />
+            <Row key={entry.tank.id} entry={entry} selection={selection} />
           ))}
         </tbody>
       </table>
@@ -41,39 +55,73 @@ export function FleetTable({ entries }: { readonly entries: readonly FleetTank[]
   );
 }
 
-function Row({ entry }: { readonly entry: FleetTank }) {
+function SelectAll({ entries, selection }: { readonly entries: readonly FleetTank[]; readonly selection: Choice }) {
+  const { selected, setSelected } = selection;
+  const isAll = entries.every(({ tank }) => selected.has(tank.id));
+  const toggle = () => {
+    const next = new Map(selected);
+    for (const { tank } of entries) {
+      if (isAll) next.delete(tank.id);
+      else next.set(tank.id, tank);
+    }
+    setSelected(next);
+  };
+  return <input type="checkbox" aria-label="Select all tanks of this page" checked={isAll} onChange={toggle} />;
+}
+
+function Select({ tank, selection }: { readonly tank: FleetTank["tank"]; readonly selection: Choice }) {
+  const { selected, setSelected } = selection;
+  const isSelected = selected.has(tank.id);
+  const toggle = () => {
+    const next = new Map(selected);
+    if (isSelected) next.delete(tank.id);
+    else next.set(tank.id, tank);
+    setSelected(next);
+  };
+  return <input type="checkbox" aria-label={`Select ${tank.name}`} checked={isSelected} onChange={toggle} />;
+}
+
+function Row({ entry, selection }: { readonly entry: FleetTank; readonly selection: Choice | undefined }) {
   const { tank, customer, latest, room } = entry;
+  const isSelected = selection?.selected.has(tank.id) === true;
   return (
-    <tr>
-      <td class="fleet-tank">
+    <tr role="row" class={isSelected ? "selected" : undefined}>
+      {selection === undefined ? null : (
+        <td class="fleet-select" role="cell">
+          <Select tank={tank} selection={selection} />
+        </td>
+      )}
+      <td class="fleet-tank" role="cell">
         <a class="cut" href={href(tankPath(tank.id))} dir="auto" title={tank.name}>
           {tank.name}
         </a>
       </td>
-      <td class="fleet-customer">
-        <span class="cut" dir="auto" title={customer.name}>
+      <td class="fleet-customer" role="cell">
+        <span class="cut" dir="auto" title={`${customer.name}${customer.phone === null ? "" : `, ${customer.phone}`}`}>
           {customer.name}
         </span>
       </td>
-      <td class="fleet-place">
+      <td class="fleet-place" role="cell">
         <span class="cut" dir="auto" title={place(tank.location)}>
           {place(tank.location)}
         </span>
       </td>
-      <td class="fleet-level">
+      <td class="fleet-level" role="cell">
         <Level fill={latest?.fill_percentage ?? null} threshold={tank.min_fill_alert_percentage} tone={toneOf(entry)} />
       </td>
-      <td class="fleet-days number">
+      <td class="fleet-days number" role="cell">
         <DaysLeft entry={entry} />
       </td>
-      <td class="fleet-use number">
+      <td class="fleet-use number" role="cell">
         <Use entry={entry} />
       </td>
-      <td class="fleet-room number">{room === null ? <span class="dim">–</span> : volume(room)}</td>
-      <td class="fleet-age">
+      <td class="fleet-room number" role="cell">
+        {room === null ? <span class="dim">–</span> : volume(room)}
+      </td>
+      <td class="fleet-age" role="cell">
         <Age entry={entry} />
       </td>
-      <td class="fleet-state">
+      <td class="fleet-state" role="cell">
         <State entry={entry} />
       </td>
     </tr>
@@ -90,7 +138,7 @@ function toneOf({ state, days_left }: FleetTank): Tone | undefined {
 
 /** "12 (9–17)": as likely as not by then, and with a probability of 10 and 90 %. */
 function DaysLeft({ entry: { days_left, state } }: { readonly entry: FleetTank }) {
-  if (state === "low") return <span class="strong">low now</span>;
+  if (state === "low") return <span class="low-now">now</span>;
   if (days_left === null || days_left.p50 === null) return <span class="dim">–</span>;
   const { p10, p50, p90 } = days_left;
   const until = p90 === null ? "∞" : whole(p90);

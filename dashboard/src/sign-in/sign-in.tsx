@@ -1,11 +1,177 @@
-// Signing in.
+// Signing in: an address, then the code or the link of the mail, and a choice where several accounts have the address. A link
+// opens this page with its token in the fragment, which no server sees.
 
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { type Account, ApiError, type SignInProof } from "../../../client/src/index.ts";
+import { api } from "../api.ts";
+import { Icon } from "../components/icon.tsx";
 import { Screen } from "../components/screen.tsx";
+import { Loading, messageOf } from "../components/states.tsx";
+import { navigate, query } from "../location.ts";
+import { loadSession } from "../session.ts";
+import { EmailForm } from "./email-form.tsx";
+import { keepReturn, takeReturn } from "./return-path.ts";
+
+type Step =
+  | { readonly name: "email"; readonly problem?: string | undefined }
+  | { readonly name: "wait" }
+  | { readonly name: "code"; readonly email: string }
+  | { readonly name: "account"; readonly email?: string; readonly accounts: readonly Account[]; readonly proof: SignInProof };
+
+/** Of the link that was opened. It is removed from the address, which others may see. */
+function takeToken(): string | undefined {
+  const token = new URLSearchParams(globalThis.location.hash.slice(1)).get("token") ?? undefined;
+  if (token !== undefined) history.replaceState(null, "", globalThis.location.pathname + globalThis.location.search);
+  return token;
+}
 
 export default function SignIn() {
+  const [step, setStep] = useState<Step>({ name: "wait" });
+  useEffect(() => {
+    const open = () => openLink(takeToken(), setStep);
+    open();
+    // A link that is opened while this page is shown changes only the fragment.
+    addEventListener("hashchange", open);
+    return () => removeEventListener("hashchange", open);
+  }, []);
   return (
-    <Screen title="Sign in">
-      <p>Coming.</p>
+    <div class="sign-in">
+      <p class="brand">
+        <span class="brand-mark" aria-hidden="true" />
+        Tank Monitor
+      </p>
+      <div class="card">
+        <StepContent step={step} setStep={setStep} />
+      </div>
+    </div>
+  );
+}
+
+type Go = (step: Step) => void;
+
+async function openLink(token: string | undefined, setStep: Go): Promise<void> {
+  if (token === undefined) {
+    setStep({ name: "email" });
+    return;
+  }
+  setStep({ name: "wait" });
+  try {
+    const { email, same_browser, accounts } = await api.auth.signIn.inspect({ token });
+    const [only] = accounts;
+    if (same_browser && accounts.length === 1 && only !== undefined) await signIn({ token, account: only.id }, setStep);
+    else setStep({ name: "account", email, accounts, proof: { token } });
+  } catch (error) {
+    setStep({ name: "email", problem: problemOf(error) });
+  }
+}
+
+/** Throws if it fails. */
+async function signIn(proof: SignInProof, setStep: Go): Promise<void> {
+  const result = await api.auth.session.create(proof);
+  if (result.object === "account_choice") {
+    setStep({ name: "account", accounts: result.accounts, proof });
+    return;
+  }
+  await loadSession();
+  navigate(takeReturn(query.value.get("return")), { replace: true });
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof ApiError && error.code === "sign_in_invalid") {
+    return "This link is not valid any more: it works once, and for 10 minutes. Request another one.";
+  }
+  return messageOf(error);
+}
+
+function StepContent({ step, setStep }: { readonly step: Step; readonly setStep: Go }) {
+  switch (step.name) {
+    case "wait":
+      return (
+        <Screen title="Sign in">
+          <Loading />
+        </Screen>
+      );
+    case "email":
+      return (
+        <Screen title="Sign in">
+          {query.value.has("ended") && step.problem === undefined ? (
+            <p class="note">Your session has ended. Sign in again, and you come back to where you were.</p>
+          ) : null}
+          <EmailForm
+            label="E-mail address"
+            action="Continue"
+            problem={step.problem}
+            help="You get a mail with a link and a code. There is no password."
+            submit={async (email) => {
+              await api.auth.signIn.create({ email });
+              keepReturn(query.value.get("return"));
+              setStep({ name: "code", email });
+            }}
+          />
+        </Screen>
+      );
+    case "code":
+      return (
+        <Screen title="Look at your mail">
+          <p class="break">
+            If <strong>{step.email}</strong> is known here, a mail is on its way. Open its link, or enter its code here.
+          </p>
+          <EmailForm
+            isCode
+            label="Code of eight digits"
+            action="Sign in"
+            submit={(code) => signIn({ email: step.email, code }, setStep)}
+          />
+          <button class="button quiet" type="button" onClick={() => setStep({ name: "email" })}>
+            Use another address, or send the mail again
+          </button>
+        </Screen>
+      );
+    case "account":
+      return <Accounts step={step} setStep={setStep} />;
+  }
+}
+
+const ROLES: Readonly<Record<Account["role"], string>> = {
+  admin: "Administrator",
+  dispatcher: "Dispatcher",
+  viewer: "Viewer",
+  customer: "Customer",
+};
+
+function Accounts({ step, setStep }: { readonly step: Extract<Step, { name: "account" }>; readonly setStep: Go }) {
+  const { accounts, email, proof } = step;
+  const [isBusy, setBusy] = useState(false);
+  const choose = (account: string) => {
+    setBusy(true);
+    signIn({ ...proof, account }, setStep).catch((error) => setStep({ name: "email", problem: problemOf(error) }));
+  };
+  const title = accounts.length === 1 ? "Sign in?" : "Which account?";
+  return (
+    <Screen title={title}>
+      {email === undefined ? null : <Intro>{email}</Intro>}
+      <ul class="accounts">
+        {accounts.map(({ id, name, role }) => (
+          <li key={id}>
+            <button class="button primary account" type="button" disabled={isBusy} onClick={() => choose(id)}>
+              <span class="account-text">
+                <span class="cut" dir="auto">
+                  {accounts.length === 1 ? `Sign in as ${name}` : name}
+                </span>
+                <span class="cut">{ROLES[role]}</span>
+              </span>
+              <Icon name="right" />
+            </button>
+          </li>
+        ))}
+      </ul>
     </Screen>
   );
 }
+
+const Intro = ({ children }: { readonly children: ComponentChildren }) => (
+  <p class="break">
+    The link was sent to <strong>{children}</strong>.
+  </p>
+);

@@ -2,7 +2,7 @@
 
 import type { Scope } from "../key.ts";
 import type { Page, PageQuery } from "../page.ts";
-import type { Alert } from "./alert.ts";
+import type { Alert, AlertKind } from "./alert.ts";
 
 /** `from` and `to`: when alerts were opened. */
 export type AlertQuery = PageQuery & {
@@ -25,7 +25,11 @@ export type FeedPage = {
   readonly isIncomplete: boolean;
 };
 
+/** Alerts that are not closed. */
+export type AlertCounts = Readonly<Record<"open" | "acknowledged", Readonly<Record<AlertKind, number>>>>;
+
 export interface AlertReads {
+  alertCounts(scope: Scope): Promise<AlertCounts>;
   /** `undefined`: there is no such alert, or it is out of scope. */
   alertById(id: string, scope: Scope): Promise<Alert | undefined>;
   /** Newest first. */

@@ -1,4 +1,4 @@
-// GET /insight/v1/alerts, GET /insight/v1/alerts/:id, and GET /insight/v1/events, the feed of what happens to them.
+// GET /insight/v1/alerts, …/counts and …/:id, and GET /insight/v1/events, the feed of what happens to them.
 
 import { ALERT_KINDS, ALERT_STATES, AlertObject, alertObject } from "../../domain/alerts/alert.ts";
 import { ALERT_EVENTS } from "../../domain/alerts/event.ts";
@@ -14,8 +14,24 @@ import { type Route, RouteResponse, route } from "../route.ts";
 const SEQUENCES = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 const sequence = (description: string) => integer({ ...SEQUENCES, description, examples: [4711] });
 
+const countsByKind = (description: string) =>
+  object(
+    Object.fromEntries(
+      ALERT_KINDS.map((kind) => [kind, integer({ minimum: 0, description: `Of the kind \`${kind}\``, examples: [3] })]),
+    ),
+    { description },
+  );
+
 export const schemas = {
   Alert: AlertObject,
+  AlertCounts: object(
+    {
+      object: literal("alert_counts", { description: "Always `alert_counts`" }),
+      open: countsByKind("Alerts that nobody has acknowledged"),
+      acknowledged: countsByKind("Alerts that somebody has acknowledged"),
+    },
+    { description: "How many alerts are not closed" },
+  ),
   AlertList: listSchema(ref("Alert"), "One page of alerts"),
   AlertEvent: object(
     {
@@ -85,6 +101,18 @@ export const routes: readonly Route[] = [
       const page = await reads.alertPage({ ...rest, from, to }, scope);
       return listJson(page, parameters, (alert) => JSON.stringify(alertObject(alert)));
     },
+  }),
+  route({
+    path: "/insight/v1/alerts/counts",
+    operation: "countAlerts",
+    isRevalidated: true,
+    summary: "Count alerts",
+    description: "How many alerts are not closed, by state and kind. A tank has at most one of each kind.",
+    tag: "Insight",
+    requiredRole: "read",
+    sessionRole: "customer",
+    response: { schema: ref("AlertCounts"), description: "The numbers" },
+    handle: async ({ reads, scope }) => ({ object: "alert_counts", ...(await reads.alertCounts(scope)) }),
   }),
   route({
     path: "/insight/v1/alerts/:id",

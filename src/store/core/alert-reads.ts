@@ -1,7 +1,7 @@
 // Reads of alerts and of the event feed, written once over the statements of an engine.
 
-import type { Alert } from "../../domain/alerts/alert.ts";
-import type { AlertQuery, FeedPage, FeedQuery } from "../../domain/alerts/reads.ts";
+import { ALERT_KINDS, type Alert } from "../../domain/alerts/alert.ts";
+import type { AlertCounts, AlertQuery, FeedPage, FeedQuery } from "../../domain/alerts/reads.ts";
 import type { Scope } from "../../domain/key.ts";
 import { PAGE_SIZE, type Page } from "../../domain/page.ts";
 import { LISTS } from "../series/lists.ts";
@@ -19,6 +19,10 @@ export function alertReads(prepare: Prepare) {
     const sql = `SELECT ${ALERT_COLUMNS} FROM alert WHERE state <> 'closed' AND tank_id IN (${ids})`; // alert_not_closed
     return { size, alertsOf: prepare(sql) };
   });
+  const countsOf = (owner: string) =>
+    `SELECT kind, state, count(*) FROM alert WHERE state <> 'closed' ${owner} GROUP BY kind, state`;
+  const counts = prepare(countsOf("")); // alert_counted
+  const ownCounts = prepare(countsOf("AND owner_id = $1")); // alert_of_owner_counted
   return {
     alertById: async (id: string, { customerId }: Scope): Promise<Alert | undefined> =>
       (await alert(id, customerId)).map(alertOf)[0],
@@ -30,6 +34,15 @@ export function alertReads(prepare: Prepare) {
       if (first === undefined) return [];
       const padding = new Array<string>(query.size - tankIds.length).fill(first);
       return (await query.alertsOf(...tankIds, ...padding)).map(alertOf).sort((a, b) => a.opened_at - b.opened_at);
+    },
+
+    async alertCounts({ customerId }: Scope): Promise<AlertCounts> {
+      const rows = await (customerId === null ? counts() : ownCounts(customerId));
+      const of = (state: string) =>
+        Object.fromEntries(
+          ALERT_KINDS.map((kind) => [kind, Number(rows.find((row) => row[0] === kind && row[1] === state)?.[2] ?? 0)]),
+        ) as AlertCounts["open"];
+      return { open: of("open"), acknowledged: of("acknowledged") };
     },
 
     ...eventFeedOn(prepare),

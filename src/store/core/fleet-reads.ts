@@ -1,7 +1,9 @@
 // Pages of the fleet. Where the filters are a range of places, a page comes from a ranked list, whatever the size of the fleet.
-// Otherwise the matches of one index are fetched and sorted, or, if they are very many, all tanks are scanned in order.
+// Otherwise the matches of one index are fetched and sorted, or, if they are very many, all tanks are scanned in order. A search
+// reads all tanks.
 
-import type { FleetEntry, FleetQuery, FleetReads } from "../../domain/fleet.ts";
+import { type FleetEntry, type FleetQuery, type FleetReads, phoneDigits, searchWords } from "../../domain/fleet.ts";
+import type { Box } from "../../domain/fleet-map.ts";
 import { type FleetOrderReads, type FleetOrderState, type FleetScan, PLACES, placesIn } from "../../domain/fleet-order.ts";
 import type { ForecastReads } from "../../domain/forecast/stored.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -12,9 +14,9 @@ import { LATEST } from "../series/rank-index.ts";
 import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
 import { FLEET_ORDER_STATE, fleetOrderStateOf } from "./fleet-order.ts";
 import { REFILL_COLUMNS, refillOf, storedForecastOf } from "./forecast-tables.ts";
-import { listed, type ManagementEngine, pageOf } from "./management-reads.ts";
+import { limits, listed, type ManagementEngine, pageOf } from "./management-reads.ts";
 import type { Prepare } from "./reads.ts";
-import { ANY_FORECAST } from "./schema.ts";
+import { ANY_FORECAST, WITHOUT_POSITION } from "./schema.ts";
 
 const ENTRY_COLUMNS = `${prefixed("tank", TANK_COLUMNS)}, fleet.at, fleet.fill, forecast.computed_at, forecast.forecast,
   customer.name, customer.phone`;
@@ -52,7 +54,8 @@ export function fleetReadsOn(engine: ManagementEngine, maxSorted = MAX_SORTED) {
 
   async function matching(query: FleetQuery): Promise<Page<FleetEntry>> {
     const parameters = new Parameters();
-    return pageOf(await rows(filteredSql(dialect, query, parameters, maxSorted), parameters.values), fleetEntryOf);
+    const sql = isSearch(query) ? searchSql(dialect, query, parameters) : filteredSql(dialect, query, parameters, maxSorted);
+    return pageOf(await rows(sql, parameters.values), fleetEntryOf);
   }
 
   return {
@@ -141,11 +144,14 @@ export function forecastReads(prepare: Prepare): EntryReads {
 }
 
 /** The places of the page's order that the filters leave; undefined where they are not a range. */
-function rangeOf({ sort, state, silentSince, city }: FleetQuery) {
-  if (city !== undefined) return undefined;
+function rangeOf(query: FleetQuery) {
+  const { sort, state, silentSince, city, area } = query;
+  if (city !== undefined || area !== undefined || isSearch(query)) return undefined;
   if (sort !== "silent") return silentSince === undefined ? placesIn(state, sort) : undefined;
   return state === undefined ? { from: undefined, to: silentSince && silentSince - 1 } : undefined;
 }
+
+const isSearch = ({ alert, search }: FleetQuery): boolean => alert !== undefined || searchWords(search).length > 0;
 
 type Filter = (parameters: Parameters) => Condition;
 
@@ -167,17 +173,34 @@ function filtersOf(dialect: Dialect, { state, silentSince, owner_id }: FleetQuer
   return [...ofOwner, ...(state === "ok" ? [...ofSilence, ...ofState] : [...ofState, ...ofSilence])];
 }
 
-/** Tanks that one index finds, and the filters that remain to be tested: tank_by_city, or an index of forecasts. */
+/** Of tanks; the first of them is looked up: tank_by_city, tank_by_latitude or tank_without_position. */
+function placeConditions({ city, area }: FleetQuery, parameters: Parameters): Condition[] {
+  const conditions: Condition[] = [];
+  if (city !== undefined) conditions.push(startsWith(parameters, "tank.city", city));
+  if (area === "none") conditions.push({ holds: WITHOUT_POSITION, order: "id" });
+  else if (area !== undefined) conditions.push(within(area, parameters));
+  return conditions;
+}
+
+function within({ west, south, east, north }: Box, parameters: Parameters): Condition {
+  const [isEast, isWest] = [`longitude >= ${parameters.add(west)}`, `longitude <= ${parameters.add(east)}`];
+  const holds = `latitude >= ${parameters.add(south)} AND latitude <= ${parameters.add(north)}
+    AND (${isEast} ${west <= east ? "AND" : "OR"} ${isWest})`;
+  return { holds, order: "latitude" };
+}
+
+/** Tanks that one index finds, and the filters that remain to be tested. */
 function lookupOf(dialect: Dialect, query: FleetQuery, parameters: Parameters) {
   const filters = filtersOf(dialect, query);
-  if (query.city !== undefined) {
-    const { holds, order } = startsWith(parameters, "city", query.city);
-    return { candidates: `SELECT id FROM tank WHERE ${dialect.isLive("tank")} AND ${holds} ORDER BY ${order}`, filters };
+  const [place, ...others] = placeConditions(query, parameters);
+  if (place !== undefined) {
+    const holds = [place, ...others].map((condition) => condition.holds).join(" AND ");
+    return { candidates: `SELECT id FROM tank WHERE ${dialect.isLive("tank")} AND ${holds} ORDER BY ${place.order}`, filters };
   }
-  const [first, ...others] = filters;
+  const [first, ...rest] = filters;
   const lookup = first?.(parameters) ?? { holds: "true", order: "id" };
   const candidates = `SELECT forecast.* FROM forecast WHERE ${ANY_FORECAST} AND ${lookup.holds} ORDER BY ${lookup.order}`;
-  return { candidates, filters: others };
+  return { candidates, filters: rest };
 }
 
 const INDEXES = { urgency: "forecast_by_urgency", margin: "forecast_by_margin", at: "forecast_by_silence" } as const;
@@ -187,16 +210,15 @@ const INDEXES = { urgency: "forecast_by_urgency", margin: "forecast_by_margin", 
  * the other is 0.
  */
 function filteredSql(dialect: Dialect, query: FleetQuery, parameters: Parameters, maxSorted: number): string {
-  const { city } = query;
   const place = PLACES[query.sort];
   const columns = `forecast.id, forecast.${place} AS place`;
   const { candidates, filters } = lookupOf(dialect, query, parameters);
-  const forecasts = city === undefined ? "forecast" : "candidate JOIN forecast ON forecast.id = candidate.id";
+  const ofTanks = placeConditions(query, parameters);
+  const forecasts = ofTanks.length === 0 ? "forecast" : "candidate JOIN forecast ON forecast.id = candidate.id";
   const tested = where(filters.map((filter) => filter(parameters)));
   const matches = (limit: string): string => `SELECT ${columns} FROM (${candidates} ${limit}) AS ${forecasts} ${tested}`;
-  const ofCity = city === undefined ? [] : [startsWith(parameters, "tank.city", city)];
-  const all = [...filtersOf(dialect, query).map((filter) => filter(parameters)), ...ofCity];
-  const tanks = city === undefined ? "" : "JOIN tank ON tank.id = forecast.id";
+  const all = [...filtersOf(dialect, query).map((filter) => filter(parameters)), ...ofTanks];
+  const tanks = ofTanks.length === 0 ? "" : "JOIN tank ON tank.id = forecast.id";
   const inOrder = `(SELECT * FROM forecast ${dialect.indexedBy(INDEXES[place])} WHERE ${ANY_FORECAST}
     ORDER BY ${place}, id ${dialect.fence}) AS forecast`;
   const size = parameters.add(query.size);
@@ -216,4 +238,42 @@ function filteredSql(dialect: Dialect, query: FleetQuery, parameters: Parameters
         LIMIT (SELECT (1 - few.are) * CAST(${size} AS integer) FROM few) OFFSET ${offset}
       ) AS scanned
     ) AS entry ON true ${ENTRY_JOINS} ORDER BY entry.place, entry.id`;
+}
+
+/** Tanks with an alert (alert_counted), or all, and of these the ones that all filters leave, sorted. */
+function searchSql(dialect: Dialect, query: FleetQuery, parameters: Parameters): string {
+  const { alert } = query;
+  if (alert !== undefined) parameters.add(alert);
+  const conditions = [
+    { holds: dialect.isLive("tank") },
+    ...filtersOf(dialect, query).map((filter) => filter(parameters)),
+    ...placeConditions(query, parameters),
+    ...searchWords(query.search).map((word) => ({ holds: hasWord(parameters, word) })),
+  ];
+  const alerts = `SELECT tank_id FROM alert WHERE state <> 'closed' AND kind = $1 ORDER BY kind, state ${dialect.fence}`;
+  const tanks = alert === undefined ? "tank" : `(${alerts}) AS alert JOIN tank ON tank.id = alert.tank_id`;
+  return `
+    WITH found AS MATERIALIZED (
+      SELECT forecast.id, forecast.${PLACES[query.sort]} AS place
+      FROM ${tanks} JOIN forecast ON forecast.id = tank.id ${where(conditions)}
+    )
+    SELECT counted.total, ${ENTRY_COLUMNS} FROM (SELECT count(*) AS total FROM found) AS counted
+    LEFT JOIN (SELECT id, place FROM found ORDER BY place, id ${limits(parameters, query)}) AS entry ON true
+    ${ENTRY_JOINS} ORDER BY entry.place, entry.id`;
+}
+
+/** A word has no line break, so that it is found within one column only. */
+const textOf = (...columns: readonly string[]): string =>
+  `lower(${columns.map((column) => `coalesce(${column}, '')`).join(" || '\n' || ")})`;
+const TANK_TEXT = textOf(
+  ...["id", "name", "custom_id", "assigned_device_id", "city", "street"].map((column) => `tank.${column}`),
+);
+const PHONE_DIGITS = [" ", "-", "/", ".", "(", ")"].reduce((text, sign) => `replace(${text}, '${sign}', '')`, "phone");
+
+function hasWord(parameters: Parameters, word: string): string {
+  const pattern = parameters.add(`%${word.replaceAll(/[%_!]/g, (sign) => `!${sign}`)}%`);
+  const digits = phoneDigits(word);
+  const hasPhone = digits === undefined ? "" : `OR ${PHONE_DIGITS} LIKE ${parameters.add(`%${digits}%`)}`;
+  const owners = `SELECT id FROM customer WHERE ${textOf("name", "phone")} LIKE ${pattern} ESCAPE '!' ${hasPhone}`;
+  return `(${TANK_TEXT} LIKE ${pattern} ESCAPE '!' OR tank.owner_id IN (${owners}))`;
 }

@@ -24,6 +24,9 @@ export type ColumnTypes = {
 export const ANY_ALERT = "kind <> ''";
 export const ANY_FORECAST = "owner_id <> ''";
 
+/** Of a tank. */
+export const WITHOUT_POSITION = "(latitude IS NULL OR longitude IS NULL)";
+
 export function commonTables({ id, text, integer, real, flag, isLive, isDeleted, table, keyedTable }: ColumnTypes): string {
   return `
   CREATE TABLE customer (
@@ -83,6 +86,8 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE UNIQUE INDEX tank_by_device ON tank (assigned_device_id) WHERE ${isLive};
   CREATE INDEX tank_by_name ON tank (lower(name)) WHERE ${isLive};
   CREATE INDEX tank_by_city ON tank (lower(city)) WHERE ${isLive};
+  CREATE INDEX tank_by_latitude ON tank (latitude, longitude) WHERE ${isLive};
+  CREATE INDEX tank_without_position ON tank (id) WHERE ${isLive} AND ${WITHOUT_POSITION};
   CREATE INDEX tank_by_custom_id ON tank (lower(custom_id)) WHERE ${isLive};
   CREATE INDEX tank_deleted ON tank (created_at, id) WHERE ${isDeleted};
 
@@ -190,6 +195,8 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE INDEX alert_by_tank ON alert (tank_id, created_at, id) WHERE ${ANY_ALERT};
   CREATE UNIQUE INDEX alert_not_closed ON alert (tank_id, kind) WHERE state <> 'closed';
   CREATE INDEX alert_open ON alert (kind) WHERE state = 'open';
+  CREATE INDEX alert_counted ON alert (kind, state) WHERE state <> 'closed';
+  CREATE INDEX alert_of_owner_counted ON alert (owner_id, kind, state) WHERE state <> 'closed';
 
   -- Every live tank: its latest reading as of the last update, its places in the orders of the fleet, and its forecast.
   CREATE TABLE forecast (

@@ -93,6 +93,9 @@ export function randomQueries(random: Random, model: ModelStore, now: number): Q
     silentSince: maybe(() => now - random.whole(0, 1e8)),
     owner_id: maybe(() => customerId),
     city: maybe(prefix),
+    alert: undefined,
+    search: maybe(prefix),
+    area: undefined,
   };
   const devices = { ...page(), waiting: maybe(() => random.chance(0.5)) };
   const audit = {

@@ -1,0 +1,50 @@
+// The fleet as CSV: one line a tank.
+
+import type { FleetTank } from "../../../client/src/index.ts";
+
+export const FORMATS = ["comma", "semicolon", "tab"] as const;
+export type Format = (typeof FORMATS)[number];
+
+const SEPARATORS: Readonly<Record<Format, string>> = { comma: ",", semicolon: ";", tab: "\t" };
+
+type Cell = string | number | null | undefined;
+
+const COLUMNS: readonly (readonly [name: string, cell: (entry: FleetTank) => Cell])[] = [
+  ["tank", ({ tank }) => tank.name],
+  ["tank_id", ({ tank }) => tank.id],
+  ["custom_id", ({ tank }) => tank.custom_id],
+  ["device", ({ tank }) => tank.assigned_device_id],
+  ["customer", ({ customer }) => customer.name],
+  ["phone", ({ customer }) => customer.phone],
+  ["street", ({ tank }) => [tank.location.street, tank.location.street_number].filter(Boolean).join(" ")],
+  ["postal_code", ({ tank }) => tank.location.postal_code],
+  ["city", ({ tank }) => tank.location.city],
+  ["country", ({ tank }) => tank.location.country],
+  ["state", ({ state }) => state],
+  ["alerts", ({ alerts }) => alerts.map(({ kind }) => kind).join(" ")],
+  ["fill_percentage", ({ latest }) => latest?.fill_percentage],
+  ["threshold", ({ tank }) => tank.min_fill_alert_percentage],
+  ["capacity", ({ tank }) => tank.capacity],
+  ["remaining", ({ remaining }) => remaining?.volume],
+  ["room", ({ room }) => room?.volume],
+  ["unit", ({ tank }) => tank.capacity_unit],
+  ["use_per_day", ({ forecast }) => forecast.use_per_day?.volume],
+  ["days_left_p10", ({ days_left }) => days_left?.p10],
+  ["days_left", ({ days_left }) => days_left?.p50],
+  ["days_left_p90", ({ days_left }) => days_left?.p90],
+  ["latest_reading", ({ latest }) => latest?.created_at],
+];
+
+export const csvHeader = (format: Format): string => COLUMNS.map(([name]) => name).join(SEPARATORS[format]);
+
+export const csvRow = (entry: FleetTank, format: Format): string =>
+  COLUMNS.map(([, cell]) => textOf(cell(entry), format)).join(SEPARATORS[format]);
+
+function textOf(cell: Cell, format: Format): string {
+  if (typeof cell === "number") return format === "semicolon" ? String(cell).replace(".", ",") : String(cell);
+  const text = harmless(cell ?? "");
+  return /["\r\n,;\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** A spreadsheet would calculate what begins like a formula: names come from others. */
+const harmless = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);

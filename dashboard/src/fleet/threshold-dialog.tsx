@@ -1,0 +1,51 @@
+// Changes the threshold of several tanks.
+
+import { useState } from "preact/hooks";
+import type { FleetTank } from "../../../client/src/index.ts";
+import { api } from "../api.ts";
+import { Dialog } from "../components/dialog.tsx";
+import { Field } from "../components/field.tsx";
+import { notify } from "../components/notices.tsx";
+import { messageOf } from "../components/states.tsx";
+import { counted, percent, whole } from "../format.ts";
+
+type Props = { readonly tanks: readonly FleetTank["tank"][]; readonly close: () => void; readonly done: () => void };
+
+/** One after the other; after an error, those that are changed stay so, and the dialog says how many. */
+export function ThresholdDialog({ tanks, close, done }: Props) {
+  const [changed, setChanged] = useState(0);
+  const submit = async (form: FormData) => {
+    const min_fill_alert_percentage = Number(form.get("threshold"));
+    for (const [index, { id, name }] of tanks.entries()) {
+      try {
+        await api.manage.tanks.update(id, { min_fill_alert_percentage });
+      } catch (error) {
+        throw new Error(`${name}: ${messageOf(error)} ${whole(index)} of ${counted(tanks.length, "tank")} are changed.`);
+      }
+      setChanged(index + 1);
+    }
+    notify({ text: `The threshold of ${counted(tanks.length, "tank")} is ${percent(min_fill_alert_percentage)}` });
+    done();
+  };
+  const first = tanks[0]?.min_fill_alert_percentage ?? 20;
+  return (
+    <Dialog title={`Threshold of ${counted(tanks.length, "tank")}`} action="Change" submit={submit} close={close}>
+      <Field
+        label="Fill percentage"
+        help="At or below it, an alert is opened and the customer is notified."
+        name="threshold"
+        type="number"
+        min={0}
+        max={100}
+        step={1}
+        required
+        defaultValue={String(first)}
+      />
+      {changed === 0 ? null : (
+        <p role="status">
+          {whole(changed)} of {whole(tanks.length)} changed
+        </p>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,65 @@
+// A form with one input: an address, or a code.
+
+import { useState } from "preact/hooks";
+import { Field } from "../components/field.tsx";
+import { messageOf } from "../components/states.tsx";
+
+type Props = {
+  readonly label: string;
+  readonly action: string;
+  readonly help?: string;
+  readonly isCode?: boolean;
+  /** Why the person has to try again. */
+  readonly problem?: string | undefined;
+  /** May throw: the form then shows why. */
+  readonly submit: (value: string) => Promise<void>;
+};
+
+export function EmailForm({ label, action, help, isCode = false, problem, submit }: Props) {
+  const [error, setError] = useState(problem);
+  const [isBusy, setBusy] = useState(false);
+  const onSubmit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const value = String(new FormData(event.currentTarget as HTMLFormElement).get("value")).trim();
+    setBusy(true);
+    setError(undefined);
+    await submit(value).catch((reason) => setError(messageOf(reason)));
+    setBusy(false);
+  };
+  return (
+    <form class="form" onSubmit={onSubmit}>
+      {isCode ? (
+        <Field
+          key="code"
+          label={label}
+          name="value"
+          required
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          maxLength={32}
+          autoFocus
+        />
+      ) : (
+        <Field
+          key="email"
+          label={label}
+          name="value"
+          type="email"
+          required
+          autoComplete="email"
+          maxLength={254}
+          help={help}
+          autoFocus
+        />
+      )}
+      {error === undefined ? null : (
+        <p class="error-text" role="alert">
+          {error}
+        </p>
+      )}
+      <button class="button primary" type="submit" disabled={isBusy}>
+        {isBusy ? "Please wait…" : action}
+      </button>
+    </form>
+  );
+}
