@@ -14,5 +14,7 @@ type Screen = {
 
 export const ROUTES: Readonly<Record<Path, Screen>> = {
   "/": { load: () => import("./fleet/fleet.tsx") },
+  "/map": { load: () => import("./map/map.tsx") },
+  "/tanks/:id": { load: () => import("./tank/tank.tsx") },
   "/sign-in": { load: () => import("./sign-in/sign-in.tsx"), isPublic: true },
 };
