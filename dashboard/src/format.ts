@@ -24,6 +24,12 @@ export function duration(seconds: number): string {
   return `${whole(Math.floor(seconds / SECONDS.day))} days`;
 }
 
+/** "3 h ago". */
+export function ago(at: string): string {
+  const seconds = (Date.now() - Date.parse(at)) / 1000;
+  return seconds < SECONDS.min ? "just now" : `${duration(seconds)} ago`;
+}
+
 type Place = { readonly city: string | null; readonly region: string | null; readonly country: string | null };
 
 export const place = ({ city, region, country }: Place): string => city ?? region ?? country ?? "";

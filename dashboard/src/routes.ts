@@ -14,5 +14,6 @@ type Screen = {
 
 export const ROUTES: Readonly<Record<Path, Screen>> = {
   "/": { load: () => import("./fleet/fleet.tsx") },
+  "/alerts": { load: () => import("./alerts/alerts.tsx") },
   "/sign-in": { load: () => import("./sign-in/sign-in.tsx"), isPublic: true },
 };
