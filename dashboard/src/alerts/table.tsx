@@ -114,7 +114,7 @@ function reasonOf({ kind, fill_percentage, threshold, runs_low_at, leak, latest_
   if (kind === "low") return `${percent(fill_percentage)}, at or below ${percent(threshold)}`;
   if (kind === "silent") return `No reading since ${dateTime(latest_reading_at)}`;
   if (kind === "leak") return leakReason(leak);
-  return runs_low_at === null ? "Expected to be low soon" : `Expected to be low ${until(runs_low_at)}`;
+  return runs_low_at === null ? "Low soon" : `Low ${until(runs_low_at)}`;
 }
 
 function leakReason(leak: Alert["leak"]): string {
@@ -126,7 +126,7 @@ function leakReason(leak: Alert["leak"]): string {
 
 function until(at: string): string {
   const seconds = (Date.parse(at) - Date.now()) / 1000;
-  return seconds <= 0 ? "by now" : `in ${duration(seconds)}`;
+  return seconds <= 0 ? "soon" : `in about ${duration(seconds)}`;
 }
 
 type Action = "acknowledge" | "close" | "pause" | "notifications";
