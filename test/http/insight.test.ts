@@ -170,6 +170,13 @@ describe("the fleet", () => {
     assert.deepEqual([(open as Item)["low"], (acknowledged as Item)["low"]], [2, 1]);
   });
 
+  it("says when the next reading is due", async () => {
+    const [first] = (await fleet("?search=ok")).data as { latest: { created_at: string }; next_reading_at: string }[];
+    assert.equal(Date.parse(first?.next_reading_at ?? "") - Date.parse(first?.latest.created_at ?? ""), 90_000);
+    const [never] = (await fleet("?search=never")).data as { next_reading_at: null }[];
+    assert.equal(never?.next_reading_at, null);
+  });
+
   it("is not cached: ages change", async () => {
     assert.equal((await call(FLEET, keys.operator)).headers["cache-control"], "no-store");
   });
