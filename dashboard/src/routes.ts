@@ -16,5 +16,6 @@ export const ROUTES: Readonly<Record<Path, Screen>> = {
   "/": { load: () => import("./fleet/fleet.tsx") },
   "/map": { load: () => import("./map/map.tsx") },
   "/tanks/:id": { load: () => import("./tank/tank.tsx") },
+  "/alerts": { load: () => import("./alerts/alerts.tsx") },
   "/sign-in": { load: () => import("./sign-in/sign-in.tsx"), isPublic: true },
 };

@@ -9,8 +9,8 @@ type Props = {
   /** Shown below the input, and read out with it. */
   readonly error?: string | undefined;
   readonly name: string;
-  readonly type?: "text" | "email" | "number" | "tel" | "url" | "time";
-  readonly min?: number;
+  readonly type?: "text" | "email" | "number" | "tel" | "url" | "time" | "date";
+  readonly min?: number | string;
   readonly max?: number;
   readonly step?: number | "any";
   readonly maxLength?: number;

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import type { Alert } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
-import { ALERT_KINDS } from "../components/alert-kinds.tsx";
+import { ALERT_KINDS, CLOSE_REASONS } from "../components/alert-kinds.tsx";
 import { Badge } from "../components/badge.tsx";
 import { notify } from "../components/notices.tsx";
 import { ErrorState, Loading, messageOf } from "../components/states.tsx";
@@ -12,15 +12,6 @@ import { useLive } from "../live.ts";
 import { may } from "../session.ts";
 
 const SIZE = 10;
-
-const REASONS: Readonly<Record<NonNullable<Alert["close_reason"]>, string>> = {
-  recovered: "recovered",
-  became_low: "the tank became low",
-  threshold_changed: "the threshold was changed",
-  turned_off: "alerts of this kind were turned off",
-  tank_deleted: "the tank was deleted",
-  manual: "closed by hand",
-};
 
 export function TankAlerts({ tankId }: { readonly tankId: string }) {
   const { data, error, refresh } = useLive(`alerts ${tankId}`, (signal) =>
@@ -64,7 +55,7 @@ function AlertRow({ alert, changed }: { readonly alert: Alert; readonly changed:
         </span>
         {closed_at === null || close_reason === null ? null : (
           <span class="dim">
-            Closed {dateTime(closed_at)}: {REASONS[close_reason]}
+            Closed {dateTime(closed_at)}: {CLOSE_REASONS[close_reason]}
           </span>
         )}
         {note === null || note === "" ? null : (

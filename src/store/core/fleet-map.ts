@@ -81,9 +81,15 @@ function joined(towns: readonly Town[]): Town[] {
     );
     const known = found[near];
     if (known === undefined) found.push(town);
-    else found[near] = { ...known, tanks: known.tanks + town.tanks };
+    else found[near] = together(known, town);
   }
   return found.sort((a, b) => b.tanks - a.tanks);
+}
+
+function together(a: Town, b: Town): Town {
+  const tanks = a.tanks + b.tanks;
+  const mean = (of: "latitude" | "longitude"): number => Math.round((a[of] * a.tanks + b[of] * b.tanks) / tanks);
+  return { name: a.name, latitude: mean("latitude"), longitude: mean("longitude"), tanks };
 }
 
 export function fleetMapOn({ rows }: ManagementEngine) {
