@@ -99,6 +99,7 @@ describe("the fleet", () => {
       days_left: { p10: 0, p50: 0, p90: 0 },
       customer: { id: "f2", name: CUSTOMER.name, phone: null },
       age_seconds: 90,
+      next_reading_at: null,
       remaining: { volume: 1098.9, unit: "gallons" },
       room: { volume: 1601.1, unit: "gallons" },
       latest: { object: "telemetry", created_at: readAt, fill_percentage: 40.7 },
@@ -111,7 +112,16 @@ describe("the fleet", () => {
     assert.equal((without as Item)["state"], "insufficient_data");
     assert.equal((owner as Item)["id"], "f1");
     const volumes = { remaining: null, room: null };
-    const none = { margin: null, silent: false, days_left: null, age_seconds: null, ...volumes, latest: null, alerts: [] };
+    const none = {
+      margin: null,
+      silent: false,
+      days_left: null,
+      age_seconds: null,
+      next_reading_at: null,
+      ...volumes,
+      latest: null,
+      alerts: [],
+    };
     assert.deepEqual(unknown, { object: "fleet_tank", state: "unknown", ...none });
   });
 
