@@ -1,6 +1,5 @@
 // How much data, and how long to measure. Aims hold for the usual scale; the quick one only shows that the benchmark works.
 
-import type { Engine } from "./bench.ts";
 import type { Order } from "./dataset/files.ts";
 
 export type Scale = {
@@ -38,7 +37,7 @@ export type Scale = {
   /** Held open beside reads: with those of the reads, just under the limit of the service. */
   readonly connections: number;
   /** Tanks in the large fleet, and in the small one it is compared with. */
-  readonly largeFleet: Readonly<Record<Engine, number>>;
+  readonly largeFleet: number;
   readonly smallFleet: number;
   /** Whose refills and leaks are looked for, over two years each, and those for which forecasts are repeated from every day. */
   readonly simulatedTanks: number;
@@ -65,7 +64,7 @@ const USUAL: Scale = {
   alerts: 1_000_000,
   mixedSeconds: 10,
   connections: 9900,
-  largeFleet: { sqlite: 1_000_000, postgres: 100_000 },
+  largeFleet: 1_000_000,
   smallFleet: 1000,
   simulatedTanks: 1500,
   backtestedTanks: 80,
@@ -94,7 +93,7 @@ export const SCALES: Readonly<Record<Scale["name"], Scale>> = {
     alerts: 20_000,
     mixedSeconds: 2,
     connections: 500,
-    largeFleet: { sqlite: 10_000, postgres: 5000 },
+    largeFleet: 10_000,
     smallFleet: 100,
     simulatedTanks: 20,
     backtestedTanks: 3,

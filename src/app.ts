@@ -7,12 +7,14 @@ import { type Config, managementSettings, missingForMail, storeSettings } from "
 import type { Event, Observe } from "./domain/events.ts";
 import { Turns } from "./domain/fair-queue.ts";
 import type { Clock } from "./domain/instant.ts";
+import { UNRESTRICTED } from "./domain/key.ts";
 import type { Store } from "./domain/store.ts";
 import { ForecastJob } from "./forecast/job.ts";
 import { listenError, numericHost, urlOf } from "./http/address.ts";
 import { LastSeen } from "./http/last-seen.ts";
 import { type Limits, localLimits } from "./http/limits.ts";
 import { ManagementService } from "./http/management.ts";
+import { fleetMapJson } from "./http/routes/map.ts";
 import { buildServer, type ServerOptions } from "./http/server.ts";
 import { SignInService } from "./http/sign-in.ts";
 import { createHttpIngest } from "./ingest/decode.ts";
@@ -21,6 +23,7 @@ import { inTurns } from "./ingest/turns.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
 import { Composer } from "./notify/compose.ts";
 import { type Delivery, startDelivery } from "./notify/delivery.ts";
+import { cached } from "./observe/cached.ts";
 import { deliveryReport } from "./observe/delivery-report.ts";
 import { fleetMetrics, forecastMetrics } from "./observe/fleet-metrics.ts";
 import { type MetricsCollector, openMetrics } from "./observe/metrics.ts";
@@ -103,6 +106,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         ingest: createHttpIngest(ingestFrom("http", ingest), clock),
         ...{ management, signIn },
         warnings: notifications.warnings,
+        wholeMap: cached(clock, (now) => fleetMapJson(store, UNRESTRICTED, now)),
       },
       metrics: {
         text: async () => metrics.text(await countedIn([fleetReport, forecastMetrics(store, clock), notifications.metrics])),

@@ -1,19 +1,25 @@
-// A fleet of very many tanks with one reading each, a hundred tanks per customer, spread over towns.
+// A fleet of very many tanks with one reading and a forecast each, a hundred tanks per customer, spread over towns.
 
 import { join } from "node:path";
-import { incomingForTanks } from "../../src/domain/reading.ts";
-import type { Store } from "../../src/domain/store.ts";
-import { followReadings } from "../../src/forecast/fleet-order.ts";
-import { openStore } from "../../src/store/open.ts";
+import { NO_TANK_ALERTS } from "../../src/domain/alerts/tank-alerts.ts";
+import type { Change, CustomerState, TankState } from "../../src/domain/changes.ts";
+import { placeOf } from "../../src/domain/fleet-order.ts";
+import type { ForecastValues } from "../../src/domain/forecast/stored.ts";
+import { EARLIEST } from "../../src/domain/instant.ts";
+import type { ForecastRow } from "../../src/store/core/forecast-tables.ts";
+import { rebuildListIndex } from "../../src/store/core/lists.ts";
+import type { StoreTransaction } from "../../src/store/core/transaction.ts";
+import { packHead } from "../../src/store/series/block.ts";
+import { LISTS } from "../../src/store/series/lists.ts";
+import type { HeadUpdate } from "../../src/store/series/merge.ts";
 import { customerRecord, tankRecord } from "../../test/support/records.ts";
 import { type Bench, cacheFolder, ENGINE_NAMES, type Engine, log } from "../bench.ts";
+import { openBulkWriter } from "./bulk.ts";
 import { createOnce, fingerprintOf, schemaOf } from "./cache.ts";
-import { execute } from "./databases.ts";
 
 const TANKS_PER_CUSTOMER = 100;
 const TOWNS = 500;
-const TANKS_PER_WRITE = 2000;
-const READINGS_PER_WRITE = 20_000;
+const CUSTOMERS_PER_WRITE = 200;
 const HOUR = 3_600_000;
 /** When all tanks but a few had their latest reading, and when those few had it. */
 export const RECENT = Date.parse("2026-01-01T00:00:00Z");
@@ -52,32 +58,45 @@ function hash(number: number): number {
   return (x ^ (x >>> 16)) >>> 0;
 }
 
-/** By their readings all tanks have been silent since long: each would get an alert at the first start of the service. */
-const NO_CHECKS = `UPDATE fleet SET check_at = ${Date.parse("2100-01-01T00:00:00Z")} WHERE check_at IS NOT NULL`;
+const FAR = Date.parse("2100-01-01T00:00:00Z");
+/** By its reading a tank has been silent since long: it would get an alert at the first start of the service. */
+const NO_CHECK = { noticed: 0, checkAt: FAR };
 
-/** One reading makes no forecast: computing them would only disturb. */
-const NO_FORECASTS = "UPDATE forecast SET outdated_since = NULL WHERE outdated_since IS NOT NULL";
+/** Three tanks in four run low within a year. */
+function forecastOf({ id, owner, threshold, latest }: WideTank, number: number): ForecastRow {
+  const chance = hash(number + 0x7777);
+  const low = chance % 4 === 0 ? null : RECENT + (chance % (365 * 24 * HOUR));
+  const never = { p10: null, p50: null, p90: null };
+  const forecast: ForecastValues | null =
+    latest === undefined
+      ? null
+      : {
+          state: "ok",
+          based_on_until: latest.at,
+          use_per_day: { percentage: 0.5, volume: 13.5, unit: "liters" },
+          runs_low_at: { p10: low, p50: low, p90: low },
+          runs_empty_at: never,
+          suggested_delivery: null,
+          level: latest.fill,
+          leak: "none",
+        };
+  const reading = latest === undefined ? null : { created_at: latest.at, fill_percentage: latest.fill };
+  return {
+    ...{ id, owner_id: owner, at: latest?.at ?? EARLIEST, fill: latest?.fill ?? null },
+    ...placeOf(threshold, reading, forecast),
+    // Nothing is to be computed: it would only disturb.
+    ...{ outdatedSince: null, computedAt: forecast === null ? null : FAR, forecast },
+  };
+}
 
 /** Created once and cached. */
 export async function wideDatabase(bench: Bench, engine: Engine, tanks: number): Promise<string> {
   const name = `wide_${tanks}`;
-  const fingerprint = fingerprintOf(
-    "bench/dataset/wide-fleet.ts",
-    "src/store/fleet-row.ts",
-    "src/domain/fleet-order.ts",
-    ...schemaOf(engine),
-  );
+  const sources = ["bench/dataset/wide-fleet.ts", "src/store/fleet-row.ts", "src/domain/fleet-order.ts", ...schemaOf(engine)];
+  const fingerprint = fingerprintOf(...sources);
   const create = async (url: string): Promise<void> => {
     log(`${name} is being created for Tank Monitor on ${ENGINE_NAMES[engine]}`);
-    const store = await openStore(url, () => {});
-    try {
-      await fill(store, tanks);
-      await followReadings(store, Date.now());
-    } finally {
-      await store.close();
-    }
-    await execute(engine, url, NO_CHECKS);
-    await execute(engine, url, NO_FORECASTS);
+    await fill(engine, url, tanks);
   };
   if (engine === "postgres") return (await bench.postgres()).databaseOnce(`bench_${name}`, fingerprint, create);
   const file = join(cacheFolder("data"), `${name}.db`);
@@ -85,37 +104,57 @@ export async function wideDatabase(bench: Bench, engine: Engine, tanks: number):
   return `sqlite:${file}`;
 }
 
-async function fill(store: Store, tanks: number): Promise<void> {
+async function fill(engine: Engine, url: string, tanks: number): Promise<void> {
   const started = performance.now();
-  for (const some of chunksOf(Math.ceil(tanks / TANKS_PER_CUSTOMER), TANKS_PER_WRITE)) {
-    await store.importCustomers(some.map((number) => customerRecord(ownerOf(number))));
+  await using writer = await openBulkWriter(engine, url);
+  const customers = Math.ceil(tanks / TANKS_PER_CUSTOMER);
+  for (let from = 0; from < customers; from += CUSTOMERS_PER_WRITE) {
+    const to = Math.min(customers, from + CUSTOMERS_PER_WRITE);
+    await writer.run((tx) => putTanks(tx, from * TANKS_PER_CUSTOMER, Math.min(tanks, to * TANKS_PER_CUSTOMER)));
   }
-  for (const some of chunksOf(tanks, TANKS_PER_WRITE)) {
-    const tanksToAdd = some.map(wideTank);
-    await store.importTanks(
-      tanksToAdd.map(({ id, owner, town, threshold }) =>
-        tankRecord(id, owner, { location: { city: town }, min_fill_alert_percentage: threshold }),
-      ),
-    );
+  await writer.createIndexes();
+  for (const list of [LISTS.customers, LISTS.tanks, LISTS.fleetByUrgency, LISTS.fleetByMargin, LISTS.fleetBySilence]) {
+    await writer.run((tx) => rebuildListIndex(tx, list, null));
   }
-  for (const some of chunksOf(tanks, READINGS_PER_WRITE)) await putReadings(store, some.map(wideTank));
   log(`  ${tanks.toLocaleString("en")} tanks in ${((performance.now() - started) / 1000).toFixed(0)} s`);
 }
 
-async function putReadings(store: Store, tanks: readonly WideTank[]): Promise<void> {
-  const withReading = tanks.flatMap(({ id, latest }) => (latest === undefined ? [] : [{ id, ...latest }]));
-  await store.ingest(
-    incomingForTanks({
-      tankIds: withReading.map(({ id }) => id),
-      tank: Uint32Array.from(withReading, (_, i) => i),
-      createdAt: Float64Array.from(withReading, ({ at }) => at),
-      fill: Float64Array.from(withReading, ({ fill }) => fill),
-    }),
+/** Tanks by their numbers, `from` to `to` (exclusive), with their customers. */
+async function putTanks(tx: StoreTransaction, from: number, to: number): Promise<void> {
+  const numbers = Array.from({ length: to - from }, (_, i) => from + i);
+  const tanks = numbers.map(wideTank);
+  const owners = Map.groupBy(tanks, ({ owner }) => owner);
+  await tx.putCustomers(Array.from(owners.keys(), customerChange), RECENT);
+  const changes = tanks.map(tankChange);
+  await tx.putTanks(changes, RECENT);
+  await tx.addTankCounts(new Map(Array.from(owners, ([owner, own]) => [owner, own.length])));
+  await tx.setThresholds(new Map(tanks.map(({ id, threshold }) => [id, threshold])));
+  await tx.putDevices(
+    changes.map(({ id, after }) => ({
+      device: { id: after.tank.assigned_device_id, tank_id: id, since: EARLIEST, profile: null },
+      dropped: 0,
+    })),
   );
+  const heads = tanks.flatMap(({ id, latest }): [string, HeadUpdate][] => {
+    if (latest === undefined) return [];
+    const data = packHead({ instants: Float64Array.of(latest.at), fills: Float64Array.of(latest.fill) });
+    return [[id, { total: 1, inBlocks: 0, start: EARLIEST, data }]];
+  });
+  await tx.writeHeads(new Map(heads));
+  await tx.setAlertStates(new Map(heads.map(([id]) => [id, NO_CHECK])));
+  await tx.putForecasts(numbers.map((number) => forecastOf(wideTank(number), number)));
 }
 
-function* chunksOf(count: number, size: number): Generator<number[]> {
-  for (let from = 0; from < count; from += size) {
-    yield Array.from({ length: Math.min(size, count - from) }, (_, i) => from + i);
-  }
+function customerChange(id: string): Change<CustomerState> {
+  const record = customerRecord(id);
+  if (!("customer" in record)) throw new Error("not a customer");
+  const { customer, deleted } = record;
+  return { id, before: undefined, after: { customer, deleted, notifications: { language: null, unsubscribed_at: null } } };
+}
+
+function tankChange({ id, owner, town, threshold }: WideTank): Change<TankState> {
+  const record = tankRecord(id, owner, { location: { city: town }, min_fill_alert_percentage: threshold });
+  if (!("tank" in record)) throw new Error("not a tank");
+  const { tank, deleted } = record;
+  return { id, before: undefined, after: { tank, deleted, shape: null, alerts: NO_TANK_ALERTS } };
 }

@@ -4,7 +4,7 @@ import { type Bench, ENGINE_NAMES, ENGINES, type Engine, log } from "../bench.ts
 import { type Contestant, PAGE_SIZE } from "../contestants/contestant.ts";
 import { createKey, startTankMonitor } from "../contestants/tank-monitor.ts";
 import { RECENT, SILENT, type WideTank, wideDatabase, wideTank } from "../dataset/wide-fleet.ts";
-import type { Figure, Measured, Row } from "../figure.ts";
+import type { Aim, Figure, Measured, Row } from "../figure.ts";
 import { Connection } from "../measure/connection.ts";
 import { alternate, inMilliseconds, latency, ratioOf } from "../measure/sampling.ts";
 
@@ -18,6 +18,7 @@ type FleetQuery = {
   readonly parameters: (tanks: number) => string;
   /** Whether the result contains the tank. */
   readonly matches: (tank: WideTank) => boolean;
+  readonly aim?: Aim;
 };
 
 const isLow = ({ threshold, latest }: WideTank): boolean => latest !== undefined && latest.fill <= threshold;
@@ -32,6 +33,21 @@ const QUERIES: readonly FleetQuery[] = [
     label: "page in the middle",
     parameters: (tanks) => `?page=${tanks / PAGE_SIZE / 2}`,
     matches: () => true,
+    aim: { atMost: 3 },
+  },
+  {
+    name: "fleet-middle-margin",
+    label: "page in the middle by margin",
+    parameters: (tanks) => `?sort=margin&page=${tanks / PAGE_SIZE / 2}`,
+    matches: () => true,
+    aim: { atMost: 3 },
+  },
+  {
+    name: "fleet-middle-silent",
+    label: "page in the middle by silence",
+    parameters: (tanks) => `?sort=silent&page=${tanks / PAGE_SIZE / 2}`,
+    matches: () => true,
+    aim: { atMost: 3 },
   },
   { name: "fleet-low", label: "low tanks", parameters: () => "?state=low", matches: isLow },
   { name: "fleet-silent", label: "silent tanks", parameters: () => `?silent_for=${silentHours()}h`, matches: isSilent },
@@ -43,17 +59,16 @@ const QUERIES: readonly FleetQuery[] = [
   },
   { name: "fleet-town", label: "tanks in one town", parameters: () => `?city=${TOWN}`, matches: ({ town }) => town === TOWN },
 ];
-const SIZES: Readonly<Record<Engine, string>> = { sqlite: "1,000,000", postgres: "100,000" };
-
 export const fleetPages: Figure = {
   name: "fleet",
   about: "pages of the fleet of a million tanks against those of a thousand",
   rows: ENGINES.flatMap((engine) =>
     QUERIES.map(
-      ({ name, label }): Row => ({
+      ({ name, label, aim }): Row => ({
         name: `${name}-${engine}`,
-        label: `fleet, ${label}: ${SIZES[engine]} tanks ÷ 1,000, ${ENGINE_NAMES[engine]}`,
+        label: `fleet, ${label}: 1,000,000 tanks ÷ 1,000, ${ENGINE_NAMES[engine]}`,
         unit: "",
+        ...(aim && { aim }),
       }),
     ),
   ),
@@ -68,7 +83,7 @@ type Side = AsyncDisposable & { readonly tanks: number; readonly service: Contes
 
 async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   const { largeFleet, smallFleet } = bench.scale;
-  await using large = await openSide(bench, engine, largeFleet[engine]);
+  await using large = await openSide(bench, engine, largeFleet);
   await using small = await openSide(bench, engine, smallFleet);
   const rows: Measured[] = [];
   for (const query of QUERIES) rows.push(await measure(bench, engine, query, { large, small }));

@@ -82,7 +82,7 @@ function leakRows(tanks: number): Measured[] {
     years += ((history.leak?.from ?? START) - START) / DAY / 365;
     if (isFound === undefined) continue;
     any.push(isFound);
-    // Leaks of tanks that are used in bursts are not looked for.
+    // Generators, which use nothing on most days, would not be of the class that their average says.
     if (history.use === "generator" || usePerDay > 1) continue;
     (usePerDay <= 0.5 ? low : high).push(isFound);
   }

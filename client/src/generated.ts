@@ -230,6 +230,38 @@ export type FleetList = {
   readonly as_of: string;
 };
 
+/** Where all tanks are */
+export type FleetMap = {
+  /** Always `fleet_map` */
+  readonly object: "fleet_map";
+  /** Where tanks are, in ten-thousandths of a degree, by state. A tank is in the first state that holds */
+  readonly positions: {
+    /** At or below their threshold: latitude and longitude of each tank, one after the other */
+    readonly low: readonly number[];
+    /** As likely as not low within 7 days: latitude and longitude of each tank, one after the other */
+    readonly soon: readonly number[];
+    /** With a `silent` alert, or without a reading for 48 hours: latitude and longitude of each tank, one after the other */
+    readonly silent: readonly number[];
+    /** Without any reading: latitude and longitude of each tank, one after the other */
+    readonly unknown: readonly number[];
+    /** All others: latitude and longitude of each tank, one after the other */
+    readonly ok: readonly number[];
+  };
+  /** Number of tanks without coordinates */
+  readonly unlocated: number;
+  /** Those with the most tanks first */
+  readonly towns: readonly {
+    /** The `location.city` of its tanks */
+    readonly name: string;
+    /** Mean latitude of its tanks in ten-thousandths of a degree */
+    readonly latitude: number;
+    /** Mean longitude of its tanks in ten-thousandths of a degree */
+    readonly longitude: number;
+    /** Number of tanks */
+    readonly tanks: number;
+  }[];
+};
+
 /** When a tank runs low and when it is empty */
 export type Forecast = {
   /** Always `forecast` */
@@ -413,8 +445,10 @@ export type Alert = {
   readonly leak: {
     /** Since when more is used than normal */
     readonly since: string;
-    /** Percentage points a day above normal use */
-    readonly percentage_per_day: number;
+    /** Percentage points a day above normal use; null: it was lost at once */
+    readonly percentage_per_day: number | null;
+    /** Percentage points that were lost at once; null: it is lost day by day */
+    readonly percentage_lost: number | null;
   } | null;
   /** What somebody wrote about it */
   readonly note: string | null;
@@ -873,7 +907,7 @@ export type TankAlerts = {
   readonly leak: boolean;
 };
 
-/** The settings to change; `null` clears one */
+/** The settings to change; `null` clears `silent_after` or `paused_until` */
 export type TankAlertsChange = {
   /** Time without a reading after which the tank is silent, from 10m to 365d; null: the setting of the service */
   readonly silent_after?: string | null;
@@ -1971,6 +2005,8 @@ export type ListFleetOptions = RequestOptions & {
   readonly alert?: "low" | "runs_low_soon" | "leak" | "silent";
   /** Only those where each word of this text is part of the tank's name, id, custom_id, device, city or street, or of the name or phone number of its owner; letters A to Z match in either case */
   readonly search?: string;
+  /** Only those within west,south,east,north in degrees, such as 7.5,47.8,8,48.2; or `none`: only those without coordinates */
+  readonly bbox?: string;
 };
 
 export type ListRefillsOptions = RequestOptions & {
@@ -2337,6 +2373,8 @@ export type Client = {
       /** Retrieve the series of a tank. Minimum, maximum, mean, last and count of a tank's readings by hours, days, weeks or months, local ones in the time zone. A range may have 10,000 buckets and 10,000,000 readings. Anybody who is signed in. Required role: `read` or `manage`. */
       readonly series: (id: string, options?: RetrieveSeriesOptions) => Promise<Series>;
     };
+    /** Retrieve the map of the fleet. Where all tanks are, by how urgent they are, and the towns they are in. It may be two minutes old. `bbox` of the fleet lists the tanks of an area. Anybody who is signed in. Required role: `read` or `manage`. */
+    readonly map: (options?: RequestOptions) => Promise<FleetMap>;
     /** Retrieve the series of several tanks. The same for up to 100 tanks in one request, which may have 40,000 buckets together. It changes nothing. Anybody who is signed in. Required role: `read` or `manage`. */
     readonly series: (body: SeriesQuery, options?: RequestOptions) => Promise<SeriesList>;
     readonly alerts: {
@@ -2521,6 +2559,7 @@ export const OPERATIONS: readonly Operation[] = [
   { name: "tanks.telemetry", method: "GET", path: "/v1/tanks/{id}/telemetry", isRepeatable: true, list: "created_at" },
   { name: "insight.fleet.list", method: "GET", path: "/insight/v1/fleet", isRepeatable: true, list: "page" },
   { name: "insight.tanks.retrieve", method: "GET", path: "/insight/v1/tanks/{id}", isRepeatable: true },
+  { name: "insight.map", method: "GET", path: "/insight/v1/map", isRepeatable: true },
   { name: "insight.tanks.forecast", method: "GET", path: "/insight/v1/tanks/{id}/forecast", isRepeatable: true },
   { name: "insight.tanks.refills", method: "GET", path: "/insight/v1/tanks/{id}/refills", isRepeatable: true, list: "page" },
   { name: "insight.tanks.series", method: "GET", path: "/insight/v1/tanks/{id}/series", isRepeatable: true },

@@ -23,7 +23,7 @@ const KEY_NAMES = { read: "demo", ingest: "demo devices" } as const;
 /** The description of the channel of the demo's webhook receiver, and where that is. */
 const RECEIVER = "demo receiver";
 const RECEIVER_NETWORK = { network: "127.0.0.1", length: 32 };
-const USER = { email: "dispatch@demo.example", name: "Dana Fischer", role: "admin" } as const;
+const ADMIN = { email: "demo@tank-monitor.example", name: "Demo", role: "admin" };
 /** In the audit log. */
 const ACTOR = "demo";
 /** Every device sends once in this time. */
@@ -38,7 +38,7 @@ export const demo: CliCommand = {
   help: `Create 200 customers and 500 tanks with a year of readings, serve them, and let new readings arrive. The demo has its own
 database, data/demo.db, and creates it again if another version of Tank Monitor created it; DATABASE_URL is used only if that
 database is empty or from an earlier demo.
-It prints the address, a key and commands to paste. The key stays the same: it is kept in DATABASE.key, which only you can read.`,
+It prints a link that signs you in, a key and commands to paste. The key stays the same: it is kept in DATABASE.key, which only you can read.`,
   maxArguments: 0,
   flags: valueFlags("port", "host"),
   async run(call) {
@@ -73,8 +73,8 @@ async function recreateOutdated(ownFile: string | undefined, prepare: () => Prom
 
 /** Prints the welcome, and lets the devices send over HTTP until the returned function is called. */
 async function runDevices({ store, url }: App, databaseUrl: string): Promise<() => Promise<void>> {
-  const key = await keptKey(store, databaseUrl);
-  print(welcome(await dashboardLink(store, url), url, key, await examples(store), databaseUrl));
+  const [link, key] = [`${url}${await signInPath(store)}`, await keptKey(store, databaseUrl)];
+  print(welcome(url, link, key, await examples(store), databaseUrl));
   const fleet = demoFleet(
     (await tanksWithReadings(store)).map(({ tank }) => tank),
     SEED,
@@ -111,6 +111,16 @@ async function receiveWebhooks({ store }: App, config: Config): Promise<() => Pr
   return async () => receiver.close();
 }
 
+/** Signs in as the admin of the demo, once. */
+async function signInPath(store: Store): Promise<string> {
+  // Without PUBLIC_URL: the link is for whoever has started the demo.
+  const manage = new ManagementService(store, Date.now);
+  const known = (await store.userList()).find(({ email }) => email === ADMIN.email);
+  const create = { type: "create_user", newId: manage.newId("usr"), fields: ADMIN } as const;
+  const id = known?.id ?? String((await manage.execute(create, ACTOR)).resource.object["id"]);
+  return (await manage.createSignInLink(id, ACTOR)).url;
+}
+
 /** The same key at every start: beside a SQLite database, in a file that only its owner can read. */
 async function keptKey(store: Store, databaseUrl: string): Promise<string> {
   const [database] = databaseFiles(databaseUrl);
@@ -135,18 +145,6 @@ async function freshKey(store: Store, role: Role & keyof typeof KEY_NAMES): Prom
   return (await manage.createKey({ name, role }, ACTOR)).secret ?? "";
 }
 
-/** Opens the dashboard, signed in as the user of the demo. It works once: each start has another. */
-async function dashboardLink(store: Store, url: string): Promise<string> {
-  const manage = new ManagementService(store, Date.now);
-  const known = (await store.userList()).find(({ email }) => email === USER.email);
-  const { resource } =
-    known === undefined
-      ? await manage.execute({ type: "create_user", newId: manage.newId("usr"), fields: USER }, ACTOR)
-      : { resource: { object: known } };
-  const { url: path } = await manage.createSignInLink(String(resource.object["id"]), ACTOR);
-  return url + path;
-}
-
 type Examples = { readonly customer: string; readonly tank: string };
 
 async function examples(store: Store): Promise<Examples> {
@@ -155,7 +153,7 @@ async function examples(store: Store): Promise<Examples> {
   return { customer: tank?.owner_id ?? "", tank: tank?.id ?? "" };
 }
 
-function welcome(link: string, url: string, key: string, { customer, tank }: Examples, databaseUrl: string): string {
+function welcome(url: string, link: string, key: string, { customer, tank }: Examples, databaseUrl: string): string {
   // Other URLs may contain a password.
   const database = databaseUrl.startsWith("sqlite:") ? databaseUrl : "…";
   const paths = [
@@ -179,7 +177,11 @@ Try these in another terminal:
 
 ${paths.map((path) => `curl -H 'X-API-Key: ${key}' '${url}${path}'`).join("\n")}
 
-And in this folder, to see which tank needs a truck next:
+The link to the dashboard signs you in once, within 10 minutes. Another one, in this folder:
+
+DATABASE_URL=${database} npx tank-monitor user link ${ADMIN.email}
+
+And to see which tank needs a truck next:
 
 DATABASE_URL=${database} npx tank-monitor fleet --limit 10
 

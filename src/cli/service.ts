@@ -105,6 +105,7 @@ export async function localService(store: Store, config: Config): Promise<Servic
     { updateForecasts },
     { Turns },
     { SignInService },
+    { fleetMapJson },
   ] = await Promise.all([
     import("../http/dispatch.ts"),
     import("../http/routes.ts"),
@@ -115,6 +116,7 @@ export async function localService(store: Store, config: Config): Promise<Servic
     import("../forecast/local.ts"),
     import("../domain/fair-queue.ts"),
     import("../http/sign-in.ts"),
+    import("../http/routes/map.ts"),
   ]);
   const clock = Date.now;
   const management = new ManagementService(store, clock, managementSettings(config));
@@ -123,6 +125,7 @@ export async function localService(store: Store, config: Config): Promise<Servic
     management,
     signIn: new SignInService({ management, ...NOBODY_SIGNS_IN }),
     warnings: async () => [],
+    wholeMap: () => fleetMapJson(store, UNRESTRICTED, clock()),
   };
   const environment = { reads: store, metrics: { text: async () => "" }, services, caller: OPERATOR };
   let updated: Promise<void> | undefined;

@@ -13,8 +13,9 @@ const WEEK = 7 * DAY;
 export const STEPS = ["15m", "1h", "6h", "1d", "1w", "1M"] as const;
 export type Step = (typeof STEPS)[number];
 
+/** As in responses. */
 export type Bucket = {
-  readonly start: Instant;
+  readonly start: string;
   readonly min: number;
   readonly max: number;
   /** Of the readings; not weighted by time. */
@@ -132,52 +133,47 @@ export class BucketCollector {
     this.#boundsAt = boundsFor(step, zone);
   }
 
+  /** In local variables, which is faster. */
   add({ instants, fills }: Pick<ReadingColumns, "instants" | "fills">): void {
-    for (let i = 0; i < instants.length; ) {
-      if ((instants[i] as number) >= this.#end) this.#begin(instants[i] as number);
-      i = this.#addUntilEnd(instants, fills, i);
-    }
-  }
-
-  /** In local variables, which is faster. Returns the position of the first reading after the bucket. */
-  #addUntilEnd(instants: Float64Array, fills: Float64Array, from: number): number {
-    const end = this.#end;
-    let [min, max, sum, i] = [this.#min, this.#max, this.#sum, from];
-    for (; i < instants.length && (instants[i] as number) < end; i++) {
+    let end = this.#end;
+    let min = this.#min;
+    let max = this.#max;
+    let sum = this.#sum;
+    let count = this.#count;
+    for (let i = 0; i < instants.length; i++) {
+      const instant = instants[i] as number;
       const fill = fills[i] as number;
-      if (fill < min) min = fill;
-      if (fill > max) max = fill;
-      sum += fill;
+      if (instant < end) {
+        if (fill < min) min = fill;
+        if (fill > max) max = fill;
+        sum += fill;
+        count++;
+        continue;
+      }
+      if (count > 0) this.#finish(min, max, sum, i === 0 ? this.#last : (fills[i - 1] as number), count);
+      const bounds = this.#boundsAt(instant);
+      this.#start = Math.max(bounds.start, FIRST_INSTANT);
+      end = bounds.end;
+      min = fill;
+      max = fill;
+      sum = fill;
+      count = 1;
     }
+    this.#end = end;
     this.#min = min;
     this.#max = max;
     this.#sum = sum;
-    this.#last = fills[i - 1] as number;
-    this.#count += i - from;
-    return i;
+    this.#count = count;
+    this.#last = fills.at(-1) ?? this.#last;
   }
 
-  #begin(instant: Instant): void {
-    this.#finish();
-    const { start, end } = this.#boundsAt(instant);
-    this.#start = Math.max(start, FIRST_INSTANT);
-    this.#end = end;
-    this.#min = Number.POSITIVE_INFINITY;
-    this.#max = Number.NEGATIVE_INFINITY;
-    this.#sum = 0;
-    this.#count = 0;
-  }
-
-  #finish(): void {
-    if (this.#count === 0) return;
-    const [min, max, count] = [this.#min, this.#max, this.#count];
-    this.#complete.push({ start: this.#start, min, max, mean: meanOf(this.#sum, count, min, max), last: this.#last, count });
-    this.#count = 0;
+  #finish(min: number, max: number, sum: number, last: number, count: number): void {
+    this.#complete.push({ start: startText(this.#start), min, max, mean: meanOf(sum, count, min, max), last, count });
   }
 
   /** Those with readings. Nothing is added afterwards. */
   buckets(): readonly Bucket[] {
-    this.#finish();
+    if (this.#count > 0) this.#finish(this.#min, this.#max, this.#sum, this.#last, this.#count);
     return this.#complete;
   }
 }
@@ -186,9 +182,6 @@ export class BucketCollector {
 function meanOf(sum: number, count: number, min: number, max: number): number {
   return Math.min(max, Math.max(min, Math.round((sum / count) * 1e9) / 1e9));
 }
-
-/** As in responses. */
-export type BucketObject = Omit<Bucket, "start"> & { readonly start: string };
 
 /** Series share their days, and `JSON.stringify` takes half the time for texts that are in one piece. */
 const startTexts = new Map<Instant, string>();
@@ -201,8 +194,4 @@ function startText(start: Instant): string {
   const text = new Date(start).toISOString();
   startTexts.set(start, text);
   return text;
-}
-
-export function bucketObject({ start, min, max, mean, last, count }: Bucket): BucketObject {
-  return { start: startText(start), min, max, mean, last, count };
 }

@@ -2,6 +2,7 @@
 
 import type { AlertKind } from "./alerts/alert.ts";
 import type { Customer } from "./customer.ts";
+import type { Area } from "./fleet-map.ts";
 import type { StoredForecast } from "./forecast/stored.ts";
 import type { Instant } from "./instant.ts";
 import type { Scope } from "./key.ts";
@@ -40,6 +41,7 @@ export type FleetQuery = Pick<PageQuery, "page" | "size"> & {
   readonly alert: AlertKind | undefined;
   /** Every word is in a text of the tank or of its owner: see `searchWords`. */
   readonly search: string | undefined;
+  readonly area: Area | undefined;
 };
 
 const MAX_WORDS = 8;

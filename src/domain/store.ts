@@ -13,6 +13,7 @@ import type { TankState } from "./changes.ts";
 import type { Command, CommandResult, IdempotencyKey } from "./commands/command.ts";
 import type { CustomerWithCount } from "./customer.ts";
 import type { FleetReads } from "./fleet.ts";
+import type { FleetMapReads } from "./fleet-map.ts";
 import type { FleetOrderReads, FleetOrderWrites } from "./fleet-order.ts";
 import type { ForecastReads, ForecastWrites } from "./forecast/stored.ts";
 import type { Instant } from "./instant.ts";
@@ -31,7 +32,13 @@ export type Found<T> = T | "deleted" | undefined;
 
 export type CustomerQuery = PageQuery & { readonly email: string | undefined };
 
-export interface Reads extends FleetReads, AlertReads, ForecastReads, SessionReads, Pick<FleetOrderReads, "fleetOrderState"> {
+export interface Reads
+  extends FleetReads,
+    FleetMapReads,
+    AlertReads,
+    ForecastReads,
+    SessionReads,
+    Pick<FleetOrderReads, "fleetOrderState"> {
   customerById(id: string, scope: Scope): Promise<Found<CustomerWithCount>>;
   customerPage(query: CustomerQuery, scope: Scope): Promise<Page<CustomerWithCount>>;
   tankById(id: string, scope: Scope): Promise<Found<Tank>>;

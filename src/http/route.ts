@@ -35,6 +35,8 @@ export type Services = {
   readonly signIn: SignInService;
   /** What is wrong although the service is ready. */
   readonly warnings: () => Promise<readonly Warning[]>;
+  /** `/insight/v1/map` of all tanks, up to 30 seconds old. */
+  readonly wholeMap: () => Promise<string>;
 };
 
 export type Dependencies = { readonly reads: Reads; readonly metrics: Metrics; readonly services: Services };

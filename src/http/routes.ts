@@ -18,6 +18,7 @@ import * as notifications from "./routes/manage/notifications.ts";
 import * as provision from "./routes/manage/provision.ts";
 import * as tanks from "./routes/manage/tanks.ts";
 import * as users from "./routes/manage/users.ts";
+import * as map from "./routes/map.ts";
 import * as operations from "./routes/operations.ts";
 import * as read from "./routes/read.ts";
 import * as series from "./routes/series.ts";
@@ -27,6 +28,7 @@ type RouteModule = { readonly routes: readonly Route[]; readonly schemas?: Reado
 const MODULES: readonly RouteModule[] = [
   read,
   insight,
+  map,
   forecasts,
   series,
   alerts,

@@ -51,7 +51,7 @@ const OTHER_KINDS: Readonly<Record<ForecastKind, Partial<Record<keyof Alert, unk
     kind: "leak",
     fill_percentage: 61.3,
     latest_fill_percentage: 61.3,
-    leak: { since: "2026-11-08T11:20:00.000Z", percentage_per_day: 1.2 },
+    leak: { since: "2026-11-08T11:20:00.000Z", percentage_per_day: 1.2, percentage_lost: null },
   },
 };
 

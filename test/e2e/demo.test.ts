@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
+import { Browser, tokenIn } from "../support/browser.ts";
 import { until } from "../support/until.ts";
 import { importLines, SMALL_FLEET } from "./fixtures.ts";
 import { type RunningProgram, workspace } from "./program.ts";
@@ -28,8 +29,8 @@ const here = workspace({ after });
 async function startDemo(): Promise<Demo> {
   const demo = here.launch(["demo"], OWN_DATABASE);
   const [text] = await demo.waitForOutput(/[\s\S]*?(?:^\s*curl .*\n[\s\S]*?){7}/m);
-  const [url = ""] = /http:\/\/[\w.:[\]]+/.exec(text) ?? [];
-  const [key = ""] = /tm_[0-9A-Za-z]{36}/.exec(text) ?? [];
+  const [, url = ""] = /Address +(http:\/\/[\w.:[\]]+)/.exec(text) ?? [];
+  const [, key = ""] = /Key +(tm_[0-9A-Za-z]{36})/.exec(text) ?? [];
   return { ...demo, url, key, lines: Array.from(text.matchAll(/^\s*(curl .*)$/gm), ([, line = ""]) => line) };
 }
 
@@ -59,6 +60,8 @@ test("in an empty folder the demo prints a curl line for each endpoint, has a ye
   assert.equal(paths.length, ENDPOINTS.length);
   for (const endpoint of ENDPOINTS) assert.equal(paths.filter((path) => endpoint.test(path)).length, 1, `${endpoint}`);
   for (const line of demo.lines) await expectObject(line);
+  const session = await new Browser(demo).signInWith(tokenIn(demo.stdout()));
+  assert.equal(session["role"], "admin", "the link signs in");
   assert.equal(existsSync(here.path("data/demo.db")), true);
   assert.equal(existsSync(here.path("data/tank-monitor.db")), false);
 

@@ -18,15 +18,16 @@ let readAt = "";
 before(async () => {
   for (const id of ["f1", "f2"]) expectStatus(await manage("POST", "/manage/v1/customers", { ...CUSTOMER, id }), 201);
   readAt = now();
-  for (const [id, min_fill_alert_percentage, fill, city] of [
-    ["ok", 20, 70.25, "Bonn"],
-    ["low", 20, 5.5, "Köln"],
-    ["edge", 20, 20, "Bonn"],
-    ["never", 20, null, "Bonn"],
-    ["worst", 90, 40.7, "Bremen"],
-    ["sold", 20, 50, "Bonn"],
+  for (const [id, min_fill_alert_percentage, fill, city, longitude] of [
+    ["ok", 20, 70.25, "Bonn", 7.1],
+    ["low", 20, 5.5, "Köln", 6.96],
+    ["edge", 20, 20, "Bonn", 7.1],
+    ["never", 20, null, "Bonn", null],
+    ["worst", 90, 40.7, "Bremen", 8.8],
+    ["sold", 20, 50, "Bonn", 7.1],
   ] as const) {
-    const tank = { id, name: id, owner_id: id === "worst" ? "f2" : "f1", assigned_device_id: id, location: { city } };
+    const location = { city, longitude, latitude: longitude === null ? null : 50 };
+    const tank = { id, name: id, owner_id: id === "worst" ? "f2" : "f1", assigned_device_id: id, location };
     const fields = { ...tank, capacity: 2700, capacity_unit: "gallons", min_fill_alert_percentage };
     expectStatus(await manage("POST", "/manage/v1/tanks", fields), 201);
     if (fill !== null) expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: id, fill_percentage: fill }), 200);
@@ -72,6 +73,10 @@ describe("the fleet", () => {
       ["?search=%20", ["worst", "low", "edge", "ok", "never"], 5],
       ["?search=%25", [], 0],
       ["?alert=low&search=k%C3%B6ln", ["low"], 1],
+      ["?bbox=7.1,50,8.8,50", ["worst", "edge", "ok"], 3],
+      ["?bbox=7.1,-90,180,90&state=low&size=1", ["worst"], 2],
+      ["?bbox=8,0,7,60", ["worst", "low"], 2],
+      ["?bbox=none", ["never"], 1],
       ["?size=2&page=2", ["edge", "ok"], 5],
     ] as const) {
       const page = await fleet(query);
@@ -116,6 +121,12 @@ describe("the fleet", () => {
       ["silent_for=long", "silent_for"],
       ["sort=name", "sort"],
       ["size=101", "size"],
+      ["bbox=", "bbox"],
+      ["bbox=7,50,8", "bbox"],
+      ["bbox=7,51,8,50", "bbox"],
+      ["bbox=-181,50,8,51", "bbox"],
+      ["bbox=7,50,8,1e1", "bbox"],
+      ["bbox=7,50,8,91", "bbox"],
     ] as const) {
       expectError(await call(`${FLEET}?${query}`, keys.operator), 400, "parameter_invalid", param);
     }
@@ -132,6 +143,7 @@ describe("the fleet", () => {
       ["?alert=low", ["low", "edge"]],
       ["?search=worst", []],
       ["?search=bonn", ["edge", "ok", "never"]],
+      ["?bbox=7.1,50,8.8,50", ["edge", "ok"]],
     ] as const) {
       const page = await fleet(query, keys.f1);
       assert.deepEqual([tankIds(page), page["total_items"]], [expected, expected.length], query);
@@ -213,5 +225,36 @@ describe("one tank of the fleet", () => {
       assert.deepEqual(withoutRequestId(other), withoutRequestId(unknown));
     }
     expectError(await call(path("%00"), keys.operator), 404, "tank_unknown");
+  });
+});
+
+describe("the map", () => {
+  const map = async (key: string) => object(await call("/insight/v1/map", key));
+
+  it("has the position of every tank in scope by its state, and the towns", async () => {
+    const worst = [500000, 88000];
+    const own = [500000, 69600, 500000, 71000];
+    const towns = [
+      { name: "Bonn", latitude: 500000, longitude: 71000, tanks: 2 },
+      { name: "Köln", latitude: 500000, longitude: 69600, tanks: 1 },
+    ];
+    const positions = { low: [...[500000, 71000], ...[500000, 69600]], soon: [], silent: [], unknown: [], ok: [500000, 71000] };
+    assert.deepEqual(await map(keys.f1), { object: "fleet_map", positions, unlocated: 1, towns });
+    const whole = await map(keys.operator);
+    assert.deepEqual((whole["positions"] as { low: number[] }).low.toSorted(), [...own, ...worst].toSorted());
+    assert.deepEqual(
+      (whole["towns"] as Item[]).map(({ name }) => name),
+      ["Bonn", "Bremen", "Köln"],
+    );
+  });
+
+  it("is not sent again while it is the same", async () => {
+    const { headers } = await call("/insight/v1/map", keys.operator);
+    const same = await request(service, "/insight/v1/map", {
+      key: keys.operator,
+      headers: { "if-none-match": String(headers["etag"]) },
+    });
+    assert.equal(same.status, 304);
+    expectError(await call("/insight/v1/map?zoom=1", keys.operator), 400, "parameter_unknown", "zoom");
   });
 });

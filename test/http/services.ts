@@ -308,7 +308,7 @@ export async function startEcho(life: Lifetime, options: EchoOptions = {}): Prom
   const [management, limits] = [new ManagementService(store, clock), localLimits(clock)];
   const sendMail = async () => ({ status: null, error: "there is no mail server" });
   const signIn = new SignInService({ management, limits, isLimited: true, observe, sendMail, noteSeen: () => {} });
-  const services = { ingest, management, signIn, warnings: async () => [] };
+  const services = { ingest, management, signIn, warnings: async () => [], wholeMap: async () => "" };
   const parts: ServerOptions = {
     ...{ reads: store, services, lastSeen, clock, observe, metrics, limits, turns, routes: ECHO_ROUTES },
     ...{ version: "0.0.0", rateLimit: 100, corsOrigins, trustProxy: false, timeouts, connections },

@@ -1,7 +1,9 @@
 // Signing in by link or code, on both engines, with a real mail server.
 
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { after, describe, it } from "node:test";
+import { newSecret } from "../../src/domain/key.ts";
 import { SIGN_IN_MS } from "../../src/domain/sign-in.ts";
 import { Browser, createUser, linkFor, tokenIn } from "../support/browser.ts";
 import { manualClock } from "../support/clock.ts";
@@ -9,6 +11,7 @@ import { startMailServer } from "../support/mail-server.ts";
 import { postgresDatabase, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
 import { customerRecord, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
+import { sqlOn } from "../support/sql.ts";
 import { until } from "../support/until.ts";
 import { expectStatus, jsonClient } from "./client.ts";
 
@@ -26,6 +29,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
         : { DATABASE_URL: (await postgresDatabase(life, { locale: TEMPLATE_LOCALE, withSchema: true })).url };
     const mail = { SMTP_URL: mails.url, MAIL_FROM: "tanks@operator.example", PUBLIC_URL: "http://tanks.localhost" };
     const service = await startService(life, { clock, environment: { ...database, ...mail, RATE_LIMIT: "0" } });
+    const sql = await sqlOn(life, database["DATABASE_URL"] ?? `sqlite:${service.databaseFile}`);
     const manage = jsonClient(service, await service.key({ role: "manage" }));
     let count = 0;
 
@@ -230,6 +234,29 @@ for (const engine of ["sqlite", "postgres"] as const) {
       );
     });
 
+    it("wrong codes make the same calls of the store for known and unknown addresses", async () => {
+      const [known, unknown] = [address(), address()];
+      await createUser(service, "viewer", known, clock);
+      const calls: string[][] = [];
+      for (const email of [known, unknown]) {
+        const browser = new Browser(service);
+        const asked = service.events.length;
+        expectStatus(await browser.send("POST", "/auth/v1/sign-in", { email }), 202);
+        await until("it is stored", () => service.events.slice(asked).some(({ kind }) => kind === "write_completed"));
+        const before = service.events.length;
+        expectStatus(await browser.send("POST", "/auth/v1/session", { email, code: "12345678" }), 401, "sign_in_invalid");
+        calls.push(
+          service.events.slice(before).flatMap((event) => {
+            if (event.kind === "write_completed") return [event.write];
+            return event.kind === "query_completed" && /^(user|session|signIn|customersAt)/.test(event.query)
+              ? [event.query]
+              : [];
+          }),
+        );
+      }
+      assert.deepEqual(calls, [["execute"], ["execute"]]);
+    });
+
     it("at most ten mails an hour go to one address; the response stays the same", async () => {
       const email = address();
       await createUser(service, "viewer", email, clock);
@@ -253,7 +280,9 @@ for (const engine of ["sqlite", "postgres"] as const) {
       const audit = expectStatus(await manage("GET", "/manage/v1/audit?size=100"), 200);
       const notifications = expectStatus(await manage("GET", "/manage/v1/notifications?size=100"), 200);
       const exported = JSON.stringify(await Array.fromAsync(service.store.exportRecords()));
-      const text = JSON.stringify([audit, notifications, service.events]) + exported;
+      const tables = ["sign_in", "session", "notification", "audit", "idempotency", "app_user", "service_state"];
+      const stored = await Promise.all(tables.map((table) => sql(`SELECT * FROM ${table}`)));
+      const text = JSON.stringify([audit, notifications, service.events, stored]) + exported;
       for (const secret of secrets) assert.ok(!text.includes(secret));
       assert.ok(!exported.includes(email), "users are not exported");
     });
@@ -277,3 +306,56 @@ for (const engine of ["sqlite", "postgres"] as const) {
     });
   });
 }
+
+it("the response does not wait for the address to be looked up", async (t) => {
+  const mail = { SMTP_URL: "smtp://127.0.0.1:1", MAIL_FROM: "tanks@operator.example", PUBLIC_URL: "http://tanks.localhost" };
+  const service = await startService(t, { environment: mail });
+  await createUser(service, "viewer", "known@operator.example");
+  // Nothing can be written meanwhile.
+  const other = new DatabaseSync(service.databaseFile);
+  other.exec("BEGIN IMMEDIATE");
+  for (const email of ["known@operator.example", "unknown@operator.example"]) {
+    expectStatus(await new Browser(service).send("POST", "/auth/v1/sign-in", { email }), 202);
+  }
+  other.exec("ROLLBACK");
+  other.close();
+});
+
+it("20 requests an hour from one client address, then one in three minutes; and not without mail", async (t) => {
+  const { clock, forward } = manualClock();
+  const service = await startService(t, { clock, environment: { TRUST_PROXY: "loopback" } });
+  const from = (ip: string) => new Browser(service, { "x-forwarded-for": ip });
+  const ask = (ip: string, email: string) => from(ip).send("POST", "/auth/v1/sign-in", { email });
+  for (let i = 0; i < 20; i++) {
+    const { detail } = expectStatus(await ask("203.0.113.7", `a${i}@b.example`), 409, "state_conflict");
+    assert.match(String(detail), /cannot send mail/);
+  }
+  const limited = await ask("203.0.113.7", "a@b.example");
+  expectStatus(limited, 429, "rate_limited");
+  assert.equal(limited.headers["retry-after"], "180");
+  expectStatus(await ask("203.0.113.8", "a@b.example"), 409);
+  forward(3 * MINUTE);
+  expectStatus(await ask("203.0.113.7", "a@b.example"), 409);
+  expectStatus(await ask("203.0.113.7", "a@b.example"), 429);
+  // Wrong links count as wrong keys.
+  const guess = (ip: string) => from(ip).send("POST", "/auth/v1/session", { token: newSecret() });
+  for (let i = 0; i < 30; i++) expectStatus(await guess("203.0.113.9"), 401, "sign_in_invalid");
+  expectStatus(await guess("203.0.113.9"), 429, "keys_throttled");
+});
+
+it("mail is sent again while the mail server is not available, with the same link", async (t) => {
+  const mails = await startMailServer(t, { behaviour: "greylist" });
+  const mail = { SMTP_URL: mails.url, MAIL_FROM: "tanks@operator.example", PUBLIC_URL: "http://tanks.localhost" };
+  const service = await startService(t, { environment: mail });
+  await createUser(service, "viewer", "late@operator.example");
+  const browser = new Browser(service);
+  expectStatus(await browser.send("POST", "/auth/v1/sign-in", { email: "late@operator.example" }), 202);
+  await until(
+    "it has failed",
+    async () => service.events.some(({ kind }) => kind === "sign_in_mail_failed") || undefined,
+    20_000,
+  );
+  mails.behaviour = "accept";
+  const received = await until("it arrives", async () => mails.received[0], 20_000);
+  await browser.signInWith(tokenIn(received.parsed.text ?? ""));
+});

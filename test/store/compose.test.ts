@@ -217,7 +217,7 @@ function composing(engine: Engine): void {
     await putOwner(store, "a", ["t1"]);
     await putMailChannel(store);
     await measure(store, 30, NOON, "t1");
-    await putForecast(store, "t1", { days: 3, leak: { since: NOON, excess: 1 }, now: NOON });
+    await putForecast(store, "t1", { days: 3, leak: { since: NOON, excess: 1, isSudden: false }, now: NOON });
     await compose(store, NOON + 6 * SECOND);
     await measure(store, 19, NOON + HOUR, "t1");
     await compose(store, NOON + HOUR + 6 * SECOND);

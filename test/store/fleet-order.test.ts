@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FLEET_SORTS, FLEET_STATES, type FleetQuery } from "../../src/domain/fleet.ts";
+import type { Area } from "../../src/domain/fleet-map.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { followReadings } from "../../src/forecast/fleet-order.ts";
 import { type Random, seeded } from "../../src/simulate/random.ts";
@@ -22,6 +23,14 @@ const HOUR = 3_600_000;
 const CITIES = ["Bern", "Berlin", "BERGEN", "Oslo", null];
 const OWNERS = ["a", "b", "c"];
 const SEARCHES = ["TANK", "tank 1", "bERG", "9 oslo", "305550", "555", "100%", "_", "nothing", " "];
+/** Two without a limit, one around the date line. */
+const AREAS: readonly (Area | undefined)[] = [
+  undefined,
+  undefined,
+  "none",
+  { west: -20, south: -10, east: 30, north: 40 },
+  { west: 170, south: -90, east: -170, north: 90 },
+];
 
 /** Some of all combinations of filters; a page at random of each. */
 function* queries(random: Random): Generator<FleetQuery> {
@@ -31,15 +40,23 @@ function* queries(random: Random): Generator<FleetQuery> {
         for (const owner_id of [undefined, "a", "nobody"]) {
           for (const city of [undefined, "ber", ""]) {
             if (!random.chance(0.08)) continue;
+            const area = AREAS[random.whole(0, AREAS.length - 1)];
             const size = random.pick([7, 40, 100]);
             const search = random.chance(0.3) ? random.pick(SEARCHES) : undefined;
-            const filters = { state, silentSince, owner_id, city, alert: undefined, search };
+            const filters = { state, silentSince, owner_id, city, area, alert: undefined, search };
             yield { sort, ...filters, page: random.whole(1, Math.ceil(600 / size)), size };
           }
         }
       }
     }
   }
+}
+
+/** Whole degrees, so that some tanks are on the edge of an area. */
+function randomPlace(random: Random) {
+  const [latitude, longitude] = [random.whole(-90, 90), random.whole(-180, 180)];
+  const isKnown = random.chance(0.8);
+  return { city: random.pick(CITIES), latitude: isKnown ? latitude : null, longitude: random.chance(0.95) ? longitude : null };
 }
 
 type Pages = Pick<Store, "fleetPage">;
@@ -89,7 +106,7 @@ function suite(engine: Engine): void {
     const ids = Array.from({ length: 600 }, (_, i) => `tank ${i}`);
     const made = ids.map((id) => {
       const { location } = tank(id, "a");
-      const fields = { min_fill_alert_percentage: random.whole(0, 40), location: { ...location, city: random.pick(CITIES) } };
+      const fields = { min_fill_alert_percentage: random.whole(0, 40), location: { ...location, ...randomPlace(random) } };
       return tank(id, random.chance(0.6) ? "a" : random.pick(OWNERS), fields);
     });
     const first = ids

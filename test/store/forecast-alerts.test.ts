@@ -17,7 +17,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 /** Readings are received now. */
 const START = Date.now();
-const LEAK = { since: START - 6 * DAY, excess: 1.234 };
+const LEAK = { since: START - 6 * DAY, excess: 1.234, isSudden: false };
 
 const forecast = (store: Store, tankId: string, given: GivenForecast) => putForecast(store, tankId, { now: START, ...given });
 
@@ -69,11 +69,19 @@ function forecastAlerts(engine: Engine): void {
     assert.deepEqual((await eventsOf(store))[0]?.data.alert["leak"], {
       since: new Date(LEAK.since).toISOString(),
       percentage_per_day: 1.23,
+      percentage_lost: null,
     });
     await forecast(store, "one", { leak: "ending" });
     assert.deepEqual(await stateOf(store), ["one leak open"]);
     await forecast(store, "one", { leak: "none" });
     assert.deepEqual(await stateOf(store), ["one leak recovered"]);
+    const theft = { since: START - DAY, excess: 35, isSudden: true };
+    await forecast(store, "one", { leak: theft });
+    const [sudden] = await store.unclosedAlerts(["one"]);
+    assert.deepEqual(sudden?.leak, theft);
+    const { data } = (await eventsOf(store)).at(-1) ?? assert.fail();
+    const since = new Date(theft.since).toISOString();
+    assert.deepEqual(data.alert["leak"], { since, percentage_per_day: null, percentage_lost: 35 });
   });
 
   test("after a refill or with another threshold, an older forecast opens nothing, and the next one decides", async (t) => {

@@ -4,12 +4,13 @@ import type { AuditEntry } from "../../src/domain/audit.ts";
 import type { CustomerState, TankState } from "../../src/domain/changes.ts";
 import type { Customer } from "../../src/domain/customer.ts";
 import { type FleetEntry, type FleetQuery, marginOf, phoneDigits, searchWords } from "../../src/domain/fleet.ts";
+import type { Area } from "../../src/domain/fleet-map.ts";
 import { deviceKey } from "../../src/domain/id.ts";
 import type { Instant } from "../../src/domain/instant.ts";
 import type { AuditQuery, CustomerSearch, DeviceSearch, TankSearch } from "../../src/domain/management-reads.ts";
 import type { Page, PageQuery } from "../../src/domain/page.ts";
 import type { ManagedDevice } from "../../src/domain/resource.ts";
-import type { Tank } from "../../src/domain/tank.ts";
+import type { Location, Tank } from "../../src/domain/tank.ts";
 
 export function found<T>(ids: readonly string[], find: (id: string) => T | undefined): Map<string, T> {
   return new Map(ids.map((id) => [id, find(id)] as const).filter((pair): pair is [string, T] => pair[1] !== undefined));
@@ -100,8 +101,16 @@ function hasWord({ tank, customer }: FleetEntry, word: string): boolean {
   return hasPhone || texts.some((text) => (text ?? "").toLowerCase().includes(word));
 }
 
+function isIn(area: Area, { latitude, longitude }: Location): boolean {
+  if (latitude === null || longitude === null) return area === "none";
+  if (area === "none") return false;
+  const { west, south, east, north } = area;
+  const isBetween = west <= east ? longitude >= west && longitude <= east : longitude >= west || longitude <= east;
+  return isBetween && latitude >= south && latitude <= north;
+}
+
 export function matchingFleet(entries: readonly FleetEntry[], query: FleetQuery): Page<FleetEntry> {
-  const { sort, state, silentSince, owner_id, city, search } = query;
+  const { sort, state, silentSince, owner_id, city, area, search } = query;
   const rankOf = (entry: FleetEntry): number =>
     sort === "silent" ? (entry.latest?.created_at ?? Number.NEGATIVE_INFINITY) : shownMargin(entry);
   const stateOf = (margin: number | null) => (margin === null ? "unknown" : margin <= 0 ? "low" : "ok");
@@ -111,6 +120,7 @@ export function matchingFleet(entries: readonly FleetEntry[], query: FleetQuery)
     .filter(({ tank }) => owner_id === undefined || tank.owner_id === owner_id)
     .filter(({ tank }) => startsWith(tank.location.city, city))
     .filter((entry) => searchWords(search).every((word) => hasWord(entry, word)))
+    .filter(({ tank }) => area === undefined || isIn(area, tank.location))
     .map((entry) => ({ entry, rank: rankOf(entry) }))
     .sort((a, b) => (a.rank === b.rank ? compareBytes(a.entry.tank.id, b.entry.tank.id) : a.rank - b.rank));
   return cutPage(

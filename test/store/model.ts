@@ -20,6 +20,7 @@ import {
 } from "../../src/domain/commands/command.ts";
 import { planCommand } from "../../src/domain/commands/plan.ts";
 import { unknownDevice } from "../../src/domain/device.ts";
+import type { FleetMapReads } from "../../src/domain/fleet-map.ts";
 import type { FleetOrderReads, FleetOrderWrites } from "../../src/domain/fleet-order.ts";
 import type { ForecastReads, ForecastWrites } from "../../src/domain/forecast/stored.ts";
 import { planCustomerImport, planDeviceImport, planTankImport } from "../../src/domain/import-plans.ts";
@@ -66,6 +67,7 @@ export type ModelledStore = Omit<
   | keyof AccountReads
   | keyof SessionReads
   | keyof ComposeWrites
+  | keyof FleetMapReads
   | keyof FleetOrderReads
   | keyof FleetOrderWrites
   | keyof ForecastReads

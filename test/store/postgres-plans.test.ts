@@ -125,6 +125,11 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "the fleet with an alert": [fleet({ alert: "low" }), ["alert_counted"]],
   alertCounts: [() => store.alertCounts(UNRESTRICTED), ["alert_counted"]],
   "alertCounts of an owner": [() => store.alertCounts({ customerId: "a" }), ["alert_of_owner_counted"]],
+  "the fleet of an area": [
+    fleet({ area: { west: 7, south: 47, east: 8, north: 48 } }),
+    ["forecast_by_urgency", "tank_by_latitude"],
+  ],
+  "the fleet without coordinates": [fleet({ area: "none" }), ["forecast_by_urgency", "tank_without_position"]],
   "a scan of the fleet": [() => store.scanFleet("one", 5), []],
   "the state of the fleet's order": [() => store.fleetOrderState(), []],
   "one alert": [() => store.alertById("alr", UNRESTRICTED), []],

@@ -15,6 +15,7 @@ const CHIPS = [
   ["silent_for", "Silent for"],
   ["owner_id", "Customer"],
   ["city", "City"],
+  ["bbox", "Area"],
 ] as const;
 
 export function FilterBar() {

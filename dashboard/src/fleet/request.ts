@@ -5,7 +5,7 @@ import { api } from "../api.ts";
 import { query } from "../location.ts";
 
 /** Parameters of the URL that are sent as they are. The service checks them. */
-const FILTERS = ["search", "alert", "state", "silent_for", "owner_id", "city", "sort"] as const;
+const FILTERS = ["search", "alert", "state", "silent_for", "owner_id", "city", "bbox", "sort"] as const;
 export const PAGE_SIZE = 50;
 
 export function filtersInUrl(): ListFleetOptions {

@@ -36,7 +36,7 @@ export type Alert = {
   readonly latest_reading_at: Instant;
   /** Of `runs_low_soon`: when the tank was expected to be low, when the alert was opened. */
   readonly runs_low_at: Instant | null;
-  /** Of `leak`: since when use is too high, and by how many points a day, when the alert was opened. */
+  /** Of `leak`: what was known of it when the alert was opened. */
   readonly leak: Leak | null;
   readonly note: string | null;
   readonly updated_at: Instant;
@@ -44,6 +44,9 @@ export type Alert = {
 
 const percentage = (description: string, example: number) =>
   number({ minimum: 0, maximum: 100, description, examples: [example] });
+
+const points = (description: string, example: number | null) =>
+  nullable(number({ minimum: 0, description, examples: [example] }));
 
 export const NOTE_MAX_LENGTH = 1000;
 
@@ -82,7 +85,8 @@ export const AlertObject = object(
       object(
         {
           since: instantField("Since when more is used than normal"),
-          percentage_per_day: number({ minimum: 0, description: "Percentage points a day above normal use", examples: [1.2] }),
+          percentage_per_day: points("Percentage points a day above normal use; null: it was lost at once", 1.2),
+          percentage_lost: points("Percentage points that were lost at once; null: it is lost day by day", null),
         },
         { description: "What a leak alert was opened by; null for other kinds", examples: [null] },
       ),
@@ -111,10 +115,17 @@ export function alertObject(alert: Alert) {
     latest_fill_percentage: alert.latest_fill_percentage,
     latest_reading_at: formatInstant(alert.latest_reading_at),
     runs_low_at: formatInstantOrNull(alert.runs_low_at),
-    leak: alert.leak && { since: formatInstant(alert.leak.since), percentage_per_day: rounded(alert.leak.excess) },
+    leak: alert.leak && leakObject(alert.leak),
     note: alert.note,
     updated_at: formatInstant(alert.updated_at),
   } as const;
 }
 
-const rounded = (points: number): number => Math.round(100 * points) / 100;
+function leakObject({ since, excess, isSudden }: Leak) {
+  const percentage = Math.round(100 * excess) / 100;
+  return {
+    since: formatInstant(since),
+    percentage_per_day: isSudden ? null : percentage,
+    percentage_lost: isSudden ? percentage : null,
+  };
+}

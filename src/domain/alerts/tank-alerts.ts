@@ -36,7 +36,9 @@ export const TankAlertsObject = object(
   },
   { description: "Settings for the alerts of the tank" },
 );
-export const TankAlertsChange = partial(TankAlertsObject, { description: "The settings to change; `null` clears one" });
+export const TankAlertsChange = partial(TankAlertsObject, {
+  description: "The settings to change; `null` clears `silent_after` or `paused_until`",
+});
 
 /** As JSON has them; what is left out stays as it is. */
 export type TankAlertsInput = {

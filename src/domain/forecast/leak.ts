@@ -12,6 +12,7 @@ export type Leak = {
   readonly since: Instant;
   /** Points a day above what is expected; of a sudden loss the points that were lost. */
   readonly excess: number;
+  readonly isSudden: boolean;
 };
 
 /** Use is judged over this many days, or three levels where they are rare. */
@@ -50,7 +51,7 @@ export function leakStates(history: Pick<History, "cleaned" | "daily" | "isErrat
     const loss = losses.findLast(({ since, foundAt }) => Math.floor(foundAt / DAY) <= day && day - since / DAY < LOSS_DAYS);
     const isRefilled =
       loss !== undefined && segment !== history.daily.findLast((level) => level.day * DAY <= loss.since)?.segment;
-    if (loss !== undefined && !isRefilled) return [{ day, leak: { since: loss.since, excess: loss.points } }];
+    if (loss !== undefined && !isRefilled) return [{ day, leak: { since: loss.since, excess: loss.points, isSudden: true } }];
     return steady.has(day) || losses.length > 0 ? [{ day, leak: steady.get(day) }] : [];
   });
 }
@@ -84,7 +85,7 @@ function steadyLeaks(levels: readonly DailyLevel[], season: Season): LeakAtLevel
       }
       open = undefined;
     }
-    states.push({ day: end, leak: open && { since: Math.round(open.since * DAY), excess: open.excess } });
+    states.push({ day: end, leak: open && { since: Math.round(open.since * DAY), excess: open.excess, isSudden: false } });
   }
   return states;
 }

@@ -43,7 +43,7 @@ export function suddenLosses(cleaned: readonly Level[]): SuddenLoss[] {
     const fall = since.fill - reading.fill - (usePerDay * Math.max(0, time - FALL_TIME)) / DAY;
     if (reading.at > pendingUntil) [largest, pending] = [Math.max(largest, pending), 0];
     if (reading.at >= knownAt && fall > Math.max(LEAST.points + noise, LEAST.times * largest)) {
-      const points = lowestBefore(cleaned, top) - reading.fill;
+      const points = lowestBefore(cleaned, top) - reading.fill - (usePerDay * stuckFor(cleaned, top)) / DAY;
       const foundAt = points > Math.max(LEAST.points, fall / 2) ? heldAt(cleaned, i, points) : undefined;
       if (foundAt !== undefined) {
         losses.push({ since: since.at, foundAt, points });
@@ -68,6 +68,13 @@ function lowestBefore(cleaned: readonly Level[], index: number): number {
   let lowest = at(cleaned, index).fill;
   for (let i = index - 1; i >= 0 && at(cleaned, i).at >= start; i--) lowest = Math.min(lowest, at(cleaned, i).fill);
   return lowest;
+}
+
+/** How long a reading had been the same: a sensor that was stuck catches up with what was used meanwhile. */
+function stuckFor(cleaned: readonly Level[], index: number): number {
+  let first = index;
+  while (first > 0 && at(cleaned, first - 1).fill === at(cleaned, index).fill) first--;
+  return at(cleaned, index).at - at(cleaned, first).at;
 }
 
 /** When the level had stayed down for long enough. */

@@ -38,6 +38,7 @@ function pastOrigins(levels: readonly DailyLevel[]): number[] {
 
 export function widthsOf(levels: readonly DailyLevel[], models: ReadonlyMap<number, UseModel>, noise: number): Widths {
   const errors: number[][] = HORIZONS.map(() => []);
+  const used = usedUntil(levels);
   for (const [origin, model] of models) {
     const from = levels[origin];
     if (from === undefined) continue;
@@ -46,8 +47,8 @@ export function widthsOf(levels: readonly DailyLevel[], models: ReadonlyMap<numb
     HORIZONS.forEach((days, horizon) => {
       while ((levels[i]?.day ?? Number.POSITIVE_INFINITY) < from.day + days) i++;
       const to = levels[i];
-      if (to === undefined || to.segment !== from.segment || to.day > from.day + days * (1 + LATE)) return;
-      outcomes.push({ horizon, days: to.day - from.day, use: from.fill - to.fill });
+      if (to === undefined || to.day > from.day + days * (1 + LATE)) return;
+      outcomes.push({ horizon, days: to.day - from.day, use: (used[i] ?? 0) - (used[origin] ?? 0) });
     });
     const uses = useUntil(
       model,
@@ -61,9 +62,21 @@ export function widthsOf(levels: readonly DailyLevel[], models: ReadonlyMap<numb
   return HORIZONS.map((days, i) => ({ days, width: blended(errors[i] ?? [], PRIOR.widths[i] ?? 1) }));
 }
 
+/** Use from the first level to each one; during a refill it cannot be seen. */
+function usedUntil(levels: readonly DailyLevel[]): Float64Array {
+  const used = new Float64Array(levels.length);
+  for (let i = 1; i < levels.length; i++) {
+    const [before, level] = [levels[i - 1], levels[i]];
+    const use = before !== undefined && before.segment === level?.segment ? before.fill - level.fill : 0;
+    used[i] = (used[i - 1] ?? 0) + use;
+  }
+  return used;
+}
+
 /** What errors are compared with: the expected use, or normal use where that is more, and the noise of the sensor. */
-export function scaleOf({ base, heating }: UseModel, days: number, expected: number, noise: number): number {
-  return 2 * noise + (expected + (base + heating) * days) / 2 + 1e-6;
+export function scaleOf({ day, base, heating, season }: UseModel, days: number, expected: number, noise: number): number {
+  const normal = base * days + heating * (season.heatingUntil(day + days) - season.heatingUntil(day));
+  return 2 * noise + (Math.max(expected, normal) + (base + heating) * days) / 2 + 1e-6;
 }
 
 /** The quantile of the errors and of some that are expected, which are those of a normal distribution with that width. */

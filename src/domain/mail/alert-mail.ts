@@ -203,8 +203,9 @@ function leakValues(alert: Alert, tank: Tank, { isDigest }: Form, wording: Wordi
   const { leak, opened_at, latest_reading_at } = alert;
   const values: [string, string][] = [[phrases.fill, fillOf(alert, tank, wording)]];
   if (leak !== null) {
-    const excess = volume(tank.capacity * (leak.excess / 100), tank.capacity_unit);
-    values.push([phrases.excess, phrases.excessSince(percent(leak.excess), excess, date(leak.since))]);
+    const [share, amount] = [percent(leak.excess), volume(tank.capacity * (leak.excess / 100), tank.capacity_unit)];
+    if (leak.isSudden) values.push([phrases.loss, phrases.lossAt(share, amount, time(leak.since))]);
+    else values.push([phrases.excess, phrases.excessSince(share, amount, date(leak.since))]);
   }
   if (!isDigest) values.push([phrases.noticed, time(opened_at)], [phrases.measured, time(latest_reading_at)]);
   return values;

@@ -41,6 +41,8 @@ export type Phrases = {
   /** Of a leak. */
   readonly excess: string;
   readonly excessSince: (percent: string, volume: string, since: string) => string;
+  readonly loss: string;
+  readonly lossAt: (percent: string, volume: string, at: string) => string;
   readonly customer: string;
   readonly phone: string;
   readonly tankId: string;

@@ -24,6 +24,7 @@ import { array, boolean, instantField, literal, nullable, number, object, oneOf,
 import { CAPACITY_UNITS, tankObject } from "../../domain/tank.ts";
 import { choice, duration, listJson, listSchema, PAGE_PARAMETERS, prefixFilter, textFilter } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
+import { AREA } from "./map.ts";
 import { tankUnknown } from "./read.ts";
 
 const volumeSchema = (description: string, example: number) =>
@@ -116,15 +117,16 @@ export const routes: readonly Route[] = [
       search: textFilter(
         "Only those where each word of this text is part of the tank's name, id, custom_id, device, city or street, or of the name or phone number of its owner; letters A to Z match in either case",
       ),
+      bbox: AREA,
     },
     response: { schema: ref("FleetList"), description: "One page of the fleet" },
     async handle({ reads, services, scope, parameters }) {
       const now = services.management.clock();
-      const { silent_for, ...rest } = parameters;
+      const { silent_for, bbox: area, ...rest } = parameters;
       const silentSince = silent_for === undefined ? undefined : now - silent_for;
       // Before the page, which is then as new at least.
       const asOf = (await reads.fleetOrderState())?.asOf ?? NEVER_UPDATED;
-      const page = await fleetPage(reads, { ...rest, silentSince }, scope);
+      const page = await fleetPage(reads, { ...rest, silentSince, area }, scope);
       const alerts = await alertsByTank(reads, page.data);
       return listJson(page, parameters, (entry) => JSON.stringify(fleetObject(entry, alerts, now)), asOf);
     },

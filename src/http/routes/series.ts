@@ -1,6 +1,6 @@
 // GET /insight/v1/tanks/:id/series and POST /insight/v1/series: readings by buckets of time.
 
-import { type Bucket, BucketCollector, bucketObject, maxBuckets, STEPS, type Step, shortestStep } from "../../domain/buckets.ts";
+import { type Bucket, BucketCollector, maxBuckets, STEPS, type Step, shortestStep } from "../../domain/buckets.ts";
 import { type FieldError, RequestError } from "../../domain/errors.ts";
 import { isPossibleId } from "../../domain/id.ts";
 import { FIRST_INSTANT, formatInstant, type Instant, parseInstant } from "../../domain/instant.ts";
@@ -274,5 +274,5 @@ async function collect(
 
 function seriesJson(tankId: string, { from, to, step, zone }: Query, buckets: readonly Bucket[]): string {
   const range = { from: formatInstant(from), to: formatInstant(to), step, timezone: zone.id };
-  return JSON.stringify({ object: "series", tank_id: tankId, ...range, buckets: buckets.map(bucketObject) });
+  return JSON.stringify({ object: "series", tank_id: tankId, ...range, buckets });
 }

@@ -34,6 +34,7 @@ const ALERT_FIELDS = [
   "runs_low_at",
   "leak_since",
   "leak_excess",
+  "leak_loss",
   "note",
   "updated_at",
 ] as const;
@@ -54,13 +55,13 @@ export const ALERT_COLUMNS = alertColumns("alert");
 
 export function alertOf(row: Row): Alert {
   const [id, kind, state, tank_id, owner_id, opened_at, acknowledged_at, acknowledged_by, closed_at, close_reason] = row;
-  const [threshold, fill_percentage, latest_fill_percentage, latest_reading_at, runs_low_at, since, excess, ...rest] =
+  const [threshold, fill_percentage, latest_fill_percentage, latest_reading_at, runs_low_at, since, excess, loss, ...rest] =
     row.slice(10);
   const [note, updated_at] = rest;
   return {
     ...{ id, kind, state, tank_id, owner_id, opened_at, acknowledged_at, acknowledged_by, closed_at, close_reason },
     ...{ threshold, fill_percentage, latest_fill_percentage, latest_reading_at, runs_low_at, note, updated_at },
-    leak: since === null ? null : { since, excess },
+    leak: since === null ? null : { since, excess: loss ?? excess, isSudden: loss !== null },
   } as Alert;
 }
 
@@ -81,7 +82,8 @@ const alertValues = (alert: Alert): Scalar[] => [
   alert.latest_reading_at,
   alert.runs_low_at,
   alert.leak?.since ?? null,
-  alert.leak?.excess ?? null,
+  alert.leak?.isSudden === false ? alert.leak.excess : null,
+  alert.leak?.isSudden === true ? alert.leak.excess : null,
   alert.note,
   alert.updated_at,
 ];

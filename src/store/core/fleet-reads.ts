@@ -3,6 +3,7 @@
 // reads all tanks.
 
 import { type FleetEntry, type FleetQuery, type FleetReads, phoneDigits, searchWords } from "../../domain/fleet.ts";
+import type { Box } from "../../domain/fleet-map.ts";
 import { type FleetOrderReads, type FleetOrderState, type FleetScan, PLACES, placesIn } from "../../domain/fleet-order.ts";
 import type { ForecastReads } from "../../domain/forecast/stored.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -15,7 +16,7 @@ import { FLEET_ORDER_STATE, fleetOrderStateOf } from "./fleet-order.ts";
 import { REFILL_COLUMNS, refillOf, storedForecastOf } from "./forecast-tables.ts";
 import { limits, listed, type ManagementEngine, pageOf } from "./management-reads.ts";
 import type { Prepare } from "./reads.ts";
-import { ANY_FORECAST } from "./schema.ts";
+import { ANY_FORECAST, WITHOUT_POSITION } from "./schema.ts";
 
 const ENTRY_COLUMNS = `${prefixed("tank", TANK_COLUMNS)}, fleet.at, fleet.fill, forecast.computed_at, forecast.forecast,
   customer.name, customer.phone`;
@@ -144,8 +145,8 @@ export function forecastReads(prepare: Prepare): EntryReads {
 
 /** The places of the page's order that the filters leave; undefined where they are not a range. */
 function rangeOf(query: FleetQuery) {
-  const { sort, state, silentSince, city } = query;
-  if (city !== undefined || isSearch(query)) return undefined;
+  const { sort, state, silentSince, city, area } = query;
+  if (city !== undefined || area !== undefined || isSearch(query)) return undefined;
   if (sort !== "silent") return silentSince === undefined ? placesIn(state, sort) : undefined;
   return state === undefined ? { from: undefined, to: silentSince && silentSince - 1 } : undefined;
 }
@@ -172,17 +173,34 @@ function filtersOf(dialect: Dialect, { state, silentSince, owner_id }: FleetQuer
   return [...ofOwner, ...(state === "ok" ? [...ofSilence, ...ofState] : [...ofState, ...ofSilence])];
 }
 
-/** Tanks that one index finds, and the filters that remain to be tested: tank_by_city, or an index of forecasts. */
+/** Of tanks; the first of them is looked up: tank_by_city, tank_by_latitude or tank_without_position. */
+function placeConditions({ city, area }: FleetQuery, parameters: Parameters): Condition[] {
+  const conditions: Condition[] = [];
+  if (city !== undefined) conditions.push(startsWith(parameters, "tank.city", city));
+  if (area === "none") conditions.push({ holds: WITHOUT_POSITION, order: "id" });
+  else if (area !== undefined) conditions.push(within(area, parameters));
+  return conditions;
+}
+
+function within({ west, south, east, north }: Box, parameters: Parameters): Condition {
+  const [isEast, isWest] = [`longitude >= ${parameters.add(west)}`, `longitude <= ${parameters.add(east)}`];
+  const holds = `latitude >= ${parameters.add(south)} AND latitude <= ${parameters.add(north)}
+    AND (${isEast} ${west <= east ? "AND" : "OR"} ${isWest})`;
+  return { holds, order: "latitude" };
+}
+
+/** Tanks that one index finds, and the filters that remain to be tested. */
 function lookupOf(dialect: Dialect, query: FleetQuery, parameters: Parameters) {
   const filters = filtersOf(dialect, query);
-  if (query.city !== undefined) {
-    const { holds, order } = startsWith(parameters, "city", query.city);
-    return { candidates: `SELECT id FROM tank WHERE ${dialect.isLive("tank")} AND ${holds} ORDER BY ${order}`, filters };
+  const [place, ...others] = placeConditions(query, parameters);
+  if (place !== undefined) {
+    const holds = [place, ...others].map((condition) => condition.holds).join(" AND ");
+    return { candidates: `SELECT id FROM tank WHERE ${dialect.isLive("tank")} AND ${holds} ORDER BY ${place.order}`, filters };
   }
-  const [first, ...others] = filters;
+  const [first, ...rest] = filters;
   const lookup = first?.(parameters) ?? { holds: "true", order: "id" };
   const candidates = `SELECT forecast.* FROM forecast WHERE ${ANY_FORECAST} AND ${lookup.holds} ORDER BY ${lookup.order}`;
-  return { candidates, filters: others };
+  return { candidates, filters: rest };
 }
 
 const INDEXES = { urgency: "forecast_by_urgency", margin: "forecast_by_margin", at: "forecast_by_silence" } as const;
@@ -192,16 +210,15 @@ const INDEXES = { urgency: "forecast_by_urgency", margin: "forecast_by_margin", 
  * the other is 0.
  */
 function filteredSql(dialect: Dialect, query: FleetQuery, parameters: Parameters, maxSorted: number): string {
-  const { city } = query;
   const place = PLACES[query.sort];
   const columns = `forecast.id, forecast.${place} AS place`;
   const { candidates, filters } = lookupOf(dialect, query, parameters);
-  const forecasts = city === undefined ? "forecast" : "candidate JOIN forecast ON forecast.id = candidate.id";
+  const ofTanks = placeConditions(query, parameters);
+  const forecasts = ofTanks.length === 0 ? "forecast" : "candidate JOIN forecast ON forecast.id = candidate.id";
   const tested = where(filters.map((filter) => filter(parameters)));
   const matches = (limit: string): string => `SELECT ${columns} FROM (${candidates} ${limit}) AS ${forecasts} ${tested}`;
-  const ofCity = city === undefined ? [] : [startsWith(parameters, "tank.city", city)];
-  const all = [...filtersOf(dialect, query).map((filter) => filter(parameters)), ...ofCity];
-  const tanks = city === undefined ? "" : "JOIN tank ON tank.id = forecast.id";
+  const all = [...filtersOf(dialect, query).map((filter) => filter(parameters)), ...ofTanks];
+  const tanks = ofTanks.length === 0 ? "" : "JOIN tank ON tank.id = forecast.id";
   const inOrder = `(SELECT * FROM forecast ${dialect.indexedBy(INDEXES[place])} WHERE ${ANY_FORECAST}
     ORDER BY ${place}, id ${dialect.fence}) AS forecast`;
   const size = parameters.add(query.size);
@@ -225,12 +242,12 @@ function filteredSql(dialect: Dialect, query: FleetQuery, parameters: Parameters
 
 /** Tanks with an alert (alert_counted), or all, and of these the ones that all filters leave, sorted. */
 function searchSql(dialect: Dialect, query: FleetQuery, parameters: Parameters): string {
-  const { alert, city } = query;
+  const { alert } = query;
   if (alert !== undefined) parameters.add(alert);
   const conditions = [
     { holds: dialect.isLive("tank") },
     ...filtersOf(dialect, query).map((filter) => filter(parameters)),
-    ...(city === undefined ? [] : [startsWith(parameters, "tank.city", city)]),
+    ...placeConditions(query, parameters),
     ...searchWords(query.search).map((word) => ({ holds: hasWord(parameters, word) })),
   ];
   const alerts = `SELECT tank_id FROM alert WHERE state <> 'closed' AND kind = $1 ORDER BY kind, state ${dialect.fence}`;

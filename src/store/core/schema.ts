@@ -24,6 +24,9 @@ export type ColumnTypes = {
 export const ANY_ALERT = "kind <> ''";
 export const ANY_FORECAST = "owner_id <> ''";
 
+/** Of a tank. */
+export const WITHOUT_POSITION = "(latitude IS NULL OR longitude IS NULL)";
+
 export function commonTables({ id, text, integer, real, flag, isLive, isDeleted, table, keyedTable }: ColumnTypes): string {
   return `
   CREATE TABLE customer (
@@ -83,6 +86,8 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE UNIQUE INDEX tank_by_device ON tank (assigned_device_id) WHERE ${isLive};
   CREATE INDEX tank_by_name ON tank (lower(name)) WHERE ${isLive};
   CREATE INDEX tank_by_city ON tank (lower(city)) WHERE ${isLive};
+  CREATE INDEX tank_by_latitude ON tank (latitude, longitude) WHERE ${isLive};
+  CREATE INDEX tank_without_position ON tank (id) WHERE ${isLive} AND ${WITHOUT_POSITION};
   CREATE INDEX tank_by_custom_id ON tank (lower(custom_id)) WHERE ${isLive};
   CREATE INDEX tank_deleted ON tank (created_at, id) WHERE ${isDeleted};
 
@@ -177,7 +182,8 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     latest_at ${integer} NOT NULL,
     runs_low_at ${integer}, -- expected, when it was opened
     leak_since ${integer},
-    leak_excess ${real},
+    leak_excess ${real}, -- points a day
+    leak_loss ${real}, -- points at once, instead
     note ${text},
     updated_at ${integer} NOT NULL,
     notified_customer ${text} -- who was sent a mail about it

@@ -27,6 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
   latitude: "double precision",
   leak: "bigint",
   leak_excess: "double precision",
+  leak_loss: "double precision",
   leak_since: "bigint",
   longitude: "double precision",
   margin: "bigint",

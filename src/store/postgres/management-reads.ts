@@ -2,6 +2,7 @@
 
 import { alertLists } from "../core/alert-reads.ts";
 import { notificationReads } from "../core/channel-reads.ts";
+import { fleetMapOn } from "../core/fleet-map.ts";
 import { fleetReadsOn } from "../core/fleet-reads.ts";
 import { type ManagementEngine, managementReadsOn } from "../core/management-reads.ts";
 import { type Db, statementOf } from "./connection.ts";
@@ -21,5 +22,6 @@ export function managementReads(db: Db, maxSorted?: number) {
     ...alertLists(engine),
     ...notificationReads(engine),
     ...fleetReadsOn(engine, maxSorted),
+    ...fleetMapOn(engine),
   };
 }

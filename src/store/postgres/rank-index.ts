@@ -5,7 +5,7 @@ import type { StoredGroup } from "../check/rank-index.ts";
 import type { Row } from "../columns.ts";
 import { RANK_TABLES } from "../core/rank-indexes.ts";
 import type { RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
-import type { Group, Position } from "../series/rank-index.ts";
+import { comparePositions, type Group, type Position } from "../series/rank-index.ts";
 import { type Db, statement, type Value } from "./connection.ts";
 
 type RankColumns = (typeof RANK_TABLES)[RankTable];
@@ -113,13 +113,39 @@ function keysOf(table: RankTable, groups: readonly SeriesGroup[]): Value[] {
   return [groups.map(({ series }) => series), groups.map(({ group }) => group.level), ...firsts];
 }
 
+/** The first and the last position of each series. */
+function endsOf(positions: readonly SeriesPosition[]): SeriesPosition[] {
+  const bySeries = Map.groupBy(positions, ({ series }) => series);
+  return Array.from(bySeries.values(), (own) => {
+    if (own.length <= 2) return own;
+    const first = own.reduce((least, one) => (comparePositions(one.at, least.at) < 0 ? one : least));
+    const last = own.reduce((most, one) => (comparePositions(one.at, most.at) > 0 ? one : most));
+    return [first, last];
+  }).flat();
+}
+
 export function rankIndexOperations(db: Db) {
+  async function pathGroups(table: RankTable, positions: readonly SeriesPosition[]): Promise<SeriesGroup[]> {
+    const columns = RANK_TABLES[table];
+    const parts = columns.key.map((_, part) => positions.map(({ at }) => at[part] as number | string));
+    const rows = await db.rows(STATEMENTS[table].pathGroups, [positions.map(({ series }) => series), ...parts]);
+    return rows.map((row) => ({ series: String(row[0]), group: groupOf(columns, row) }));
+  }
+
   return {
+    /** A group holds thousands of entries: if the first and the last position are in the same one, so are those in between. */
     async rankGroups(table: RankTable, positions: readonly SeriesPosition[]): Promise<SeriesGroup[]> {
-      const columns = RANK_TABLES[table];
-      const parts = columns.key.map((_, part) => positions.map(({ at }) => at[part] as number | string));
-      const rows = await db.rows(STATEMENTS[table].pathGroups, [positions.map(({ series }) => series), ...parts]);
-      return rows.map((row) => ({ series: String(row[0]), group: groupOf(columns, row) }));
+      const ends = endsOf(positions);
+      const found = await pathGroups(table, ends);
+      if (ends.length === positions.length) return found;
+      const lowest = Map.groupBy(
+        found.filter(({ group }) => group.level === 0),
+        ({ series }) => series,
+      );
+      const isSpread = ({ series }: { readonly series: string }): boolean => (lowest.get(series)?.length ?? 0) > 1;
+      const spread = positions.filter(isSpread);
+      if (spread.length === 0) return found;
+      return [...found.filter((one) => !isSpread(one)), ...(await pathGroups(table, spread))];
     },
 
     async putRankGroups(table: RankTable, groups: readonly SeriesGroup[]): Promise<void> {

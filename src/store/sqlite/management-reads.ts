@@ -3,6 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { alertLists } from "../core/alert-reads.ts";
 import { notificationReads } from "../core/channel-reads.ts";
+import { fleetMapOn } from "../core/fleet-map.ts";
 import { fleetReadsOn } from "../core/fleet-reads.ts";
 import { type ManagementEngine, managementReadsOn } from "../core/management-reads.ts";
 import { LISTS } from "../series/lists.ts";
@@ -28,5 +29,6 @@ export function managementReads(db: DatabaseSync, maxSorted?: number) {
     ...alertLists(engine),
     ...notificationReads(engine),
     ...fleetReadsOn(engine, maxSorted),
+    ...fleetMapOn(engine),
   };
 }

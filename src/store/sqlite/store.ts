@@ -65,6 +65,7 @@ export async function openSqlite(
       tankSearch: threaded("tankSearch"),
       deviceSearch: threaded("deviceSearch"),
       fleetPage: threaded("fleetPage"),
+      fleetMap: threaded("fleetMap"),
       scanFleet: threaded("scanFleet"),
       historyColumns: threaded("historyColumns"),
       fleetCounts: threaded("fleetCounts"),

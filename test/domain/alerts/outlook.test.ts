@@ -15,7 +15,7 @@ import type { Outlook } from "../../../src/domain/alerts/outlook.ts";
 
 const DAY = 24 * 3_600_000;
 const NOW = Date.parse("2026-11-14T09:30:00Z");
-const LEAK = { since: NOW - 6 * DAY, excess: 1.5 };
+const LEAK = { since: NOW - 6 * DAY, excess: 1.5, isSudden: false };
 
 const outlook = (days: number | null, fields: Partial<Outlook> = {}): Outlook => ({
   state: "ok",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { leakStateOf } from "../../../src/domain/forecast/leak-state.ts";
 
-const LEAK = { since: 1, excess: 2 };
+const LEAK = { since: 1, excess: 2, isSudden: false };
 /** One letter a day: L with a leak, n normal. */
 const statesOf = (days: string) => Array.from(days, (letter, day) => ({ day, leak: letter === "L" ? LEAK : undefined }));
 const stateOf = (days: string, lastDay = days.length - 1) => leakStateOf(statesOf(days), lastDay);

@@ -145,10 +145,15 @@ test("mail about a tank that runs low soon has the day, mail about a leak how mu
   assert.equal(filled.subject, "Tank no longer runs low soon, 82%: North depot");
   assert.doesNotMatch(filled.text, /Expected to be low/);
 
-  const leak = { kind: "leak", leak: { since: OPENED, excess: 1.26 }, latest_fill_percentage: 61 } as const;
+  const leak = { kind: "leak", leak: { since: OPENED, excess: 1.26, isSudden: false }, latest_fill_percentage: 61 } as const;
   const leaking = mailOf(toOperator(), [itemOf({ alert: leak })]);
   assert.equal(leaking.subject, "Possible leak: North depot");
   assert.match(leaking.text, /Above normal use: 1\.3% \(34 liters\) a day since 12 November 2026\n {2}Noticed: 12/);
+  const theft = { ...leak, leak: { since: OPENED, excess: 30, isSudden: true } };
+  assert.match(
+    mailOf(toOperator(), [itemOf({ alert: theft })]).text,
+    /Lost at once: 30% \(810 liters\), 12 November 2026 at 22:15 UTC\n {2}Noticed: 12/,
+  );
   assert.match(
     mailOf(toCustomer({ language: "de" }), [itemOf({ alert: leak })]).text,
     /Über normalem Verbrauch: 1,3 % \(34 Liter\) am Tag seit 12\. November 2026\n/,
@@ -174,7 +179,10 @@ test("in a digest the first to run low, and the largest leak, come first", () =>
     itemOf({ alert: { id: `a${i}`, kind: "runs_low_soon", runs_low_at: MEASURED - i * HOUR }, tank: { name: `Soon ${i}.` } }),
   );
   const leaks = Array.from({ length: 21 }, (_, i) =>
-    itemOf({ alert: { id: `l${i}`, kind: "leak", leak: { since: 0, excess: 1 + i } }, tank: { name: `Leak ${i}.` } }),
+    itemOf({
+      alert: { id: `l${i}`, kind: "leak", leak: { since: 0, excess: 1 + i, isSudden: false } },
+      tank: { name: `Leak ${i}.` },
+    }),
   );
   const mail = mailOf(toOperator(), [...leaks, ...soon]);
   assert.equal(mail.subject, "21 tanks run low soon, 21 possible leaks");

@@ -2,6 +2,7 @@
 // judged by their newest reading and their forecast, and at every sweep all tanks are.
 
 import type { TankState } from "../../../src/domain/changes.ts";
+import type { Leak } from "../../../src/domain/forecast/leak.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
 
 const HOUR = 3_600_000;
@@ -22,7 +23,7 @@ export type NaiveForecast = {
   readonly computedAt: number;
   readonly runsLowAt: number | null;
   readonly level: number | null;
-  readonly leak: { readonly since: number; readonly excess: number } | "none" | "ending" | null;
+  readonly leak: Leak | "none" | "ending" | null;
   /** The newest reading that it knows. */
   readonly knows: Reading;
   /** Another one has to be computed: this one counts no more. */

@@ -71,7 +71,7 @@ export async function ingestInProcesses(engine: Engine, life: Lifetime, seed: st
       await store.sweepAlerts({ at: now, settings: DEFAULT_ALERT_SETTINGS });
       const tankId = random.pick(TANKS);
       const hasReading = (await readingsOf(store, tankId, { size: 1 })).totalItems > 0;
-      const leak = random.pick([{ since: now, excess: 1 }, "none"] as const);
+      const leak = random.pick([{ since: now, excess: 1, isSudden: false }, "none"] as const);
       if (hasReading) await putForecast(store, tankId, { days: random.pick([3, 30]), leak });
       const [alert] = await store.unclosedAlerts(TANKS);
       if (alert !== undefined) await store.execute(command.acknowledgeAlert(alert.id), at(Date.now()));

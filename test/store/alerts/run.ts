@@ -189,7 +189,7 @@ class AlertRun {
       if (knows === undefined || state === undefined) continue;
       const runsLowAt = one.state === "ok" && one.daysLeft !== null ? this.#now + one.daysLeft * 48 * HALF_HOUR : null;
       const level = one.state === "ok" ? knows.fill_percentage - one.rise : null;
-      const leak = one.leak === "open" ? { since: this.#now - 1000, excess: 1.5 } : one.leak;
+      const leak = one.leak === "open" ? { since: this.#now - 1000, excess: 1.5, isSudden: false } : one.leak;
       const when = { p10: runsLowAt, p50: runsLowAt, p90: null };
       const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null };
       const latestAt = knows.created_at - Number(one.isLate);

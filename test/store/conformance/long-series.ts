@@ -71,6 +71,17 @@ export function longSeriesConformance(engine: Engine): void {
     await expectRange(store, [-2, 257, 32_001, ...instants(known)], -2, 2 * known);
   });
 
+  test("older readings are added to many groups of blocks at once", async (t) => {
+    const { store } = await engine.open(t);
+    await withTank(store);
+    const count = 33_000;
+    await put(store, instants(count));
+    const late = [-2, 257, 20_001, 40_001, 60_001];
+    await put(store, late);
+    await expectRange(store, [...late, ...instants(count)], -2, 2 * count);
+    await expectRange(store, [...late, ...instants(count)], 40_000, 60_002);
+  });
+
   test("a range may begin and end on, before and after readings, in one block, in two, and in the head", async (t) => {
     const { store } = await engine.open(t);
     await withTank(store);

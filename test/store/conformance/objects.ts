@@ -112,6 +112,10 @@ export const managementQueries = (store: Store): Readonly<Record<string, () => P
   alertCounts: () => store.alertCounts(UNRESTRICTED),
   ownAlertCounts: () => store.alertCounts({ customerId: "a" }),
   fleetOfCity: () => store.fleetPage({ ...WHOLE_FLEET, city: "u" }),
+  fleetOfArea: () => store.fleetPage({ ...WHOLE_FLEET, area: { west: 7, south: 47, east: 8, north: 48 } }),
+  fleetWithoutPosition: () => store.fleetPage({ ...WHOLE_FLEET, area: "none" }),
+  fleetMap: () => store.fleetMap({ soonBy: 5, silentSince: 5 }, UNRESTRICTED),
+  ownFleetMap: () => store.fleetMap({ soonBy: 5, silentSince: 5 }, scopeOf("a")),
   scanFleet: () => store.scanFleet("", 5),
   fleetOrderState: () => store.fleetOrderState(),
   fleetCounts: () => store.fleetCounts(5),
@@ -166,6 +170,7 @@ export const WHOLE_FLEET: FleetQuery = {
   city: undefined,
   alert: undefined,
   search: undefined,
+  area: undefined,
 };
 
 /** A page of the fleet in the order of the latest readings. */

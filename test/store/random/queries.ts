@@ -95,6 +95,7 @@ export function randomQueries(random: Random, model: ModelStore, now: number): Q
     city: maybe(prefix),
     alert: undefined,
     search: maybe(prefix),
+    area: undefined,
   };
   const devices = { ...page(), waiting: maybe(() => random.chance(0.5)) };
   const audit = {

@@ -97,9 +97,9 @@ export const de: Phrases = {
     },
     leak: {
       opened: (count) =>
-        `${these(count)} ${count === 1 ? "verliert" : "verlieren"} Tag für Tag weit mehr, als für die Jahreszeit üblich ist. Bitte prüfen Sie, ob es ein Leck, einen Diebstahl oder einen ungewöhnlichen Verbrauch gibt.`,
+        `${these(count)} ${count === 1 ? "verliert" : "verlieren"} weit mehr, als für die Jahreszeit üblich ist. Bitte prüfen Sie, ob es ein Leck, einen Diebstahl oder einen ungewöhnlichen Verbrauch gibt.`,
       reminder: (count) =>
-        `${these(count)} ${count === 1 ? "verliert" : "verlieren"} weiterhin weit mehr, als für die Jahreszeit üblich ist.`,
+        `Noch niemand hat bestätigt, dass ${count === 1 ? "dieser Tank" : "diese Tanks"} weit mehr ${count === 1 ? "verliert" : "verlieren"}, als für die Jahreszeit üblich ist.`,
       recovered: (count) =>
         `Der Verbrauch ${count === 1 ? "dieses Tanks" : "dieser Tanks"} ist seit einigen Tagen wieder normal.`,
     },
@@ -131,6 +131,8 @@ export const de: Phrases = {
   runsLowAbout: (date) => `etwa am ${date}`,
   excess: "Über normalem Verbrauch",
   excessSince: (percent, volume, since) => `${percent} (${volume}) am Tag seit ${since}`,
+  loss: "Auf einmal verloren",
+  lossAt: (percent, volume, at) => `${percent} (${volume}), ${at}`,
   customer: "Kunde",
   phone: "Telefon",
   tankId: "Tank-ID",

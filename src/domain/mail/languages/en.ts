@@ -94,8 +94,9 @@ export const en: Phrases = {
     },
     leak: {
       opened: (count) =>
-        `${these(count)} ${count === 1 ? "loses" : "lose"} far more than is normal for the season, day after day. Please look for a leak, theft, or an unusual use.`,
-      reminder: (count) => `${these(count)} still ${count === 1 ? "loses" : "lose"} far more than is normal for the season.`,
+        `${these(count)} ${count === 1 ? "loses" : "lose"} far more than is normal for the season. Please look for a leak, theft, or an unusual use.`,
+      reminder: (count) =>
+        `Nobody has acknowledged that ${count === 1 ? "this tank loses" : "these tanks lose"} far more than is normal for the season.`,
       recovered: (count) => `Use of ${count === 1 ? "this tank" : "these tanks"} has been normal for some days.`,
     },
     silent: {
@@ -125,6 +126,8 @@ export const en: Phrases = {
   runsLowAbout: (date) => `about ${date}`,
   excess: "Above normal use",
   excessSince: (percent, volume, since) => `${percent} (${volume}) a day since ${since}`,
+  loss: "Lost at once",
+  lossAt: (percent, volume, at) => `${percent} (${volume}), ${at}`,
   customer: "Customer",
   phone: "Phone",
   tankId: "Tank ID",

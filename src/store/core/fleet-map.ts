@@ -1,0 +1,82 @@
+// The map of the fleet: a scan of all tanks in scope, packed by the database, so that few rows leave it.
+
+import {
+  type FleetMap,
+  type FleetMapQuery,
+  MAP_STATES,
+  MAX_TOWNS,
+  type MapState,
+  POSITION_UNITS,
+  type Town,
+} from "../../domain/fleet-map.ts";
+import { placesIn } from "../../domain/fleet-order.ts";
+import type { Scope } from "../../domain/key.ts";
+import type { Row } from "../columns.ts";
+import { Parameters } from "./dialect.ts";
+import type { ManagementEngine } from "./management-reads.ts";
+import { ANY_FORECAST } from "./schema.ts";
+
+const rounded = (degrees: string): string => `CAST(round(${degrees} * ${POSITION_UNITS}) AS integer)`;
+
+/** All tanks, or those of an owner by an index of forecasts; each tank by its primary key. */
+function tanksIn({ customerId }: Scope, parameters: Parameters): string {
+  const isInScope = customerId === null ? "true" : `forecast.owner_id = ${parameters.add(customerId)}`;
+  return `FROM forecast JOIN tank ON tank.id = forecast.id WHERE forecast.${ANY_FORECAST} AND ${isInScope}`;
+}
+
+/** Conditions in the order of the states. */
+function stateOf({ soonBy, silentSince }: FleetMapQuery, parameters: Parameters): string {
+  const { to: lastLow = 0 } = placesIn("low", "urgency");
+  const { from: firstUnknown = 0 } = placesIn("unknown", "urgency");
+  const hasSilentAlert = "forecast.id IN (SELECT tank_id FROM alert WHERE state <> 'closed' AND kind = 'silent')"; // alert_not_closed
+  const conditions: Readonly<Record<Exclude<MapState, "ok">, string>> = {
+    low: `forecast.urgency <= ${lastLow}`,
+    soon: `forecast.urgency <= ${parameters.add(soonBy)}`,
+    silent: `forecast.urgency < ${firstUnknown} AND (forecast.at < ${parameters.add(silentSince)} OR ${hasSilentAlert})`,
+    unknown: `forecast.urgency >= ${firstUnknown}`,
+  };
+  return `CASE ${Object.entries(conditions)
+    .map(([state, holds]) => `WHEN ${holds} THEN '${state}'`)
+    .join(" ")} ELSE 'ok' END`;
+}
+
+function positionsSql(query: FleetMapQuery, scope: Scope, parameters: Parameters): string {
+  const tanks = tanksIn(scope, parameters);
+  const state = stateOf(query, parameters);
+  const lists = MAP_STATES.map((name) => `string_agg(place, ',') FILTER (WHERE state = '${name}' AND place IS NOT NULL)`);
+  // In one order, so that the same map is the same text.
+  return `
+    SELECT count(*) - count(place), ${lists.join(", ")} FROM (
+      SELECT ${state} AS state,
+        CAST(${rounded("tank.latitude")} AS text) || ',' || CAST(${rounded("tank.longitude")} AS text) AS place
+      ${tanks} ORDER BY forecast.id
+    ) AS placed`;
+}
+
+function townsSql(scope: Scope, parameters: Parameters): string {
+  return `
+    SELECT tank.city, ${rounded("avg(tank.latitude)")}, ${rounded("avg(tank.longitude)")}, count(*) AS tanks
+    ${tanksIn(scope, parameters)} AND tank.city IS NOT NULL AND tank.latitude IS NOT NULL AND tank.longitude IS NOT NULL
+    GROUP BY tank.city, tank.region, tank.country
+    ORDER BY tanks DESC, tank.city, tank.region, tank.country LIMIT ${MAX_TOWNS}`;
+}
+
+const townOf = ([name, latitude, longitude, tanks]: Row): Town => ({
+  name: String(name),
+  latitude: Number(latitude),
+  longitude: Number(longitude),
+  tanks: Number(tanks),
+});
+
+export function fleetMapOn({ rows }: ManagementEngine) {
+  return {
+    async fleetMap(query: FleetMapQuery, scope: Scope): Promise<FleetMap> {
+      const parameters = new Parameters();
+      const [[unlocated, ...lists] = []] = await rows(positionsSql(query, scope, parameters), parameters.values);
+      const named = MAP_STATES.map((state, index) => [state, JSON.parse(`[${lists[index] ?? ""}]`)]);
+      const ofTowns = new Parameters();
+      const towns = await rows(townsSql(scope, ofTowns), ofTowns.values);
+      return { positions: Object.fromEntries(named), unlocated: Number(unlocated), towns: towns.map(townOf) };
+    },
+  };
+}

@@ -1,0 +1,78 @@
+// The map of the fleet, on both engines.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { FleetMapQuery } from "../../src/domain/fleet-map.ts";
+import { UNRESTRICTED } from "../../src/domain/key.ts";
+import type { Location } from "../../src/domain/tank.ts";
+import { followReadings } from "../../src/forecast/fleet-order.ts";
+import { putReadings } from "../support/records.ts";
+import { customer, NEW_YEAR, putCustomers, putTanks, scopeOf, tank } from "./conformance/objects.ts";
+import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
+
+const HOUR = 3_600_000;
+const QUERY: FleetMapQuery = { soonBy: NEW_YEAR + 7 * 24 * HOUR, silentSince: NEW_YEAR - 48 * HOUR };
+const at = (latitude: number | null, longitude: number | null, city: string | null = null, country = "Norway") =>
+  ({ ...tank("", "").location, latitude, longitude, city, country }) satisfies Location;
+
+function suite(engine: Engine): void {
+  test(`${engine.name}: every tank in scope is on the map, in the first state that holds, or counted as without coordinates`, async (t) => {
+    const { store } = await engine.open(t);
+    await putCustomers(store, customer("a"), customer("b"));
+    const empty = { positions: { low: [], soon: [], silent: [], unknown: [], ok: [] }, unlocated: 0, towns: [] };
+    assert.deepEqual(await store.fleetMap(QUERY, UNRESTRICTED), empty);
+    const tanks = [
+      tank("1 ok", "a", { location: at(60.39299, 5.32414, "Bergen") }),
+      tank("2 ok", "b", { location: at(-89.99996, -180, "Bergen", "Germany") }),
+      tank("3 low", "a", { location: at(60.4, 5.3, "Bergen") }),
+      tank("4 low and silent", "b", { location: at(0, 0) }),
+      tank("5 silent", "a", { location: at(60.39301, 5.3, "Os \"<b>' 🛢") }),
+      tank("6 unknown", "a", { location: at(90, 180) }),
+      tank("7 nowhere", "a", { location: at(null, null, "Bergen") }),
+      tank("8 half", "b", { location: at(50, null) }),
+      tank("9 sold", "a", { location: at(1, 1, "Bergen") }),
+    ];
+    await putTanks(store, ...tanks);
+    for (const [id, at, fill] of [
+      ["1 ok", NEW_YEAR, 50],
+      ["2 ok", QUERY.silentSince, 50],
+      ["3 low", NEW_YEAR, 20],
+      ["4 low and silent", NEW_YEAR - 99 * HOUR, 1],
+      ["5 silent", QUERY.silentSince - 1, 50],
+      ["8 half", NEW_YEAR, 50],
+      ["9 sold", NEW_YEAR, 50],
+    ] as const) {
+      await putReadings(store, id, [[at, fill]]);
+    }
+    await store.importTanks([{ remove: "9 sold" }]);
+    await followReadings(store, NEW_YEAR);
+    const [ok, low, silent] = [
+      [603930, 53241],
+      [604000, 53000],
+      [603930, 53000],
+    ];
+    assert.deepEqual(await store.fleetMap(QUERY, UNRESTRICTED), {
+      positions: {
+        low: [...low, 0, 0],
+        soon: [],
+        silent,
+        unknown: [900000, 1800000],
+        ok: [...ok, -900000, -1800000],
+      },
+      unlocated: 2,
+      towns: [
+        { name: "Bergen", latitude: 603965, longitude: 53121, tanks: 2 },
+        { name: "Bergen", latitude: -900000, longitude: -1800000, tanks: 1 },
+        { name: "Os \"<b>' 🛢", latitude: 603930, longitude: 53000, tanks: 1 },
+      ],
+    });
+    assert.deepEqual(await store.fleetMap(QUERY, scopeOf("b")), {
+      positions: { low: [0, 0], soon: [], silent: [], unknown: [], ok: [-900000, -1800000] },
+      unlocated: 1,
+      towns: [{ name: "Bergen", latitude: -900000, longitude: -1800000, tanks: 1 }],
+    });
+    assert.deepEqual(await store.fleetMap(QUERY, scopeOf("nobody")), empty);
+  });
+}
+
+for (const engine of [sqliteEngine, postgresEngine]) suite(engine);
