@@ -11,7 +11,7 @@ import { Screen } from "../components/screen.tsx";
 import { Sessions } from "../components/sessions.tsx";
 import { messageOf } from "../components/states.tsx";
 import { useLive } from "../live.ts";
-import { me, ROLE_NAMES, signOut } from "../session.ts";
+import { may, me, ROLE_NAMES, signOut } from "../session.ts";
 
 const SIZE = 25;
 
@@ -42,7 +42,9 @@ export default function Account() {
         <p class="dim">
           {person.type === "customer"
             ? "Your supplier changes your name, address and phone number for you."
-            : "An administrator changes your name, address and role."}
+            : may("admin")
+              ? "You change your name, address and role on the screen of users."
+              : "An administrator changes your name, address and role."}
         </p>
       </section>
       {person.notifications === null ? null : <MailSettings person={person} />}

@@ -66,7 +66,9 @@ export function Notifications() {
 }
 
 function None({ state }: { readonly state: Notification["state"] }) {
-  if (state !== "failed") return <Empty title="None" />;
+  if (state === "pending") return <Empty title="Nothing is to be sent" />;
+  if (state === "delivered") return <Empty title="Nothing was delivered in the last 30 days" />;
+  if (state === "expired") return <Empty title="Everything was sent in time" />;
   return (
     <Empty title="No failed notifications">
       <p>A notification appears here if it could not be sent after several attempts. It can then be sent again.</p>

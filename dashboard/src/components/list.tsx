@@ -65,7 +65,7 @@ export function ObjectList<T>({ label, live, columns, idOf, empty }: Props<T>) {
           </table>
         </div>
       )}
-      <Pager list={data} />
+      {data.total_pages > 1 || data.page > 1 ? <Pager list={data} /> : null}
     </div>
   );
 }

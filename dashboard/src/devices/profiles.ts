@@ -19,13 +19,13 @@ export const CUSTOM = "custom";
 
 export const profileOptions = (present: Profile | null): readonly (readonly [string, string])[] => [
   [KEEP, `As it is: ${describeProfile(present)}`],
-  [PERCENT, "None: it sends fill percentages"],
+  [PERCENT, "None is needed: it sends fill percentages"],
   ...BUILT_IN,
   [CUSTOM, "Another: name the value"],
 ];
 
 export function describeProfile(profile: Profile | null): string {
-  if (profile === null) return "fill percentages";
+  if (profile === null) return "none";
   if (typeof profile === "string") return BUILT_IN.find(([name]) => name === profile)?.[1] ?? profile;
   return `${profile.value}: ${profile.measures}${profile.unit === undefined ? "" : ` in ${profile.unit}`}`;
 }
