@@ -20,7 +20,7 @@ const { metafile } = await build({
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
   assetNames: "[name]-[hash]",
-  loader: { ".svg": "copy" },
+  loader: { ".svg": "copy", ".json": "file" },
   bundle: true,
   splitting: true,
   format: "esm",

@@ -2,10 +2,12 @@
 
 const PERCENT = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, minimumFractionDigits: 1 });
 const WHOLE = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 export const percent = (value: number): string => `${PERCENT.format(value)} %`;
 export const whole = (value: number): string => WHOLE.format(value);
+export const date = (at: string | number): string => DATE.format(new Date(at));
 export const dateTime = (at: string | number): string => DATE_TIME.format(new Date(at));
 
 const UNITS = { liters: "l", gallons: "gal" } as const;
@@ -22,6 +24,12 @@ export function duration(seconds: number): string {
   if (seconds < SECONDS.h) return `${Math.floor(seconds / SECONDS.min)} min`;
   if (seconds < 2 * SECONDS.day) return `${Math.floor(seconds / SECONDS.h)} h`;
   return `${whole(Math.floor(seconds / SECONDS.day))} days`;
+}
+
+/** "3 h ago". */
+export function ago(at: string): string {
+  const seconds = (Date.now() - Date.parse(at)) / 1000;
+  return seconds < SECONDS.min ? "just now" : `${duration(seconds)} ago`;
 }
 
 type Place = { readonly city: string | null; readonly region: string | null; readonly country: string | null };

@@ -2,6 +2,9 @@
 
 export const PATHS = [
   "/",
+  "/map",
+  "/tanks/:id",
+  "/alerts",
   "/customers",
   "/customers/:id",
   "/devices",

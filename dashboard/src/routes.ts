@@ -17,6 +17,9 @@ type Screen = {
 
 export const ROUTES: Readonly<Record<Path, Screen>> = {
   "/": { load: () => import("./fleet/fleet.tsx") },
+  "/map": { load: () => import("./map/map.tsx") },
+  "/tanks/:id": { load: () => import("./tank/tank.tsx") },
+  "/alerts": { load: () => import("./alerts/alerts.tsx") },
   "/customers": { load: () => import("./customers/customers.tsx"), role: "viewer" },
   "/customers/:id": { load: () => import("./customers/customer.tsx"), role: "viewer" },
   "/devices": { load: () => import("./devices/devices.tsx"), role: "viewer" },

@@ -54,10 +54,14 @@ export const searchWords = (search = ""): readonly string[] =>
     .filter((word) => word !== "")
     .slice(0, MAX_WORDS);
 
-/** The digits of a word that may be part of a phone number, without the zeros before it; undefined for other words. */
+/**
+ * The digits of a word that may be part of a phone number, without the zeros before it; undefined for other words. Two digits are,
+ * if they begin as a phone number does.
+ */
 export function phoneDigits(word: string): string | undefined {
   const digits = word.replaceAll(/[^0-9]/g, "").replace(/^0+/, "");
-  return /^[0-9+()/.-]+$/.test(word) && digits.length >= 3 ? digits : undefined;
+  const least = /^[0+(]/.test(word) ? 2 : 3;
+  return /^[0-9+()/.-]+$/.test(word) && digits.length >= least ? digits : undefined;
 }
 
 /** After which a tank that has sent readings counts as silent. */

@@ -291,7 +291,7 @@ function errorResponses(route: Route, shared: Shared): Json {
     const codes = new Set(ofStatus.flatMap((group) => group.codes.filter((code) => STATUS[code] === status)));
     const isCommon = (group: ErrorGroup) => group.codes.every((code) => WITH_KEY.codes.includes(code));
     const suffix = ofStatus.map((group) => (isCommon(group) ? "" : group.name)).join("");
-    const name = pascalCase(STATUS_CODES[status] ?? "") + suffix;
+    const name = `Error${status}${suffix}`;
     shared.responses[name] ??= errorResponse(status, [...codes], shared);
     return [status, { $ref: `#/components/responses/${name}` }];
   });

@@ -1,59 +1,13 @@
-// The documentation page in a real browser: it loads nothing from other hosts, and requests can be sent from it. npm has a
-// browser for Linux on x64; elsewhere an installed one is used: CHROMIUM names it, or it is found in PATH.
+// The documentation page in a real browser: it loads nothing from other hosts, and requests can be sent from it.
 
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
-import { delimiter, join } from "node:path";
 import { after, type TestContext, test } from "node:test";
-import npmChromium from "@sparticuz/chromium";
-import { type Browser, chromium, type Locator, type Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
+import { NO_BROWSER, openBrowser, openPage } from "../support/chromium.ts";
 import type { Lifetime } from "../support/service.ts";
 import { cliOnService, customer, SMALL_FLEET, tank } from "./fixtures.ts";
-
-const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
-/** These would switch off what is tested. */
-const UNSAFE_FLAGS = ["--disable-web-security", "--allow-running-insecure-content"];
-
-const NO_BROWSER = `npm has no browser for ${process.platform} ${process.arch}: install Chromium, or name one in CHROMIUM`;
-
-async function openBrowser(): Promise<Browser | undefined> {
-  const installed = installedBrowser();
-  if (installed !== undefined) return chromium.launch({ executablePath: installed, args: ["--no-sandbox"] });
-  if (process.platform !== "linux" || process.arch !== "x64") return undefined;
-  const args = npmChromium.args.filter((word) => !UNSAFE_FLAGS.includes(word));
-  return chromium.launch({ executablePath: await npmChromium.executablePath(), args });
-}
-
-function installedBrowser(): string | undefined {
-  const named = process.env["CHROMIUM"];
-  if (named !== undefined && named !== "") return named;
-  if (process.platform === "linux" && process.arch === "x64") return undefined;
-  const folders = (process.env["PATH"] ?? "").split(delimiter);
-  return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find((file) => existsSync(file));
-}
-
-/** A page, its requests and its errors. */
-type Watched = { readonly page: Page; readonly requests: string[]; readonly errors: string[] };
-
-const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
-  console.error("violation of " + violatedDirective + " by " + blockedURI));`;
-
-/** In a profile of its own. */
-async function openPage(life: Lifetime, browser: Browser): Promise<Watched> {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
-  life.after(() => page.close());
-  const requests: string[] = [];
-  const errors: string[] = [];
-  await page.addInitScript(REPORT_VIOLATIONS);
-  page.on("request", (request) => requests.push(request.url()));
-  page.on("requestfailed", (request) => errors.push(`${request.url()} failed`));
-  page.on("response", (response) => response.status() >= 400 && errors.push(`${response.url()}: ${response.status()}`));
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && errors.push(message.text()));
-  page.on("pageerror", (error) => errors.push(`${error}`));
-  return { page, requests, errors };
-}
 
 /** Enters a key in the page's dialogue. */
 async function authorize(page: Page, key: string): Promise<void> {

@@ -24,7 +24,7 @@ function suite(engine: Engine): void {
     const tanks = [
       tank("1 ok", "a", { location: at(60.39299, 5.32414, "Bergen") }),
       tank("2 ok", "b", { location: at(-89.99996, -180, "Bergen", "Germany") }),
-      tank("3 low", "a", { location: at(60.4, 5.3, "Bergen") }),
+      tank("3 low", "a", { location: { ...at(60.4, 5.3, "Bergen"), region: "Vestland" } }),
       tank("4 low and silent", "b", { location: at(0, 0) }),
       tank("5 silent", "a", { location: at(60.39301, 5.3, "Os \"<b>' 🛢") }),
       tank("6 unknown", "a", { location: at(90, 180) }),

@@ -30,7 +30,7 @@ export default function Account() {
         </button>
       }
     >
-      <section class="card" aria-label="You">
+      <section class="card section" aria-label="You">
         <dl class="facts">
           <dt>Name</dt>
           <dd dir="auto">{person.name}</dd>
@@ -90,7 +90,7 @@ function MailSettings({ person }: { readonly person: Me }) {
     setBusy(false);
   };
   return (
-    <section class="card" aria-labelledby="mail">
+    <section class="card section" aria-labelledby="mail">
       <h2 id="mail">Mail about your tanks</h2>
       <form class="form narrow" onSubmit={onSubmit}>
         <Checkbox name="mail" defaultChecked={!isUnsubscribed}>

@@ -74,7 +74,7 @@ function ChannelList({ dialog, showSecret }: ListProps) {
     { label: "State", cell: (channel) => <State channel={channel} /> },
     {
       label: "Actions",
-      look: "actions",
+      look: "buttons",
       cell: (channel) => (
         <>
           {channel.state === "active" ? (

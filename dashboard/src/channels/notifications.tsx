@@ -40,7 +40,7 @@ export function Notifications() {
     { label: "Attempts", cell: (one) => <Attempts notification={one} /> },
     {
       label: "Actions",
-      look: "actions",
+      look: "buttons",
       cell: (one) =>
         one.state === "delivered" ? null : (
           <ActionButton act={() => again(one)} of={`${EVENTS[one.event]} of ${dateTime(one.created_at)}`}>

@@ -14,3 +14,12 @@ export const ALERT_KINDS: Readonly<Record<AlertKind, Kind>> = {
   silent: { label: "Silent", icon: "silent", tone: "silent" },
   leak: { label: "Leak suspected", icon: "drop", tone: "leak" },
 };
+
+export const CLOSE_REASONS: Readonly<Record<NonNullable<Alert["close_reason"]>, string>> = {
+  recovered: "recovered",
+  became_low: "the tank became low",
+  threshold_changed: "the threshold was changed",
+  turned_off: "alerts of this kind were turned off",
+  tank_deleted: "the tank was deleted",
+  manual: "closed by hand",
+};

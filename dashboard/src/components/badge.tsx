@@ -1,6 +1,6 @@
 // A state as a word with an icon.
 
-import type { FleetTank } from "../../../client/src/index.ts";
+import type { Alert } from "../../../client/src/index.ts";
 import { ALERT_KINDS, type Tone } from "./alert-kinds.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 
@@ -15,16 +15,15 @@ export function Badge({ text, icon, tone, title }: Props) {
   );
 }
 
-/** An alert that somebody has acknowledged has a check mark. */
-export function AlertBadge({ alert }: { readonly alert: FleetTank["alerts"][number] }) {
-  const { label, icon, tone } = ALERT_KINDS[alert.kind];
-  const isAcknowledged = alert.state === "acknowledged";
-  return (
-    <Badge
-      text={label}
-      icon={isAcknowledged ? "check" : icon}
-      tone={tone}
-      title={isAcknowledged ? "Acknowledged" : "Nobody has acknowledged it"}
-    />
-  );
+const STATES: Readonly<Record<Alert["state"], string>> = {
+  open: "Nobody has acknowledged it",
+  acknowledged: "Acknowledged",
+  closed: "Closed",
+};
+
+/** An alert that somebody has acknowledged has a check mark; one that is closed has no colour either. */
+export function AlertBadge({ alert: { kind, state } }: { readonly alert: Pick<Alert, "kind" | "state"> }) {
+  const { label, icon, tone } = ALERT_KINDS[kind];
+  const color = state === "closed" ? {} : { tone };
+  return <Badge text={label} icon={state === "open" ? icon : "check"} title={STATES[state]} {...color} />;
 }

@@ -17,7 +17,7 @@ type Page<T> = {
 export type Column<T> = {
   readonly label: string;
   readonly cell: (item: T) => ComponentChildren;
-  readonly look?: "number" | "actions" | "title";
+  readonly look?: "number" | "buttons" | "title";
 };
 
 type Props<T> = {
@@ -46,7 +46,7 @@ export function ObjectList<T>({ label, live, columns, idOf, empty }: Props<T>) {
               <tr role="row">
                 {columns.map(({ label: name, look }) => (
                   <th key={name} class={look} role="columnheader" scope="col">
-                    {look === "actions" ? <span class="hidden">{name}</span> : name}
+                    {look === "buttons" ? <span class="hidden">{name}</span> : name}
                   </th>
                 ))}
               </tr>
@@ -56,7 +56,7 @@ export function ObjectList<T>({ label, live, columns, idOf, empty }: Props<T>) {
                 <tr key={idOf(item)} role="row">
                   {columns.map(({ label: name, cell, look }) => (
                     <td key={name} class={look} role="cell" data-label={name}>
-                      {look === "actions" ? <div class="row-actions">{cell(item)}</div> : <div>{cell(item)}</div>}
+                      {look === "buttons" ? <div class="actions">{cell(item)}</div> : <div>{cell(item)}</div>}
                     </td>
                   ))}
                 </tr>

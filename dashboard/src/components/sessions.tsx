@@ -44,7 +44,7 @@ export function Sessions({ live, end }: Props) {
         { label: "Ends", cell: ({ expires_at }) => dateTime(expires_at) },
         {
           label: "Actions",
-          look: "actions",
+          look: "buttons",
           cell: (session) => (
             <ActionButton act={() => act(session)} of={`session of ${dateTime(session.created_at)}`}>
               {session.current ? "Sign out" : "End session"}

@@ -87,7 +87,7 @@ function Facts({ customer, changed }: Props) {
     await changed();
   };
   return (
-    <section class="card" aria-label="Customer">
+    <section class="card section" aria-label="Customer">
       <dl class="facts">
         <dt>E-mail</dt>
         <dd>

@@ -1,6 +1,7 @@
 // Devices: first those with pending readings, which need a tank or a profile.
 
 import type { Device } from "../../../client/src/index.ts";
+import { useTanks } from "../alerts/tanks.ts";
 import { api } from "../api.ts";
 import { Badge } from "../components/badge.tsx";
 import { Dialog, useDialog } from "../components/dialog.tsx";
@@ -27,6 +28,7 @@ export default function Devices() {
   const live = useLive(`devices ${view} ${page}`, (signal) =>
     api.manage.devices.list({ waiting: view === "pending", page, size: SIZE, signal }),
   );
+  const tanks = useTanks((live.data?.data ?? []).flatMap(({ tank_id }) => tank_id ?? []));
   const dialog = useDialog();
   const canChange = may("dispatcher");
   const setUp = ({ id }: Device) =>
@@ -36,11 +38,11 @@ export default function Devices() {
   const columns: readonly Column<Device>[] = [
     { label: "Device", look: "title", cell: ({ id }) => <code>{id}</code> },
     { label: "Pending", cell: (device) => <Pending device={device} /> },
-    { label: "Tank", cell: ({ tank_id }) => (tank_id === null ? <None /> : <a href={href(tankPath(tank_id))}>{tank_id}</a>) },
+    { label: "Tank", cell: ({ tank_id }) => <TankLink id={tank_id} tanks={tanks} /> },
     { label: "Profile", cell: ({ profile }) => describeProfile(profile) },
     {
       label: "Actions",
-      look: "actions",
+      look: "buttons",
       cell: (device) => (
         <>
           <button class="button" type="button" onClick={() => setUp(device)}>
@@ -61,6 +63,25 @@ export default function Devices() {
       <ObjectList label="Devices" live={live} columns={columns} idOf={({ id }) => id} empty={<NoDevices view={view} />} />
       {dialog.shown}
     </Screen>
+  );
+}
+
+type LinkProps = { readonly id: string | null; readonly tanks: ReturnType<typeof useTanks> };
+
+function TankLink({ id, tanks }: LinkProps) {
+  if (id === null) return <None />;
+  const entry = tanks.get(id);
+  return (
+    <>
+      <a href={href(tankPath(id))} dir="auto">
+        {entry?.tank.name ?? id}
+      </a>
+      {entry === undefined ? null : (
+        <span class="dim block" dir="auto">
+          {entry.customer.name}
+        </span>
+      )}
+    </>
   );
 }
 

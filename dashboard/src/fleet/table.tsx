@@ -1,10 +1,10 @@
 // The tanks of one page, one a row; on a phone, one a card.
 
 import type { FleetTank } from "../../../client/src/index.ts";
-import type { Tone } from "../components/alert-kinds.tsx";
 import { AlertBadge, Badge } from "../components/badge.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Level } from "../components/level.tsx";
+import { toneOf } from "../components/urgency.ts";
 import { dateTime, duration, percent, place, volume, whole } from "../format.ts";
 import { href, tankPath } from "../location.ts";
 
@@ -126,14 +126,6 @@ function Row({ entry, selection }: { readonly entry: FleetTank; readonly selecti
       </td>
     </tr>
   );
-}
-
-/** Within which the person who plans deliveries has to act. */
-const SOON_DAYS = 7;
-
-function toneOf({ state, days_left }: FleetTank): Tone | undefined {
-  if (state === "low") return "low";
-  return (days_left?.p50 ?? Number.POSITIVE_INFINITY) <= SOON_DAYS ? "soon" : undefined;
 }
 
 /** "12 (9–17)": as likely as not by then, and with a probability of 10 and 90 %. */

@@ -39,7 +39,7 @@ export default function Keys() {
     { label: "State", cell: ({ state }) => <State state={state} /> },
     {
       label: "Actions",
-      look: "actions",
+      look: "buttons",
       cell: (key) =>
         key.state !== "active" ? null : (
           <>

@@ -48,7 +48,7 @@ export default function Users() {
     { label: "Created", cell: ({ created_at }) => dateTime(created_at) },
     {
       label: "Actions",
-      look: "actions",
+      look: "buttons",
       cell: (user) => (
         <>
           <button class="button" type="button" onClick={() => edit(user)}>

@@ -84,6 +84,11 @@ export const schemas = {
   ),
 };
 
+const PROOFS = {
+  link: { token: "tm_4kB9vQ2mZt8xR1nLw7Hc5JyD3fG6sA0uQ9aZ" },
+  code: { email: "dispatch@example.com", code: "40713926" },
+};
+
 const shared = { tag: "Accounts", requiredRole: "none", isOwnPageOnly: true } as const;
 const own = { tag: "Accounts", requiredRole: "session", sessionRole: "customer" } as const;
 
@@ -133,7 +138,7 @@ export const routes: readonly Route[] = [
     summary: "Sign in",
     description:
       "With the token of a link, or with the address and the code in the browser that asked for it. Sets the cookie of a new session. Where several accounts have the address and none is chosen, the response lists them, and the link or code can still be used.",
-    body: jsonBody(ref("SignInProof"), "A token, or an address and a code", { email: "dispatch@example.com", code: "40713926" }),
+    body: { ...jsonBody(ref("SignInProof"), "A token, or an address and a code", {}), examples: PROOFS },
     response: { schema: anyOf(ref("Session"), ref("AccountChoice")), description: "The session, or the accounts to choose from" },
     errors: ["origin_not_allowed", "sign_in_invalid", "keys_throttled", "store_unavailable"],
     async handle({ services, body, client }) {

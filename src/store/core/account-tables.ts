@@ -121,7 +121,7 @@ export function accountTables(prepare: Prepare, dialect: Dialect) {
 
     /** Also removes expired ones. */
     async startSessions(sessions: readonly (Session & { readonly hash: string })[], at: Instant): Promise<void> {
-      await prepare("DELETE FROM session WHERE expires_at < $1")(at); // session_by_expiry
+      await prepare("DELETE FROM session WHERE expires_at <= $1")(at); // session_by_expiry
       for (const session of sessions) {
         await prepare(INSERT_SESSION)(...SESSION_FIELDS.map((name) => session[name]), session.hash);
       }

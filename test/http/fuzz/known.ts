@@ -1,7 +1,11 @@
 // What random requests refer to: objects and keys, created at the start of a round or learned from responses.
 
-import { formatInstant } from "../../../src/domain/instant.ts";
+import { type Clock, formatInstant } from "../../../src/domain/instant.ts";
 import { newSecret, type Role } from "../../../src/domain/key.ts";
+import type { SessionRole } from "../../../src/domain/session.ts";
+import { USER_ROLES } from "../../../src/domain/user.ts";
+import { ManagementService } from "../../../src/http/management.ts";
+import { startSession } from "../../support/browser.ts";
 import type { ManualClock } from "../../support/clock.ts";
 import type { Service } from "../../support/service.ts";
 import { expectStatus, type Item, jsonClient } from "../client.ts";
@@ -12,8 +16,13 @@ const MAX_ETAGS = 1000;
 /** The name of keys that requests are sent with, so that none changes them. */
 const RESERVED = "reserved";
 
-/** A key; its role is `none` where it does not work. */
-export type SenderKey = { readonly secret: string; readonly role: Role | "none"; readonly customerId: string | null };
+/** A key; its role is `none` where it does not work. With `session` it is somebody who is signed in, with this role. */
+export type SenderKey = {
+  readonly secret: string;
+  readonly role: Role | "none";
+  readonly customerId: string | null;
+  readonly session?: SessionRole;
+};
 
 const withoutQuery = (path: string): string => path.split("?", 1)[0] ?? "";
 
@@ -29,6 +38,10 @@ export class KnownObjects {
     return ids[index % ids.length] ?? "none";
   }
 
+  forget(kind: string): void {
+    this.#ids.delete(kind);
+  }
+
   etagOf(path: string): string {
     return this.#etags.get(path) ?? this.#etags.get(withoutQuery(path)) ?? "*";
   }
@@ -41,7 +54,9 @@ export class KnownObjects {
 
   #learnFrom(value: unknown): void {
     if (typeof value !== "object" || value === null) return;
-    const { object, id, deleted, name, secret, role, customer_id, assigned_device_id } = value as Item;
+    const { object, id, deleted, name, secret, role, customer_id, assigned_device_id, url } = value as Item;
+    const [, token] = /#token=(\w+)$/.exec(String(url)) ?? [];
+    if (token !== undefined) this.#add("token", token, false);
     if (typeof id === "string" && name !== RESERVED) this.#add(`${object}`, id, deleted === true);
     if (typeof assigned_device_id === "string") this.#add("device", assigned_device_id, false);
     if (typeof secret === "string" && typeof role === "string" && name !== RESERVED) {
@@ -66,6 +81,35 @@ export class KnownObjects {
 /** It must not contain the id of the customer, which others may not see. */
 const deviceOf = (customerId: string, n: number): string => `${customerId.replace("cus", "dev")}-${n}`;
 
+/** Signs in a user of each role and a customer, each several times, and creates links. */
+async function signIn(
+  service: Service,
+  clock: Clock,
+  known: KnownObjects,
+  customer: { readonly email: string; readonly customerId: string },
+): Promise<SenderKey[]> {
+  // Those of earlier rounds are of others than the senders, and have expired.
+  for (const kind of ["session", "token"]) known.forget(kind);
+  const { store } = service;
+  const management = new ManagementService(store, clock);
+  const people: { email: string; session: SessionRole; customerId: string | null }[] = [{ ...customer, session: "customer" }];
+  for (const role of USER_ROLES) {
+    const email = `${role}-${clock()}@operator.example`;
+    const fields = { email, name: RESERVED, role };
+    const { resource } = await management.execute({ type: "create_user", newId: management.newId("usr"), fields }, "test");
+    for (let i = 0; i < 4; i++) known.learn("", undefined, await management.createSignInLink(`${resource.object["id"]}`, "test"));
+    people.push({ email, session: role, customerId: null });
+  }
+  const senders: SenderKey[] = [];
+  for (const { email, session, customerId } of people) {
+    const [first, ...others] = await Promise.all([1, 2, 3, 4].map(() => startSession(store, clock, email)));
+    // The others are ended by requests.
+    for (const { id } of others) known.learn("", undefined, { object: "session", id });
+    senders.push({ secret: first?.secret ?? "", role: "none", customerId, session });
+  }
+  return senders;
+}
+
 /** Creates two customers with tanks, two channels with a notification, and returns keys of every role, scope and state. */
 export async function startRound(
   service: Service,
@@ -85,8 +129,12 @@ export async function startRound(
     return { id, secret, role, customerId: customer_id };
   }
   const customers: string[] = [];
-  for (const name of ["Brenner", "Moser"]) {
-    const { id } = await create("customers", { name, email: "office@brenner-gas.example" });
+  const moser = `moser-${clock()}@customers.example`;
+  for (const [name, email] of [
+    ["Brenner", "office@brenner-gas.example"],
+    ["Moser", moser],
+  ] as const) {
+    const { id } = await create("customers", { name, email });
     customers.push(`${id}`);
     const fields = { name, owner_id: id, capacity: 2700, capacity_unit: "liters", min_fill_alert_percentage: 20 };
     for (const n of [1, 2]) await create("tanks", { ...fields, assigned_device_id: deviceOf(`${id}`, n) });
@@ -111,5 +159,6 @@ export async function startRound(
   const expired = await key({ role: "manage", expires_at: formatInstant(clock() + 1) });
   forward(1);
   const wrong = [newSecret(), "wrong", ""].map((secret) => ({ secret, customerId: null }));
-  return [...keys, ...[revoked, expired, ...wrong].map((one) => ({ ...one, role: "none" as const }))];
+  const sessions = await signIn(service, clock, known, { email: moser, customerId: customers[1] ?? "" });
+  return [...keys, ...sessions, ...[revoked, expired, ...wrong].map((one) => ({ ...one, role: "none" as const }))];
 }

@@ -16,7 +16,7 @@ import {
   valuesLike,
 } from "./values.ts";
 
-/** Which key a request is sent with: a sufficient one, or any, which may also be wrong, expired, revoked or missing. */
+/** Which key or session a request is sent with: a sufficient one, or any, which may also be wrong, expired, revoked or missing. */
 export type Sender = { readonly isSufficient: boolean; readonly index: number; readonly asBearer: boolean };
 
 type Text = string | Offset | Reference;
@@ -30,7 +30,7 @@ export type Body =
 type Damage = (typeof DAMAGES)[number];
 
 export type GeneratedRequest = {
-  readonly operation: Operation & { readonly "x-required-role"?: string };
+  readonly operation: Operation & { readonly "x-required-role"?: string; readonly "x-session-role"?: string };
   readonly template: string;
   readonly method: string;
   readonly id: Text | { readonly raw: string };
@@ -196,6 +196,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   alerts: "alert",
   channels: "channel",
   notifications: "notification",
+  users: "user",
+  sessions: "session",
 };
 
 function idsFor(template: string): fc.Arbitrary<GeneratedRequest["id"]> {

@@ -8,7 +8,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { formatInstant } from "../../../src/domain/instant.ts";
 import type { ManagementReads } from "../../../src/domain/management-reads.ts";
+import { hasSessionRole, type SessionRole } from "../../../src/domain/session.ts";
 import { type RequiredRole, SUFFICIENT_ROLES } from "../../../src/http/auth.ts";
+import { SESSION_COOKIE } from "../../../src/http/cookies.ts";
 import { checked } from "../../store/conformance/objects.ts";
 import { manualClock } from "../../support/clock.ts";
 import { postgresDatabase, TEMPLATE_LOCALE } from "../../support/postgres/database.ts";
@@ -148,7 +150,10 @@ function senderOf(
   created: readonly SenderKey[],
 ): SenderKey {
   const sufficient: readonly string[] = SUFFICIENT_ROLES[(operation["x-required-role"] ?? "none") as RequiredRole];
-  const all = sender.isSufficient ? senders.filter(({ role }) => sufficient.includes(role)) : [...senders, ...created];
+  const signedIn = operation["x-session-role"] as SessionRole | undefined;
+  const suffices = ({ role, session }: SenderKey) =>
+    session === undefined ? sufficient.includes(role) : signedIn !== undefined && hasSessionRole(session, signedIn);
+  const all = sender.isSufficient ? senders.filter(suffices) : [...senders, ...created];
   return all[sender.index % all.length] ?? { secret: "", role: "none", customerId: null };
 }
 
@@ -167,7 +172,7 @@ function pathOf(generated: GeneratedRequest, resolved: Resolve): string {
 
 function optionsOf(
   generated: GeneratedRequest,
-  { secret }: SenderKey,
+  { secret, session }: SenderKey,
   path: string,
   resolved: Resolve,
   known: KnownObjects,
@@ -175,9 +180,17 @@ function optionsOf(
   const { method, sender, body, isForm, isCompressed, contentType } = generated;
   const etag = known.etagOf(path);
   const given = Object.entries(generated.headers).map(([name, value]) => [name, value === CURRENT_ETAG ? etag : value]);
-  const key = sender.asBearer ? { authorization: `Bearer ${secret}` } : secret === "" ? {} : { "x-api-key": secret };
+  const key =
+    session !== undefined
+      ? { cookie: `${SESSION_COOKIE}=${secret}` }
+      : sender.asBearer
+        ? { authorization: `Bearer ${secret}` }
+        : secret === ""
+          ? {}
+          : { "x-api-key": secret };
   const type = body === undefined ? {} : { "content-type": contentType, ...(isCompressed ? { "content-encoding": "gzip" } : {}) };
-  const headers = { ...key, ...type, ...Object.fromEntries(given) };
+  const page = session !== undefined || path.startsWith("/auth/") ? { "sec-fetch-site": "same-origin" } : {};
+  const headers = { ...key, ...page, ...type, ...Object.fromEntries(given) };
   if (body !== undefined) return { method, headers, body: encodeBody(body, isCompressed, resolved) };
   return isForm && generated.parameters.length > 0
     ? { method, headers, body: encodedPairs(generated, resolved) }

@@ -12,7 +12,18 @@ declare global {
   }
 }
 
-export type Kind = "customer" | "tank" | "device" | "key" | "alert" | "channel" | "notification" | "receiver";
+export type Kind =
+  | "customer"
+  | "tank"
+  | "device"
+  | "key"
+  | "alert"
+  | "channel"
+  | "notification"
+  | "user"
+  | "session"
+  | "token"
+  | "receiver";
 
 /** The id of an object that an earlier request created or deleted. */
 export class Reference {
@@ -90,6 +101,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   alert_id: "alert",
   channel_id: "channel",
   url: "receiver",
+  token: "token",
+  account: "user",
 };
 
 export const reference = (kind: Kind, deletedWeight = 1): fc.Arbitrary<Reference> =>

@@ -1,0 +1,78 @@
+// What can be done about an alert: acknowledge it, close it, or pause the alerts of its tank.
+
+import type { Alert } from "../../../client/src/index.ts";
+import { api } from "../api.ts";
+import { Dialog } from "../components/dialog.tsx";
+import { Field } from "../components/field.tsx";
+import { notify } from "../components/notices.tsx";
+import { dateTime } from "../format.ts";
+
+type Props = { readonly alert: Alert; readonly close: () => void; readonly changed: () => Promise<void> };
+
+/** An empty note leaves the one that is there. */
+function bodyOf(form: FormData): { readonly note?: string } {
+  const note = String(form.get("note") ?? "").trim();
+  return note === "" ? {} : { note };
+}
+
+const Note = ({ alert }: Pick<Props, "alert">) => (
+  <Field label="Note" help="For colleagues; optional." name="note" maxLength={1000} defaultValue={alert.note ?? ""} autoFocus />
+);
+
+export function AcknowledgeDialog({ alert, close, changed }: Props) {
+  const submit = async (form: FormData) => {
+    await api.manage.alerts.acknowledge(alert.id, bodyOf(form));
+    notify({ text: "Acknowledged" });
+    await changed();
+  };
+  return (
+    <Dialog title="Acknowledge this alert" action="Acknowledge" submit={submit} close={close}>
+      <p>Others see that you take care of it, and its owner gets no reminder.</p>
+      <Note alert={alert} />
+    </Dialog>
+  );
+}
+
+export function CloseDialog({ alert, close, changed }: Props) {
+  const submit = async (form: FormData) => {
+    await api.manage.alerts.close(alert.id, bodyOf(form));
+    notify({ text: "Closed" });
+    await changed();
+  };
+  return (
+    <Dialog title="Close this alert" action="Close alert" submit={submit} close={close}>
+      <p>An alert closes by itself once its condition has cleared. Closed by hand, it does not open again until then.</p>
+      <Note alert={alert} />
+    </Dialog>
+  );
+}
+
+const DAY_MS = 86_400_000;
+/** The date of the person's calendar, as an input of type date has it. */
+const localDate = (at: Date): string =>
+  [at.getFullYear(), String(at.getMonth() + 1).padStart(2, "0"), String(at.getDate()).padStart(2, "0")].join("-");
+
+export function PauseDialog({ alert, close, changed }: Props) {
+  const submit = async (form: FormData) => {
+    // Until the end of that day.
+    const until = new Date(`${form.get("until")}T00:00`);
+    until.setDate(until.getDate() + 1);
+    const paused_until = until.toISOString();
+    await api.manage.tanks.update(alert.tank_id, { alerts: { paused_until } });
+    notify({ text: `No alert of this tank opens until ${dateTime(paused_until)}` });
+    await changed();
+  };
+  return (
+    <Dialog title="Pause the alerts of this tank" action="Pause" submit={submit} close={close}>
+      <p>No alert of this tank opens until the end of that day. Alerts that are open stay open.</p>
+      <Field
+        label="Until and including"
+        name="until"
+        type="date"
+        required
+        min={localDate(new Date())}
+        defaultValue={localDate(new Date(Date.now() + 7 * DAY_MS))}
+      />
+    </Dialog>
+  );
+}

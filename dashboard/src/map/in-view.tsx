@@ -1,0 +1,54 @@
+// The tanks in view, the most urgent first: also for those who cannot see or use the map.
+
+import { api } from "../api.ts";
+import { AlertBadge } from "../components/badge.tsx";
+import { Level } from "../components/level.tsx";
+import { ErrorState, Loading } from "../components/states.tsx";
+import { toneOf } from "../components/urgency.ts";
+import { counted, place } from "../format.ts";
+import { useLive } from "../live.ts";
+import { href, tankPath } from "../location.ts";
+
+const SIZE = 25;
+
+export function InView({ bbox }: { readonly bbox: string }) {
+  const { data, error, refresh } = useLive(`in view ${bbox}`, (signal) => api.insight.fleet.list({ bbox, size: SIZE, signal }));
+  return (
+    <section class="card in-view" aria-labelledby="in-view">
+      <div class="card-head">
+        <h2 id="in-view">In view</h2>
+        {data === undefined ? null : (
+          <a href={href(`/?bbox=${bbox}`)}>{data.total_items === 0 ? "No tanks" : `List ${counted(data.total_items, "tank")}`}</a>
+        )}
+      </div>
+      {data === undefined ? error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} /> : null}
+      {data?.total_items === 0 ? <p class="dim">Zoom out, or move the map.</p> : null}
+      <ul class="rows">
+        {data?.data.map((entry) => (
+          <li key={entry.tank.id}>
+            <span class="row-text">
+              <a class="cut" href={href(tankPath(entry.tank.id))} dir="auto" title={entry.tank.name}>
+                {entry.tank.name}
+              </a>
+              <span class="cut dim" dir="auto">
+                {[entry.customer.name, place(entry.tank.location)].filter((part) => part !== "").join(", ")}
+              </span>
+            </span>
+            <span class="in-view-level">
+              <Level
+                fill={entry.latest?.fill_percentage ?? null}
+                threshold={entry.tank.min_fill_alert_percentage}
+                tone={toneOf(entry)}
+              />
+              <span class="badges">
+                {entry.alerts.map((alert) => (
+                  <AlertBadge key={alert.id} alert={alert} />
+                ))}
+              </span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

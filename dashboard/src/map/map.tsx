@@ -1,0 +1,288 @@
+// The map: where the tanks are and which of them need somebody, with a list of those in view.
+
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { FleetMap } from "../../../client/src/index.ts";
+import { api } from "../api.ts";
+import { Screen } from "../components/screen.tsx";
+import { Empty, ErrorState, Loading } from "../components/states.tsx";
+import { counted, whole } from "../format.ts";
+import { useLive } from "../live.ts";
+import { href, navigate, query, tankPath, withQuery } from "../location.ts";
+import { type Cluster, clustersOf, extentOf, type Points, pointsOf, STATES } from "./clusters.ts";
+import { STEP, useGestures, zoomBy } from "./gestures.ts";
+import { InView } from "./in-view.tsx";
+import { labelsOf } from "./labels.ts";
+import { LOOKS, Mark, radiusOf, Shape } from "./marks.tsx";
+import {
+  bboxOf,
+  boundsOf,
+  fitted,
+  latitudeOf,
+  limited,
+  longitudeOf,
+  MAX_SCALE,
+  type Size,
+  type View,
+  WHOLE_WORLD,
+  xOf,
+  yOf,
+} from "./projection.ts";
+import { type Country, type Detail, loadCountries } from "./world.ts";
+
+/** The map changes once a minute, and is large: it is not requested as often as other things. */
+const FRESH_MS = 20_000;
+/** The view is written to the URL, and its tanks are listed, when it has rested for this long. */
+const REST_MS = 350;
+
+export default function MapScreen() {
+  const last = useRef<{ readonly at: number; readonly map: FleetMap } | undefined>(undefined);
+  const { data, error, refresh } = useLive("map", async (signal) => {
+    if (last.current !== undefined && Date.now() - last.current.at < FRESH_MS) return last.current.map;
+    const map = await api.insight.map({ signal });
+    last.current = { at: Date.now(), map };
+    return map;
+  });
+  if (data === undefined) {
+    return <Screen title="Map">{error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />}</Screen>;
+  }
+  return <LoadedMap map={data} />;
+}
+
+function LoadedMap({ map }: { readonly map: FleetMap }) {
+  const points = useMemo(() => pointsOf(map), [map]);
+  const total = points.x.length;
+  const summary = (
+    <>
+      {counted(total, "tank")}
+      {map.unlocated === 0 ? null : (
+        <>
+          , and <a href={href("/?bbox=none")}>{counted(map.unlocated, "tank")} without coordinates</a>
+        </>
+      )}
+    </>
+  );
+  return (
+    <Screen title="Map" summary={summary}>
+      {total === 0 && map.unlocated === 0 ? (
+        <Empty title="No tanks yet">
+          <p>Tanks appear here as soon as they have a latitude and a longitude.</p>
+        </Empty>
+      ) : (
+        <Chart map={map} points={points} />
+      )}
+    </Screen>
+  );
+}
+
+function Chart({ map, points }: { readonly map: FleetMap; readonly points: Points }) {
+  const frame = useRef<HTMLDivElement>(null);
+  const size = useSize(frame);
+  const [chosen, setView] = useState<View | undefined>(viewInUrl);
+  const all = useMemo(() => extentOf(points) ?? WHOLE_WORLD, [points]);
+  const view = size === undefined ? undefined : chosen === undefined ? fitted(all, size) : limited(chosen, size);
+  const showAll = () => setView(undefined);
+  const hasMoved = useGestures({ element: frame, view, size: size ?? NO_SIZE, setView, showAll });
+  const rested = useRested(view, size);
+  useEffect(() => {
+    if (rested === undefined) return;
+    const at = chosen === undefined ? undefined : atOf(rested.view);
+    if (at !== (query.value.get("at") ?? undefined)) navigate(withQuery({ at }), { replace: true });
+  }, [rested]);
+  const bbox = rested === undefined ? undefined : bboxOf(boundsOf(rested.view, rested.size));
+  const zoom = (factor: number) => view !== undefined && size !== undefined && setView(zoomBy(view, size, factor));
+  return (
+    <div class="map-screen">
+      <div class="map-box">
+        <div
+          class="map"
+          ref={frame}
+          role="application"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard moves the map
+          tabIndex={0}
+          aria-label="Map: arrow keys move it, plus and minus zoom, 0 shows all"
+        >
+          {view === undefined || size === undefined ? null : (
+            <Drawing map={map} points={points} view={view} size={size} setView={setView} hasMoved={hasMoved} />
+          )}
+        </div>
+        <div class="map-buttons">
+          <button class="button" type="button" aria-label="Zoom in" onClick={() => zoom(STEP)}>
+            +
+          </button>
+          <button class="button" type="button" aria-label="Zoom out" onClick={() => zoom(1 / STEP)}>
+            −
+          </button>
+          <button class="button" type="button" onClick={showAll}>
+            All
+          </button>
+        </div>
+        <Legend map={map} />
+      </div>
+      {bbox === undefined ? null : <InView bbox={bbox} />}
+    </div>
+  );
+}
+
+type DrawingProps = {
+  readonly map: FleetMap;
+  readonly points: Points;
+  readonly view: View;
+  readonly size: Size;
+  readonly setView: (view: View) => void;
+  readonly hasMoved: () => boolean;
+};
+
+/** Outside of the view, where marks are still drawn. */
+const EDGE_PX = 30;
+const FINE_SCALE = 2.5;
+
+function Drawing({ map, points, view, size, setView, hasMoved }: DrawingProps) {
+  const countries = useCountries(view.scale > FINE_SCALE ? "fine" : "coarse");
+  // In steps, so that marks stay the same while the scale changes a little.
+  const step = Math.round(Math.log2(view.scale) * 2) / 2;
+  const clusters = useMemo(() => clustersOf(points, 2 ** step), [points, step]);
+  const paths = useMemo(
+    () => countries.map(({ name, path }) => <path key={name + path.length} class="country" d={path} />),
+    [countries],
+  );
+  const onScreen = ({ x, y }: { readonly x: number; readonly y: number }) =>
+    [(x - view.x) * view.scale + size.width / 2, (y - view.y) * view.scale + size.height / 2] as const;
+  const shown = clusters
+    .map((cluster) => ({ cluster, at: onScreen(cluster) }))
+    .filter(({ at: [x, y] }) => x > -EDGE_PX && y > -EDGE_PX && x < size.width + EDGE_PX && y < size.height + EDGE_PX)
+    .sort((a, b) => b.cluster.worst - a.cluster.worst);
+  const boxes = shown.map(({ cluster, at: [x, y] }) => {
+    const radius = radiusOf(cluster);
+    return { left: x - radius, right: x + radius, top: y - radius, bottom: y + radius };
+  });
+  const labels = labelsOf(map.towns, boxes, view, size);
+  const open = (cluster: Cluster) => {
+    if (hasMoved()) return;
+    openCluster(cluster, view, size, setView);
+  };
+  const { x, y, scale } = view;
+  return (
+    <svg class="map-drawing" viewBox={`0 0 ${size.width} ${size.height}`} role="presentation">
+      <g transform={`translate(${size.width / 2 - x * scale} ${size.height / 2 - y * scale}) scale(${scale})`}>{paths}</g>
+      <g>
+        {labels.map(({ name, x: left, y: top, anchor }) => (
+          <text key={`${name} ${left.toFixed()}`} class="town" x={left} y={top} text-anchor={anchor}>
+            {name}
+          </text>
+        ))}
+      </g>
+      {shown.map(({ cluster, at: [left, top] }) => (
+        <Mark
+          key={`${cluster.bounds.west} ${cluster.bounds.north} ${cluster.count}`}
+          cluster={cluster}
+          x={left}
+          y={top}
+          open={() => open(cluster)}
+        />
+      ))}
+    </svg>
+  );
+}
+
+/** One tank is opened; several are zoomed to, or listed where that would not part them. */
+function openCluster({ count, bounds }: Cluster, view: View, size: Size, setView: (view: View) => void): void {
+  const isParted = Math.max(bounds.east - bounds.west, bounds.south - bounds.north) * MAX_SCALE > 60;
+  if (count > 1 && isParted) {
+    const next = fitted(bounds, size, Math.min(size.width, size.height) / 5);
+    setView({ ...next, scale: Math.max(next.scale, Math.min(view.scale * STEP, MAX_SCALE)) });
+    return;
+  }
+  const bbox = bboxOf(bounds);
+  if (count > 1) navigate(`/?bbox=${bbox}`);
+  else openTank(bbox);
+}
+
+async function openTank(bbox: string): Promise<void> {
+  const { data } = await api.insight.fleet.list({ bbox: widened(bbox), size: 2 });
+  const [first] = data;
+  navigate(data.length === 1 && first !== undefined ? tankPath(first.tank.id) : `/?bbox=${widened(bbox)}`);
+}
+
+/** By as much as positions on the map are rounded. */
+function widened(bbox: string): string {
+  const [west = 0, south = 0, east = 0, north = 0] = bbox.split(",").map(Number);
+  const half = 0.00006;
+  return [Math.max(-180, west - half), Math.max(-90, south - half), Math.min(180, east + half), Math.min(90, north + half)]
+    .map((degrees) => degrees.toFixed(5))
+    .join(",");
+}
+
+function Legend({ map }: { readonly map: FleetMap }) {
+  return (
+    <ul class="map-legend" aria-label="Tanks on the map">
+      {STATES.map((state) => (
+        <li key={state} class={map.positions[state].length === 0 ? "dim" : undefined}>
+          <svg viewBox="-10 -10 20 20" aria-hidden="true">
+            <Shape state={state} />
+          </svg>
+          {LOOKS[state].label}: {whole(map.positions[state].length / 2)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const NO_SIZE: Size = { width: 1, height: 1 };
+
+function useSize(element: { readonly current: HTMLElement | null }): Size | undefined {
+  const [size, setSize] = useState<Size>();
+  useLayoutEffect(() => {
+    const target = element.current;
+    if (target === null) return;
+    const measure = () => setSize({ width: target.clientWidth, height: target.clientHeight });
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(target);
+    return () => observer.disconnect();
+  }, []);
+  return size;
+}
+
+type Rested = { readonly view: View; readonly size: Size };
+
+/** The view as it was when it last rested. */
+function useRested(view: View | undefined, size: Size | undefined): Rested | undefined {
+  const [rested, setRested] = useState<Rested>();
+  const key = view === undefined ? "" : `${view.x} ${view.y} ${view.scale} ${size?.width} ${size?.height}`;
+  useEffect(() => {
+    if (view === undefined || size === undefined) return;
+    const timer = setTimeout(() => setRested({ view, size }), rested === undefined ? 0 : REST_MS);
+    return () => clearTimeout(timer);
+  }, [key]);
+  return rested;
+}
+
+const NO_COUNTRIES: readonly Country[] = [];
+
+/** The others stay until these are loaded. A map without countries is still of use. */
+function useCountries(detail: Detail): readonly Country[] {
+  const [countries, setCountries] = useState<readonly Country[]>(NO_COUNTRIES);
+  useEffect(() => {
+    let isWanted = true;
+    loadCountries(detail).then(
+      (found) => isWanted && setCountries(found),
+      () => {},
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [detail]);
+  return countries;
+}
+
+/** "47.9901,7.8411,640": the centre, and the scale. */
+const atOf = ({ x, y, scale }: View): string =>
+  `${latitudeOf(y).toFixed(4)},${longitudeOf(x).toFixed(4)},${Number(scale.toPrecision(4))}`;
+
+function viewInUrl(): View | undefined {
+  const [latitude = Number.NaN, longitude = Number.NaN, scale = Number.NaN] = (query.value.get("at") ?? "")
+    .split(",")
+    .map(Number);
+  const isView = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 && scale > 0;
+  return isView ? { x: xOf(longitude), y: yOf(latitude), scale } : undefined;
+}

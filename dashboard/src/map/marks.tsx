@@ -1,0 +1,65 @@
+// A mark on the map: one tank, or how many there are. Each state has a shape of its own besides its colour.
+
+import { counted, whole } from "../format.ts";
+import { type Cluster, STATES, type State } from "./clusters.ts";
+
+type Look = { readonly label: string; readonly path: string };
+
+/** Around 0,0 with a radius of about 7. */
+export const LOOKS: Readonly<Record<State, Look>> = {
+  low: { label: "Low", path: "M-8-6.5H8L0 8Z" },
+  soon: { label: "Low within 7 days", path: "M0-8.5 8.5 0 0 8.5-8.5 0Z" },
+  silent: { label: "Silent", path: "M-6.5-6.5H6.5V6.5H-6.5Z" },
+  unknown: { label: "No reading yet", path: "M-6-1.5H-1.5V-6H1.5V-1.5H6V1.5H1.5V6H-1.5V1.5H-6Z" },
+  ok: { label: "OK", path: "M-6 0A6 6 0 1 1 6 0A6 6 0 1 1-6 0Z" },
+};
+
+export function Shape({ state, transform }: { readonly state: State; readonly transform?: string }) {
+  return <path class={`shape state-${state}`} d={LOOKS[state].path} transform={transform} />;
+}
+
+export const radiusOf = ({ count }: Cluster): number => (count === 1 ? 9 : Math.min(30, 13 + 4 * Math.log10(count)));
+
+const stateOf = ({ worst }: Cluster): State => STATES[worst] ?? "ok";
+
+type Props = { readonly cluster: Cluster; readonly x: number; readonly y: number; readonly open: () => void };
+
+export function Mark({ cluster, x, y, open }: Props) {
+  const state = stateOf(cluster);
+  const radius = radiusOf(cluster);
+  const isOne = cluster.count === 1;
+  const { label } = LOOKS[state];
+  const words = isOne ? `1 tank: ${label}` : `${counted(cluster.count, "tank")}, the most urgent: ${label}`;
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    open();
+  };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: there are no buttons in SVG
+    <g
+      class="mark"
+      transform={`translate(${x.toFixed(1)} ${y.toFixed(1)})`}
+      role="button"
+      // In SVG, names of attributes have lower case.
+      tabindex={0}
+      aria-label={words}
+      onClick={open}
+      onKeyDown={onKeyDown}
+    >
+      <title>{words}</title>
+      <circle class="touch" r={Math.max(radius, 16)} />
+      {isOne ? (
+        <Shape state={state} />
+      ) : (
+        <>
+          <circle class={`bubble state-${state}`} r={radius} />
+          <text class="bubble-count" dy="0.35em">
+            {cluster.count > 9999 ? `${whole(Math.round(cluster.count / 1000))}k` : whole(cluster.count)}
+          </text>
+          {state === "ok" ? null : <Shape state={state} transform={`translate(${radius * 0.75} ${-radius * 0.75}) scale(0.8)`} />}
+        </>
+      )}
+    </g>
+  );
+}

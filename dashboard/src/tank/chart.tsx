@@ -1,0 +1,192 @@
+// The chart of the history. Loaded when it is first shown.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import uPlot from "uplot";
+import type { Refill } from "../../../client/src/index.ts";
+import { percent } from "../format.ts";
+import type { ChartData } from "./chart-data.ts";
+
+type Props = {
+  readonly data: ChartData;
+  readonly refills: readonly Refill[];
+  readonly threshold: number;
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  readonly to: number;
+  readonly onZoom: (from: number, to: number) => void;
+};
+
+const HEIGHT = 300;
+const MIN_DRAG_PX = 8;
+
+/** The canvas cannot resolve custom properties itself. */
+function coloursOf(element: HTMLElement) {
+  const probe = element.appendChild(document.createElement("span"));
+  const resolve = (name: string): string => {
+    probe.style.color = `var(--${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const names = ["line", "dim", "accent", "fill", "low", "ok", "soon", "surface"] as const;
+  const found = Object.fromEntries(names.map((name) => [name, resolve(name)])) as Record<(typeof names)[number], string>;
+  probe.remove();
+  return found;
+}
+
+const faint = (colour: string, part: number): string => colour.replace(/^rgb\((.*)\)$/, `rgba($1, ${part})`);
+
+export default function Chart(props: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const plot = useRef<uPlot | undefined>(undefined);
+  const isDark = useIsDark();
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const created = new uPlot(
+      optionsFor(element, () => latest.current),
+      alignedData(latest.current.data),
+      element,
+    );
+    plot.current = created;
+    const resized = new ResizeObserver(() => created.setSize({ width: element.clientWidth, height: HEIGHT }));
+    resized.observe(element);
+    return () => {
+      resized.disconnect();
+      created.destroy();
+      plot.current = undefined;
+    };
+  }, [isDark]);
+  useEffect(() => {
+    plot.current?.setData(alignedData(props.data), false);
+    plot.current?.setScale("x", { min: props.from / 1000, max: props.to / 1000 });
+  }, [props.data, props.from, props.to, props.refills, props.threshold]);
+  return <div class="chart" ref={box} />;
+}
+
+const alignedData = ({ times, max, min, last, late, early, expected }: ChartData): uPlot.AlignedData => [
+  times,
+  max,
+  min,
+  last,
+  late,
+  early,
+  expected,
+];
+
+function optionsFor(element: HTMLElement, current: () => Props): uPlot.Options {
+  const colours = coloursOf(element);
+  const axis = { stroke: colours.dim, grid: { stroke: colours.line, width: 1 }, ticks: { stroke: colours.line, width: 1 } };
+  const hidden = { stroke: "transparent", width: 0, points: { show: false } };
+  const value = (_: uPlot, level: number | null) => (level === null ? "–" : percent(level));
+  const expected = { ...hidden, value };
+  return {
+    width: element.clientWidth,
+    height: HEIGHT,
+    tzDate: (at) => new Date(at * 1000),
+    cursor: { drag: { x: true, y: false, setScale: false, dist: MIN_DRAG_PX }, points: { size: 7 } },
+    legend: { live: true },
+    scales: { x: { time: true, range: () => [current().from / 1000, current().to / 1000] }, y: { range: [0, 100] } },
+    axes: [
+      { ...axis, values: (_, times, __, ___, step) => times.map((time) => timeLabel(time, step)) },
+      { ...axis, size: 52, values: (_, levels) => levels.map((level) => `${level} %`) },
+    ],
+    series: [
+      { value: (_, at) => (at === null ? "–" : dayAndTime(at)), label: "Time" },
+      { ...expected, label: "Highest" },
+      { ...expected, label: "Lowest" },
+      { stroke: colours.fill, width: 2, points: { show: false }, label: "Level", value },
+      { ...expected, label: "Forecast at most" },
+      { ...expected, label: "at least" },
+      { stroke: colours.fill, width: 2, dash: [6, 5], points: { show: false }, label: "Forecast", value },
+    ],
+    bands: [
+      { series: [1, 2], fill: faint(colours.fill, 0.28) },
+      { series: [4, 5], fill: faint(colours.fill, 0.14) },
+    ],
+    hooks: {
+      draw: [(plot) => drawMarks(plot, current(), colours)],
+      setSelect: [
+        (plot) => {
+          const { left, width } = plot.select;
+          if (width < MIN_DRAG_PX) return;
+          const [from, to] = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
+          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          current().onZoom(from * 1000, to * 1000);
+        },
+      ],
+    },
+  };
+}
+
+const DAY = 86_400;
+const LABELS = {
+  year: new Intl.DateTimeFormat(undefined, { year: "numeric" }),
+  month: new Intl.DateTimeFormat(undefined, { month: "short" }),
+  day: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" }),
+  time: new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" }),
+} as const;
+
+/** `step`: seconds from one label to the next. The first month of a year is labelled with the year, the first hour of a day with the day. */
+function timeLabel(time: number, step: number): string {
+  const at = new Date(time * 1000);
+  if (step >= 360 * DAY || (step >= 28 * DAY && at.getMonth() === 0)) return LABELS.year.format(at);
+  if (step >= 28 * DAY) return LABELS.month.format(at);
+  return step >= DAY || at.getHours() + at.getMinutes() === 0 ? LABELS.day.format(at) : LABELS.time.format(at);
+}
+
+const dayAndTime = (at: number): string => new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+
+/** The threshold as a line, refills as arrows, and now. */
+function drawMarks(plot: uPlot, { threshold, refills }: Props, colours: ReturnType<typeof coloursOf>): void {
+  const { ctx } = plot;
+  const { left, top, width, height } = plot.bbox;
+  const scale = devicePixelRatio;
+  const line = (x1: number, y1: number, x2: number, y2: number, colour: string, dash: number[]) => {
+    ctx.beginPath();
+    ctx.setLineDash(dash.map((part) => part * scale));
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = scale;
+    ctx.moveTo(x1, y1);
+    ctx.lineTo(x2, y2);
+    ctx.stroke();
+  };
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, top, width, height);
+  ctx.clip();
+  ctx.font = `${11 * scale}px system-ui, sans-serif`;
+  const y = plot.valToPos(threshold, "y", true);
+  line(left, y, left + width, y, colours.low, [4, 3]);
+  ctx.fillStyle = colours.low;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "alphabetic";
+  ctx.fillText(`Threshold ${threshold} %`, left + 6 * scale, y - 5 * scale);
+  const now = plot.valToPos(Date.now() / 1000, "x", true);
+  if (now < left + width - 4 * scale) line(now, top, now, top + height, colours.dim, [2, 3]);
+  for (const { ended_at, from_percentage, to_percentage } of refills) {
+    const x = plot.valToPos(Date.parse(ended_at) / 1000, "x", true);
+    if (x < left || x > left + width) continue;
+    const [bottom, tip] = [plot.valToPos(from_percentage, "y", true), plot.valToPos(to_percentage, "y", true)];
+    line(x, bottom, x, tip, colours.ok, []);
+    ctx.beginPath();
+    ctx.fillStyle = colours.ok;
+    ctx.moveTo(x, tip - 3 * scale);
+    ctx.lineTo(x - 5 * scale, tip + 6 * scale);
+    ctx.lineTo(x + 5 * scale, tip + 6 * scale);
+    ctx.fill();
+  }
+  ctx.restore();
+}
+
+/** The chart is drawn again in other colours when they change. */
+function useIsDark(): boolean {
+  const [query] = useState(() => matchMedia("(prefers-color-scheme: dark)"));
+  const [isDark, setIsDark] = useState(query.matches);
+  useEffect(() => {
+    const changed = () => setIsDark(query.matches);
+    query.addEventListener("change", changed);
+    return () => query.removeEventListener("change", changed);
+  }, [query]);
+  return isDark;
+}

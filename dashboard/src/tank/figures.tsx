@@ -1,0 +1,86 @@
+// What somebody who plans a delivery has to know of a tank, as figures.
+
+import type { ComponentChildren } from "preact";
+import type { FleetTank, Forecast } from "../../../client/src/index.ts";
+import { Level } from "../components/level.tsx";
+import { toneOf } from "../components/urgency.ts";
+import { ago, date, percent, volume, whole } from "../format.ts";
+
+const DAY_SECONDS = 86_400;
+
+export function Figures({ entry }: { readonly entry: FleetTank }) {
+  const { tank, latest, remaining, room, forecast, days_left } = entry;
+  const use = forecast.use_per_day;
+  const delivery = forecast.suggested_delivery;
+  return (
+    <dl class="figures tank-figures">
+      <Figure label="Level" note={levelNote(entry)}>
+        <Level fill={latest?.fill_percentage ?? null} threshold={tank.min_fill_alert_percentage} tone={toneOf(entry)} />
+      </Figure>
+      <Figure label="In the tank" note={`of ${volume({ volume: tank.capacity, unit: tank.capacity_unit })}`}>
+        {remaining === null ? "–" : volume(remaining)}
+      </Figure>
+      <Figure label="Use per day" note={use === null ? null : percent(use.percentage)}>
+        {use === null ? "–" : volume(use)}
+      </Figure>
+      <Figure label="Days left" note={daysNote(entry)}>
+        {entry.state === "low" ? "low now" : days_left?.p50 == null ? "–" : whole(days_left.p50)}
+      </Figure>
+      <Figure label="Room for a delivery" note={room === null ? null : "up to the whole capacity"}>
+        {room === null ? "–" : volume(room)}
+      </Figure>
+      <Figure label="Suggested delivery" note={delivery === null ? null : `room for ${volume(delivery)} then`}>
+        {delivery === null ? "–" : Date.parse(delivery.by) <= Date.now() ? "now" : `by ${date(delivery.by)}`}
+      </Figure>
+    </dl>
+  );
+}
+
+type FigureProps = { readonly label: string; readonly note: ComponentChildren; readonly children: ComponentChildren };
+
+function Figure({ label, note, children }: FigureProps) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+      {note === null ? null : <dd class="note">{note}</dd>}
+    </div>
+  );
+}
+
+/** Measured, and how long ago. After a day, also what is probably left. */
+function levelNote({ latest, age_seconds, forecast }: FleetTank): string {
+  if (latest === null || age_seconds === null) return "Its device has not sent a reading yet.";
+  const age = Math.max(age_seconds, (Date.now() - Date.parse(latest.created_at)) / 1000);
+  const measured = `measured ${ago(latest.created_at)}`;
+  const use = forecast.use_per_day?.percentage;
+  if (use === undefined || age < DAY_SECONDS) return measured;
+  const estimate = Math.max(0, latest.fill_percentage - (use * age) / DAY_SECONDS);
+  return `${measured}; estimated now: ${percent(estimate)}`;
+}
+
+function daysNote({ state, days_left, forecast }: FleetTank): string | null {
+  if (state === "low") return "at or below the threshold";
+  if (days_left === null || days_left.p50 === null) return forecast.state === "ok" ? "not within three years" : null;
+  const { p10, p90 } = days_left;
+  return `probably ${whole(p10 ?? 0)} to ${p90 === null ? "many" : whole(p90)} (80 %)`;
+}
+
+/** Why there is no forecast, in words for whoever plans deliveries. */
+export function ForecastNote({ forecast, hasReading }: { readonly forecast: Forecast; readonly hasReading: boolean }) {
+  const text = hasReading ? noteOf(forecast) : null;
+  return text === null ? null : <p class="hint">{text}</p>;
+}
+
+function noteOf({ state, computed_at }: Forecast): string | null {
+  if (state === "ok") return null;
+  if (computed_at === null) return "The forecast of this tank is computed in a moment.";
+  switch (state) {
+    case "insufficient_data":
+      return "No forecast yet: that takes about five days of readings which fit together.";
+    case "no_use":
+      return "No use can be seen in the last weeks, so it cannot be said when the tank runs low.";
+    case "stale":
+      return "The last reading is too old for a forecast. Check the device: its battery, its reception, or whether it was removed.";
+  }
+}

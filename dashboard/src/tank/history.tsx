@@ -1,0 +1,198 @@
+// The history of a tank: the chart, its ranges, and the same in words and as a table.
+
+import type { ComponentType } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { FleetTank, Forecast, Refill, Series } from "../../../client/src/index.ts";
+import { api } from "../api.ts";
+import { Empty, ErrorState, Loading } from "../components/states.tsx";
+import { counted, date, dateTime, percent } from "../format.ts";
+import { useLive } from "../live.ts";
+import { href, navigate, withQuery } from "../location.ts";
+import { chartData, forecastEnd } from "./chart-data.ts";
+import { endOf, RANGES, type RangeName, shownRange, startOf } from "./ranges.ts";
+
+type ChartComponent = ComponentType<Parameters<typeof import("./chart.tsx")["default"]>[0]>;
+
+const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** No sensor is older. */
+const FIRST_YEAR = "1990-01-01T00:00:00Z";
+
+type Props = { readonly entry: FleetTank; readonly forecast: Forecast | undefined; readonly refills: readonly Refill[] };
+
+export function History({ entry, forecast, refills }: Props) {
+  const { tank, latest } = entry;
+  const shown = shownRange();
+  const { range, zoom } = shown;
+  const key = `series ${tank.id} ${range} ${zoom?.from} ${zoom?.to}`;
+  const { data, error, refresh } = useLive(key, (signal) => loadSeries(tank.id, range, zoom, signal));
+  const Chart = useChart();
+  const threshold = tank.min_fill_alert_percentage;
+  const lines = useMemo(
+    () => data && chartData(data.series, { forecast, latest, threshold }),
+    [data, forecast, latest?.created_at, latest?.fill_percentage, threshold],
+  );
+  if (data === undefined || lines === undefined) {
+    return (
+      <section class="card history" aria-labelledby="history">
+        <Heading range={range} isZoomed={zoom !== undefined} />
+        {error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />}
+      </section>
+    );
+  }
+  const now = Date.now();
+  const to = endOf(shown, data.from, now, forecastEnd(forecast));
+  const zoomTo = (from: number, until: number) =>
+    navigate(withQuery({ from: new Date(from).toISOString(), to: new Date(until).toISOString() }));
+  return (
+    <section class="card history" aria-labelledby="history">
+      <Heading range={range} isZoomed={zoom !== undefined} />
+      {data.series.buckets.length === 0 ? (
+        <Empty title={zoom === undefined ? `No readings in ${RANGES[range].words}` : "No readings in this time"}>
+          <p>{latest === null ? "The chart begins with the first reading of the device." : "Choose a longer range."}</p>
+        </Empty>
+      ) : (
+        <figure>
+          <div class="chart-space" role="img" aria-label={inWords(data.series, refills, threshold, forecast)}>
+            {Chart === undefined ? null : (
+              <Chart data={lines} refills={refills} threshold={threshold} from={data.from} to={to} onZoom={zoomTo} />
+            )}
+          </div>
+          <figcaption class="dim">
+            The light band is the lowest and the highest reading of each {STEPS[data.series.step]}; arrows are refills; the dashed
+            line is the forecast, with a probability of 80 % within its band. Drag to zoom.
+          </figcaption>
+          <SeriesTable series={data.series} />
+        </figure>
+      )}
+    </section>
+  );
+}
+
+type Loaded = { readonly series: Series; readonly from: number };
+type Zoom = ReturnType<typeof shownRange>["zoom"];
+
+async function loadSeries(id: string, range: RangeName, zoom: Zoom, signal: AbortSignal): Promise<Loaded> {
+  const from = zoom?.from ?? startOf(range, range === "all" ? await firstReading(id, signal) : 0, Date.now());
+  const to = zoom === undefined ? {} : { to: new Date(zoom.to).toISOString() };
+  const series = await api.insight.tanks.series(id, {
+    from: new Date(from).toISOString(),
+    ...to,
+    step: "auto",
+    timezone,
+    signal,
+  });
+  return cached(series, from);
+}
+
+/** The same object for the same response, so that nothing is drawn again. */
+const loaded = new WeakMap<Series, Loaded>();
+function cached(series: Series, from: number): Loaded {
+  const known = loaded.get(series) ?? { series, from };
+  loaded.set(series, known);
+  return known;
+}
+
+async function firstReading(id: string, signal: AbortSignal): Promise<number> {
+  const { buckets } = await api.insight.tanks.series(id, { from: FIRST_YEAR, step: "1M", timezone, signal });
+  return buckets[0] === undefined ? Date.now() : Date.parse(buckets[0].start);
+}
+
+function useChart(): ChartComponent | undefined {
+  const [Chart, setChart] = useState<{ readonly component: ChartComponent }>();
+  useEffect(() => {
+    import("./chart.tsx").then(({ default: component }) => setChart({ component }));
+  }, []);
+  return Chart?.component;
+}
+
+function Heading({ range, isZoomed }: { readonly range: RangeName; readonly isZoomed: boolean }) {
+  const link = (name: RangeName) =>
+    href(withQuery({ range: name === "quarter" ? undefined : name, from: undefined, to: undefined }));
+  return (
+    <div class="card-head">
+      <h2 id="history">History</h2>
+      <nav class="segments" aria-label="Range of the history">
+        {(Object.keys(RANGES) as RangeName[]).map((name) => (
+          <a key={name} href={link(name)} aria-current={name === range && !isZoomed ? "true" : undefined}>
+            {RANGES[name].label}
+          </a>
+        ))}
+      </nav>
+      {isZoomed ? (
+        <a class="button" href={link(range)}>
+          Whole range
+        </a>
+      ) : null}
+    </div>
+  );
+}
+
+const STEPS: Readonly<Record<Series["step"], string>> = {
+  "15m": "quarter of an hour",
+  "1h": "hour",
+  "6h": "six hours",
+  "1d": "day",
+  "1w": "week",
+  "1M": "month",
+};
+
+function inWords({ buckets }: Series, refills: readonly Refill[], threshold: number, forecast: Forecast | undefined): string {
+  const [first, last] = [buckets[0], buckets.at(-1)];
+  if (first === undefined || last === undefined) return "No readings";
+  const from = Date.parse(first.start);
+  const within = refills.filter(({ ended_at }) => Date.parse(ended_at) >= from).length;
+  const low = Math.min(...buckets.map(({ min }) => min));
+  const high = Math.max(...buckets.map(({ max }) => max));
+  const expected = forecast?.runs_low_at.p50;
+  return [
+    `Chart of the level from ${date(from)} on: lowest ${percent(low)}, highest ${percent(high)}, latest ${percent(last.last)}.`,
+    `Threshold ${percent(threshold)}. ${counted(within, "refill")}.`,
+    expected === undefined || expected === null ? "" : `Expected to run low on ${date(expected)}.`,
+  ].join(" ");
+}
+
+/** What the chart shows, for those who cannot see it, or want numbers. */
+function SeriesTable({ series }: { readonly series: Series }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const hasTimes = series.step === "15m" || series.step === "1h" || series.step === "6h";
+  return (
+    <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+      <summary>As a table</summary>
+      {isOpen ? (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+        <section class="table-box scrolling" tabIndex={0} aria-label="Levels">
+          <table class="table">
+            <thead>
+              <tr>
+                <th scope="col">From</th>
+                <th scope="col" class="number">
+                  Lowest
+                </th>
+                <th scope="col" class="number">
+                  Highest
+                </th>
+                <th scope="col" class="number">
+                  Last
+                </th>
+                <th scope="col" class="number">
+                  Readings
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {series.buckets.toReversed().map(({ start, min, max, last, count }) => (
+                <tr key={start}>
+                  <td>{hasTimes ? dateTime(start) : date(start)}</td>
+                  <td class="number">{percent(min)}</td>
+                  <td class="number">{percent(max)}</td>
+                  <td class="number">{percent(last)}</td>
+                  <td class="number">{count}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      ) : null}
+    </details>
+  );
+}

@@ -1,0 +1,43 @@
+// Which part of the history the chart shows: a range up to now, or what was zoomed to. It is in the URL.
+
+import { query } from "../location.ts";
+
+const DAY = 86_400_000;
+
+/** Days before now; null: from the first reading on. */
+export const RANGES = {
+  week: { label: "Week", words: "the last week", days: 7 },
+  month: { label: "Month", words: "the last month", days: 30 },
+  quarter: { label: "3 months", words: "the last 3 months", days: 91 },
+  year: { label: "Year", words: "the last year", days: 365 },
+  decade: { label: "10 years", words: "the last 10 years", days: 3652 },
+  all: { label: "All", words: "all time", days: null },
+} as const;
+
+export type RangeName = keyof typeof RANGES;
+const DEFAULT: RangeName = "quarter";
+
+/** `zoom`: milliseconds since 1970. */
+export type Shown = { readonly range: RangeName; readonly zoom: { readonly from: number; readonly to: number } | undefined };
+
+export function shownRange(): Shown {
+  const given = query.value.get("range") ?? DEFAULT;
+  const range = given in RANGES ? (given as RangeName) : DEFAULT;
+  const [from, to] = [Date.parse(query.value.get("from") ?? ""), Date.parse(query.value.get("to") ?? "")];
+  return { range, zoom: from < to ? { from, to } : undefined };
+}
+
+/** The beginning of a day, so that the request stays the same, and is not answered again, until tomorrow. */
+export function startOf(range: RangeName, first: number, now: number): number {
+  const { days } = RANGES[range];
+  return days === null ? first : Math.floor(now / DAY - days) * DAY;
+}
+
+/** The future that is shown for a forecast, as a part of the range. */
+const FUTURE = 0.3;
+
+/** The end of the chart: that of what is zoomed to, or as much of the forecast as leaves most of the chart to the readings. */
+export function endOf({ zoom }: Shown, from: number, now: number, forecastEnd: number | undefined): number {
+  if (zoom !== undefined) return zoom.to;
+  return Math.min(now + (now - from) * FUTURE, Math.max(now, forecastEnd ?? now));
+}

@@ -1,0 +1,126 @@
+// One tank: how full it is, when it needs a delivery, and what happened to it.
+
+import { useState } from "preact/hooks";
+import { ApiError, type FleetTank } from "../../../client/src/index.ts";
+import { api } from "../api.ts";
+import { AlertBadge } from "../components/badge.tsx";
+import { Icon } from "../components/icon.tsx";
+import { Screen } from "../components/screen.tsx";
+import { Empty, ErrorState, Loading } from "../components/states.tsx";
+import { useLive } from "../live.ts";
+import { href } from "../location.ts";
+import type { ScreenProps } from "../routes.ts";
+import { may, me } from "../session.ts";
+import { TankAlerts } from "./alerts.tsx";
+import { TankAudit } from "./audit.tsx";
+import { Device } from "./device.tsx";
+import { EditTank } from "./edit.tsx";
+import { Figures, ForecastNote } from "./figures.tsx";
+import { History } from "./history.tsx";
+import { WeeklyUse } from "./weekly-use.tsx";
+
+/** Refills of the last two years; more than a tank has. */
+const MAX_REFILLS = 100;
+
+export default function TankScreen({ params }: ScreenProps) {
+  const { id = "" } = params;
+  const tank = useLive(`tank ${id}`, (signal) => api.insight.tanks.retrieve(id, { signal }));
+  const forecast = useLive(`forecast ${id}`, (signal) => api.insight.tanks.forecast(id, { signal }));
+  const refills = useLive(`refills ${id}`, (signal) => api.insight.tanks.refills(id, { size: MAX_REFILLS, signal }));
+  const [isEditing, setEditing] = useState(false);
+  const entry = tank.data;
+  if (entry === undefined || isGone(tank.error)) return <Missing error={tank.error} retry={tank.refresh} />;
+  const list = refills.data?.data ?? NO_REFILLS;
+  return (
+    <Screen title={entry.tank.name} summary={<Place entry={entry} />} actions={<EditButton edit={() => setEditing(true)} />}>
+      {entry.alerts.length === 0 ? null : (
+        <p class="badges">
+          {entry.alerts.map((alert) => (
+            <AlertBadge key={alert.id} alert={alert} />
+          ))}
+        </p>
+      )}
+      <Figures entry={entry} />
+      <ForecastNote forecast={entry.forecast} hasReading={entry.latest !== null} />
+      <History entry={entry} forecast={forecast.data} refills={list} />
+      <div class="columns">
+        <WeeklyUse entry={entry} refills={list} />
+        <TankAlerts tankId={id} />
+        <Device entry={entry} />
+        {may("admin") ? <TankAudit tankId={id} /> : null}
+      </div>
+      {isEditing ? <EditTank id={id} close={() => setEditing(false)} changed={tank.refresh} /> : null}
+    </Screen>
+  );
+}
+
+const NO_REFILLS = [] as const;
+
+const isGone = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
+
+function Missing({ error, retry }: { readonly error: unknown; readonly retry: () => unknown }) {
+  if (error === undefined) {
+    return (
+      <Screen title="Tank">
+        <Loading />
+      </Screen>
+    );
+  }
+  if (!isGone(error)) {
+    return (
+      <Screen title="Tank">
+        <ErrorState error={error} retry={retry} />
+      </Screen>
+    );
+  }
+  const isDeleted = error instanceof ApiError && error.code === "tank_deleted";
+  return (
+    <Screen title={isDeleted ? "This tank has been deleted" : "There is no such tank"}>
+      <Empty title={isDeleted ? "Its readings are kept" : "It may belong to somebody else, or the address may be mistyped"}>
+        {isDeleted && may("dispatcher") ? <p>Restore it with “tank-monitor tank restore”.</p> : null}
+        <a class="button" href={href("/")}>
+          Go to the fleet
+        </a>
+      </Empty>
+    </Screen>
+  );
+}
+
+function Place({ entry: { tank, customer } }: { readonly entry: FleetTank }) {
+  const { street, street_number, postal_code, city, country } = tank.location;
+  const parts = [[street, street_number], [postal_code, city], [country]].map((part) => part.filter(Boolean).join(" "));
+  const address = parts.filter((part) => part !== "").join(", ");
+  return (
+    <span class="tank-place">
+      <span dir="auto">{customer.name}</span>
+      {customer.phone === null ? null : <a href={`tel:${customer.phone.replace(/[^+\d]/g, "")}`}>{customer.phone}</a>}
+      {address === "" ? null : <span dir="auto">{address}</span>}
+      {tank.custom_id === null ? null : <span dir="auto">{tank.custom_id}</span>}
+    </span>
+  );
+}
+
+/** For customers there is none; for others who may not, it says why. */
+function EditButton({ edit }: { readonly edit: () => void }) {
+  if (me.value?.role === "customer") return null;
+  const isAllowed = may("dispatcher");
+  return (
+    <>
+      <button
+        class="button"
+        type="button"
+        disabled={!isAllowed}
+        aria-describedby={isAllowed ? undefined : "edit-why"}
+        onClick={edit}
+      >
+        <Icon name="edit" />
+        Edit
+      </button>
+      {isAllowed ? null : (
+        <span class="dim why" id="edit-why">
+          Dispatchers and admins can change tanks.
+        </span>
+      )}
+    </>
+  );
+}

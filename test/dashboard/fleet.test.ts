@@ -1,0 +1,173 @@
+// The fleet screen in a real browser, at the widths of a phone and of a desk.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, test } from "node:test";
+import { expectStatus } from "../http/client.ts";
+import { openBrowser } from "../support/chromium.ts";
+import { until } from "../support/until.ts";
+import { DESKTOP, HOSTILE_NAMES, openDashboard, overflow, PHONE, seriousViolations, startFleet } from "./support.ts";
+
+const browser = await openBrowser();
+after(() => browser?.close());
+const fleet = await startFleet({ after });
+const { email, manage } = fleet;
+
+const ROWS = ".fleet tbody tr";
+
+for (const viewport of [DESKTOP, PHONE]) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`at ${viewport.width} px, ${colorScheme}: the most urgent tanks are first, names do not break the layout, and nothing is serious to axe`, async (t) => {
+      const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/", { viewport, colorScheme });
+      if (opened === undefined) return;
+      const { page, requests, errors } = opened;
+      await page.locator(ROWS).first().waitFor();
+      assert.deepEqual(
+        await page
+          .locator(`${ROWS} a`)
+          .allInnerTexts()
+          .then((names) => names.slice(0, 3)),
+        ["Tank 1", "Tank 2", "Tank 3"],
+      );
+      assert.equal(await page.locator(ROWS).count(), 50);
+      assert.match(await page.locator(".pager").innerText(), /1–50 of 65/);
+      assert.equal(await overflow(page), 0);
+      assert.deepEqual(await seriousViolations(page), []);
+
+      await page.goto(`${fleet.url}/?owner_id=c2`);
+      await page.locator(".chip").waitFor();
+      await page.locator(ROWS).nth(4).waitFor();
+      const names = await page.locator(`${ROWS} a`).allTextContents();
+      assert.deepEqual(names.sort(), [...HOSTILE_NAMES].sort());
+      assert.equal(await overflow(page), 0);
+      const heights: number[] = await page
+        .locator(ROWS)
+        .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
+      assert.ok(Math.max(...heights) < 130, `rows of ${heights} px`);
+      assert.equal(await page.evaluate("window.injected"), undefined);
+      assert.deepEqual([errors, requests.filter((url) => !url.startsWith(`${fleet.url}/`))], [[], []]);
+    });
+  }
+}
+
+test("counters, search, order and pages are in the URL, and a reload shows the same", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.viewer);
+  if (opened === undefined) return;
+  const { page, errors } = opened;
+  const counter = page.getByRole("link", { name: /Low/ }).first();
+  await page.getByText("3 not acknowledged").waitFor();
+  await counter.click();
+  await page.waitForURL("**/?alert=low");
+  await page.getByText("3 tanks found").waitFor();
+  await page.reload();
+  await page.getByText("3 tanks found").waitFor();
+  await counter.click();
+  await page.getByText("65 tanks", { exact: true }).waitFor();
+
+  await page.keyboard.press("/");
+  await page.keyboard.type("030 5550 köln");
+  await page.waitForURL(/search=030\+5550\+k/);
+  await page.getByText("30 tanks found").waitFor();
+  await page.getByRole("searchbox").fill("device-7");
+  await page.getByText("1 tank found").waitFor();
+  await page.getByRole("searchbox").fill("nothing like it");
+  await page.getByRole("link", { name: "Show all tanks" }).click();
+  await page.getByRole("link", { name: "Next" }).click();
+  await page.waitForURL("**/?page=2");
+  await page.getByText("51–65 of 65").waitFor();
+  await page.goBack();
+  await page.getByText("1–50 of 65").waitFor();
+  assert.equal(await page.locator("input[type=checkbox]").count(), 0, "a viewer changes nothing");
+  assert.deepEqual(errors, []);
+});
+
+test("without a mouse: j, k and the arrow keys move through the list, Enter opens a tank, Tab reaches the content first", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher);
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.locator(ROWS).first().waitFor();
+  const focused = () => page.evaluate<string>("document.activeElement.textContent");
+  await page.keyboard.press("Tab");
+  assert.equal(await focused(), "Skip to the content");
+  const seen: string[] = [];
+  for (const key of ["j", "j", "ArrowDown", "k", "ArrowUp"]) {
+    await page.keyboard.press(key);
+    seen.push(await focused());
+  }
+  assert.deepEqual(seen, ["Tank 1", "Tank 2", "Tank 3", "Tank 2", "Tank 1"]);
+  await page.keyboard.press("x");
+  await page.getByRole("button", { name: "Threshold of 1 tank" }).waitFor();
+});
+
+test("a dispatcher changes the threshold of several tanks, and exports what a filter finds", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/?search=device-5&sort=margin");
+  if (opened === undefined) return;
+  const { page, errors } = opened;
+  await page.getByText("11 tanks found").waitFor();
+  await page.getByRole("checkbox", { name: "Select Tank 51" }).check();
+  await page.getByRole("checkbox", { name: "Select Tank 52" }).check();
+  await page.getByRole("button", { name: "Threshold of 2 tanks" }).click();
+  await page.getByLabel("Fill percentage").fill("101");
+  await page.getByRole("button", { name: "Change", exact: true }).click();
+  await page.getByLabel("Fill percentage").fill("33");
+  await page.getByRole("button", { name: "Change", exact: true }).click();
+  await page.getByText("The threshold of 2 tanks is 33.0 %").waitFor();
+  for (const id of ["t51", "t52"]) {
+    const tank = expectStatus(await manage("GET", `/manage/v1/tanks/${id}`), 200);
+    assert.equal(tank["min_fill_alert_percentage"], 33, id);
+  }
+  await page.getByRole("button", { name: "Export" }).click();
+  await page.getByLabel(/Semicolon/).check();
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save CSV file" }).click();
+  const text = readFileSync(await (await saved).path(), "utf8");
+  assert.match(text, /^\ufefftank;tank_id;/);
+  assert.equal(text.split("\r\n").length, 12);
+  assert.match(text, /Tank 51;t51;;device-51;Brenner Gas GmbH;'\+49 30 5550;/);
+  assert.deepEqual(errors, []);
+});
+
+test("new readings and alerts appear by themselves, also in the title of the tab; after a lost connection it goes on", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.viewer);
+  if (opened === undefined) return;
+  const { page } = opened;
+  const hasTitle = (title: string) => until(title, async () => (await page.title()) === title, 20_000);
+  await hasTitle("(3) Fleet · Tank Monitor");
+  const level = page
+    .locator(ROWS)
+    .filter({ has: page.getByText("Tank 2", { exact: true }) })
+    .locator(".fleet-level");
+  expectStatus(
+    await manage("POST", "/ingest/v1/readings", [
+      { tank_id: "t2", fill_percentage: 1.5 },
+      { tank_id: "t9", fill_percentage: 3 },
+    ]),
+    200,
+  );
+  await level.getByText("1.5 %").waitFor();
+  await hasTitle("(4) Fleet · Tank Monitor");
+  await page.getByRole("link", { name: "Low: Tank 9" }).waitFor();
+
+  await page.context().setOffline(true);
+  await page.getByText(/cannot be reached/).waitFor();
+  assert.ok(await level.isVisible(), "what was known stays");
+  expectStatus(await manage("POST", "/ingest/v1/readings", [{ tank_id: "t2", fill_percentage: 1.25 }]), 200);
+  await page.context().setOffline(false);
+  await level.getByText("1.3 %").waitFor();
+  await page.getByText(/cannot be reached/).waitFor({ state: "detached" });
+});
+
+test("a customer sees their own tanks only", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, "two@example.com", "/", { viewport: PHONE });
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.getByText("5 tanks").waitFor();
+  await page.getByRole("button", { name: "Menu" }).click();
+  const links = await page.getByRole("navigation", { name: "Screens" }).getByRole("link").allInnerTexts();
+  assert.deepEqual(
+    links.filter((name) => /Customers|Keys|Users|Audit/.test(name)),
+    [],
+  );
+  await page.goto(`${fleet.url}/?owner_id=c1`);
+  await page.getByText("No tank matches").waitFor();
+});

@@ -1,0 +1,107 @@
+// Signing in and out in a real browser, with a real mail server.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { createUser, linkFor } from "../support/browser.ts";
+import { openBrowser } from "../support/chromium.ts";
+import { freePort } from "../support/free-port.ts";
+import { startMailServer } from "../support/mail-server.ts";
+import { startService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+import { openDashboard, overflow, PHONE, seriousViolations } from "./support.ts";
+
+const browser = await openBrowser();
+after(() => browser?.close());
+const mails = await startMailServer({ after });
+const port = String(await freePort());
+const url = `http://127.0.0.1:${port}`;
+const mail = { SMTP_URL: mails.url, MAIL_FROM: "tanks@operator.example", PUBLIC_URL: url };
+const service = await startService({ after }, { environment: { ...mail, PORT: port, RATE_LIMIT: "0" } });
+const userId = await createUser(service, "admin", "dana@operator.example");
+
+/** The text of the next mail after `action`. */
+async function mailAfter(action: () => Promise<void>): Promise<string> {
+  const before = mails.received.length;
+  await action();
+  const received = await until("the mail arrives", async () => mails.received[before], 20_000);
+  return received.parsed.text ?? "";
+}
+
+test("with a code: the person comes back to where they were, and signs out", async (t) => {
+  const opened = await openDashboard(t, browser, service, undefined, "/?search=hall", { viewport: PHONE });
+  if (opened === undefined) return;
+  const { page } = opened;
+  const address = page.getByLabel("E-mail address");
+  await address.fill("nobody@operator.example");
+  assert.deepEqual([await seriousViolations(page), await overflow(page)], [[], 0]);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByText(/is known here/).waitFor();
+  await page.getByRole("button", { name: /another address/ }).click();
+  await address.fill("DANA@operator.example");
+  const text = await mailAfter(() => page.getByRole("button", { name: "Continue" }).click());
+  const [, code = ""] = /asked for the mail: (\d{4} \d{4})/.exec(text) ?? [];
+  const field = page.getByLabel("Code of eight digits");
+  await field.fill("00000000");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("alert").waitFor();
+  await field.fill(code);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL(`${url}/?search=hall`);
+  await page.getByRole("heading", { name: "Fleet" }).waitFor();
+  await page.getByRole("button", { name: "Menu" }).click();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.waitForURL(`${url}/sign-in`);
+  await page.goto(url);
+  await page.waitForURL(/\/sign-in\?return=%2F/);
+});
+
+test("with the link of a mail: at once in the browser that asked for it, with a click elsewhere, and only once", async (t) => {
+  const opened = await openDashboard(t, browser, service, undefined, "/sign-in");
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.getByLabel("E-mail address").fill("dana@operator.example");
+  const text = await mailAfter(() => page.getByRole("button", { name: "Continue" }).click());
+  const [link = ""] = /http\S+#token=\S+/.exec(text) ?? [];
+  await page.goto(link);
+  await page.getByRole("heading", { name: "Fleet" }).waitFor();
+  assert.equal(new URL(page.url()).hash, "");
+
+  const other = await openDashboard(t, browser, service, undefined, link.slice(url.length));
+  await other?.page.getByText("This link is not valid any more").waitFor();
+  const fresh = await linkFor(service, userId);
+  const elsewhere = await openDashboard(t, browser, service, undefined, `/sign-in#token=${fresh}`);
+  await elsewhere?.page.getByRole("button", { name: /Sign in as The admin/ }).waitFor();
+  assert.deepEqual(elsewhere && (await seriousViolations(elsewhere.page)), []);
+  await elsewhere?.page.getByRole("button", { name: /Sign in as The admin/ }).click();
+  await elsewhere?.page.getByRole("heading", { name: "Fleet" }).waitFor();
+});
+
+test("where several accounts have the address, the person chooses", async (t) => {
+  await createUser(service, "viewer", "shared@operator.example");
+  const { store } = service;
+  const { customerRecord } = await import("../support/records.ts");
+  await store.importCustomers([customerRecord("cus-shared", { email: "shared@operator.example", name: "Shared GmbH" })]);
+  const opened = await openDashboard(t, browser, service, undefined, "/sign-in");
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.getByLabel("E-mail address").fill("shared@operator.example");
+  const text = await mailAfter(() => page.getByRole("button", { name: "Continue" }).click());
+  const [, code = ""] = /asked for the mail: (\d{4} \d{4})/.exec(text) ?? [];
+  await page.getByLabel("Code of eight digits").fill(code);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Which account?" }).waitFor();
+  await page.getByRole("button", { name: /Shared GmbH/ }).click();
+  await page.getByText("Tanks appear here as soon as").waitFor();
+});
+
+test("after the session has ended, the page says so, and the person comes back to where they were", async (t) => {
+  const opened = await openDashboard(t, browser, service, "dana@operator.example", "/?sort=silent");
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.getByRole("heading", { name: "Fleet" }).waitFor();
+  await page.context().clearCookies();
+  await page.getByText("Your session has ended").waitFor();
+  await page.evaluate(`location.hash = "token=${await linkFor(service, userId)}"`);
+  await page.getByRole("button", { name: /Sign in as The admin/ }).click();
+  await page.waitForURL(`${url}/?sort=silent`);
+});
