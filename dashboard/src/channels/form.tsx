@@ -54,6 +54,7 @@ export function ChannelDialog({ channel, close, showSecret }: Props) {
       ) : null}
       {type === "webhook" ? (
         <Field
+          key="url"
           label="URL"
           name="url"
           type="url"
@@ -62,7 +63,7 @@ export function ChannelDialog({ channel, close, showSecret }: Props) {
           help="https, at a public address, or one that the setting WEBHOOK_ALLOW opens."
         />
       ) : (
-        <Field label="Address" name="to" type="email" required maxLength={254} defaultValue={channel?.to ?? ""} />
+        <Field key="to" label="Address" name="to" type="email" required maxLength={254} defaultValue={channel?.to ?? ""} />
       )}
       <Field label="Description" name="description" defaultValue={channel?.description ?? ""} help="Optional." dir="auto" />
       <Choices legend="Events" name="events" all={CHANNEL_EVENTS} labels={EVENTS} chosen={channel?.events ?? null} />
