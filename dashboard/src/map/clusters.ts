@@ -41,12 +41,13 @@ const CELL = 56;
 const TOUCHING = 38;
 
 /** `scale`: pixels per unit of the world. Cells do not move with the view, so that marks stay the same while it does. */
-export function clustersOf({ x, y, state }: Points, scale: number): Cluster[] {
+export function clustersOf({ x, y, state }: Points, scale: number, { west, north, east, south }: Bounds): Cluster[] {
   const size = CELL / scale;
   const columns = 2 ** 26;
   const cells = new Map<number, Cluster>();
   for (let i = 0; i < x.length; i++) {
     const [px = 0, py = 0, number = 0] = [x[i], y[i], state[i]];
+    if (px < west || px > east || py < north || py > south) continue;
     const key = Math.floor(py / size) * columns + Math.floor(px / size);
     const cell = cells.get(key);
     if (cell === undefined) {

@@ -22,6 +22,7 @@ import {
   longitudeOf,
   MAX_SCALE,
   type Size,
+  surroundings,
   type View,
   WHOLE_WORLD,
   xOf,
@@ -140,7 +141,8 @@ function Drawing({ map, points, view, size, setView, hasMoved }: DrawingProps) {
   const countries = useCountries(view.scale > FINE_SCALE ? "fine" : "coarse");
   // In steps, so that marks stay the same while the scale changes a little.
   const step = Math.round(Math.log2(view.scale) * 2) / 2;
-  const clusters = useMemo(() => clustersOf(points, 2 ** step), [points, step]);
+  const around = surroundings(view, size, 2 ** step);
+  const clusters = useMemo(() => clustersOf(points, 2 ** step, around), [points, step, around.west, around.north, size]);
   const paths = useMemo(
     () => countries.map(({ name, path }) => <path key={name + path.length} class="country" d={path} />),
     [countries],

@@ -52,6 +52,13 @@ export function boundsOf({ x, y, scale }: View, { width, height }: Size): Bounds
   return { west: x - halfWidth, north: y - halfHeight, east: x + halfWidth, south: y + halfHeight };
 }
 
+/** The view and its surroundings, at a scale near that of the view; the same while the view moves a little. */
+export function surroundings({ x, y }: View, { width, height }: Size, scale: number): Bounds {
+  const [column, row] = [Math.floor((x * scale) / width), Math.floor((y * scale) / height)];
+  const [unitX, unitY] = [width / scale, height / scale];
+  return { west: (column - 1) * unitX, north: (row - 1) * unitY, east: (column + 2) * unitX, south: (row + 2) * unitY };
+}
+
 const UNITS = 10_000;
 
 /** As the fleet's filter takes it: rounded outward, so that a tank on the edge is in it. */

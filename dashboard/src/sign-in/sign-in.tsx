@@ -96,7 +96,7 @@ function StepContent({ step, setStep }: { readonly step: Step; readonly setStep:
       return (
         <Screen title="Sign in">
           {query.value.has("ended") && step.problem === undefined ? (
-            <p class="note">Your session has ended. Sign in again, and you come back to where you were.</p>
+            <p class="warning">Your session has ended. Sign in again, and you come back to where you were.</p>
           ) : null}
           <EmailForm
             label="E-mail address"

@@ -1,0 +1,75 @@
+// What the charts of a tank draw: levels, pauses, the forecast, and the use of each week.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Forecast, Refill, Series } from "../../client/src/index.ts";
+import { chartData } from "../../dashboard/src/tank/chart-data.ts";
+import { weeklyUse } from "../../dashboard/src/tank/weekly.ts";
+
+const DAY = 86_400_000;
+const START = Date.parse("2026-10-05T00:00:00Z");
+const at = (day: number): string => new Date(START + day * DAY).toISOString();
+const seconds = (day: number): number => (START + day * DAY) / 1000;
+const bucket = (day: number, last: number) => ({ start: at(day), min: last - 1, max: last + 1, mean: last, last, count: 4 });
+const series = (buckets: Series["buckets"]): Series => ({
+  ...{ object: "series", tank_id: "t", from: at(0), to: at(90), step: "1d", timezone: "UTC" },
+  buckets,
+});
+const NEVER = { p10: null, p50: null, p90: null };
+const forecast = (fields: Partial<Forecast>): Forecast => ({
+  ...{ object: "forecast", tank_id: "t", state: "ok", computed_at: at(4), based_on_until: at(4), use_per_day: null },
+  ...{ runs_low_at: NEVER, runs_empty_at: NEVER, suggested_delivery: null },
+  ...fields,
+});
+const latest = (day: number, fill_percentage: number) => ({ object: "telemetry", created_at: at(day), fill_percentage }) as const;
+
+test("a pause that is much longer than usual interrupts the line", () => {
+  const { times, last } = chartData(series([bucket(0, 50), bucket(1, 49), bucket(2, 48), bucket(12, 40)]), {
+    ...{ forecast: undefined, latest: latest(12, 40), threshold: 20 },
+  });
+  assert.deepEqual(times, [0, 1, 2, 7, 12].map(seconds));
+  assert.deepEqual(last, [50, 49, 48, null, 40]);
+});
+
+test("the forecast goes from the latest reading to the threshold to empty, with its range", () => {
+  const dates = { runs_low_at: { p10: at(8), p50: at(14), p90: at(24) }, runs_empty_at: { p10: at(16), p50: at(34), p90: null } };
+  const { times, expected, early, late } = chartData(series([bucket(3, 41), bucket(4, 40)]), {
+    ...{ forecast: forecast(dates), latest: latest(4, 40), threshold: 20 },
+  });
+  assert.deepEqual(times, [3, 4, 8, 14, 16, 24, 34].map(seconds));
+  assert.deepEqual(expected.map(round), [null, 40, 32, 20, 18, 10, 0]);
+  assert.deepEqual(early.map(round), [null, 40, 20, 5, 0, null, null]);
+  assert.deepEqual(late.map(round), [null, 40, 36, 30, 28, 20, null]);
+});
+
+const round = (level: number | null) => (level === null ? null : Math.round(level * 1e6) / 1e6);
+
+test("no forecast is drawn where there is none, or where its dates have passed", () => {
+  for (const [state, level] of [
+    ["stale", 40],
+    ["ok", 10],
+  ] as const) {
+    const dates = { runs_low_at: { p10: at(1), p50: at(1), p90: at(1) }, runs_empty_at: { p10: at(1), p50: at(2), p90: at(3) } };
+    const { expected } = chartData(series([bucket(3, level), bucket(4, level)]), {
+      ...{ forecast: forecast({ state, ...dates }), latest: latest(4, level), threshold: 20 },
+    });
+    assert.deepEqual(expected, [null, null]);
+  }
+});
+
+test("the use of a week is how far the level fell, plus refills; unknown after a pause or an unconfirmed refill", () => {
+  const refill = (day: number, from_percentage: number, to_percentage: number): Refill => ({
+    ...{
+      object: "refill",
+      started_at: at(day - 0.1),
+      ended_at: at(day),
+      from_percentage,
+      to_percentage,
+      volume: 1,
+      unit: "liters",
+    },
+  });
+  const weeks = [bucket(0, 50), bucket(7, 40), bucket(14, 80), bucket(21, 80.5), bucket(35, 70), bucket(42, 90)];
+  const used = weeklyUse(weeks, [refill(16, 33, 83)]).map((week) => week.used);
+  assert.deepEqual(used, [10, 10, 0, null, null]);
+});

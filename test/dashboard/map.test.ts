@@ -1,0 +1,133 @@
+// The map, in a real browser.
+
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { jsonClient } from "../http/client.ts";
+import { createUser } from "../support/browser.ts";
+import { openBrowser } from "../support/chromium.ts";
+import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
+import { startService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+import { errorsOf, expectGood } from "./expect-good.ts";
+import { DESKTOP, openDashboard, PHONE } from "./support.ts";
+
+const HOSTILE = `<b onclick="x">مدينة 🛢️ ${"Q".repeat(480)}`;
+
+const service = await startService({ after }, { environment: { RATE_LIMIT: "0" } });
+const browser = await openBrowser();
+after(() => browser?.close());
+
+const STAFF = { viewer: "viewer@operator.example" };
+
+/** Thirty tanks around Freiburg, one far away with a name of any kind, two in one place, one without coordinates. */
+before(async () => {
+  await createUser(service, "viewer", STAFF.viewer);
+  await service.store.importCustomers([
+    customerRecord("cus_own", { email: "own@customers.example" }),
+    customerRecord("cus_other", { email: "other@customers.example" }),
+  ]);
+  const near = Array.from({ length: 30 }, (_, i) => {
+    const location = { city: "Freiburg", latitude: 48 + Math.floor(i / 6) / 50, longitude: 7.8 + (i % 6) / 40 };
+    return tankRecord(`near_${i}`, "cus_own", { name: `Near ${i}`, location });
+  });
+  const hostile = { city: HOSTILE, country: HOSTILE, latitude: 60.39, longitude: 5.32 };
+  const same = { city: "Bern", latitude: 46.948, longitude: 7.4474 };
+  await service.store.importTanks([
+    ...near,
+    tankRecord("far", "cus_other", { name: HOSTILE, location: hostile }),
+    tankRecord("same_1", "cus_own", { location: same }),
+    tankRecord("same_2", "cus_own", { location: same }),
+    tankRecord("nowhere", "cus_own", {}),
+  ]);
+  const at = Date.now() - 60_000;
+  for (const [id, fill] of [
+    ["near_0", 5],
+    ["near_1", 70],
+    ["far", 60],
+  ] as const)
+    await putReadings(service.store, id, [[at, fill]]);
+  const manage = jsonClient(service, await service.key({ role: "manage" }));
+  const low = async () => (await manage("GET", "/insight/v1/fleet?state=low")).body["total_items"];
+  await until("the order follows", async () => (await low()) === 1, 30_000);
+});
+
+describe("the map", () => {
+  it("shows all tanks together at first, on any screen, whatever towns are called", async (t) => {
+    for (const size of [PHONE, DESKTOP]) {
+      const screen = await openDashboard(t, browser, service, STAFF.viewer, "/map", { viewport: size });
+      if (screen === undefined) return;
+      const { page } = screen;
+      await page.locator(".mark").first().waitFor();
+      await page.locator(".country").first().waitFor();
+      const counts = await page.locator(".bubble-count").allTextContents();
+      const singles = (await page.locator(".mark").count()) - counts.length;
+      assert.equal(
+        counts.reduce((sum, text) => sum + Number(text), singles),
+        33,
+      );
+      await page.getByRole("link", { name: "1 tank without coordinates" }).waitFor();
+      await page.getByRole("link", { name: "List 33 tanks" }).waitFor();
+      assert.match(
+        await page.locator(".map-legend").innerText(),
+        /Low: 1\s+Low within 7 days: 0\s+Silent: 0\s+No reading yet: 30\s+OK: 2/,
+      );
+      await expectGood(screen);
+    }
+  });
+
+  it("zooms by click, wheel, buttons and keys; its URL leads to the same view, and the list to what is in it", async (t) => {
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/map");
+    if (screen === undefined) return;
+    const { page } = screen;
+    const around = page.getByRole("button", { name: /^3\d tanks, the most urgent: Low/ });
+    await around.click();
+    await page.waitForURL(/at=/);
+    const list = page.getByRole("link", { name: /^List \d+ tanks?$/ });
+    await page.getByRole("link", { name: /^List (2|3)\d tanks$/ }).waitFor();
+    const before = page.url();
+    await page.mouse.move(500, 400);
+    await page.mouse.wheel(0, -400);
+    await page.waitForURL((url) => url.href !== before);
+    const zoomed = page.url();
+    await page.reload();
+    await page.locator(".mark").first().waitFor();
+    assert.equal(page.url(), zoomed);
+    await page.locator(".map").focus();
+    await page.keyboard.press("-");
+    await page.waitForURL((url) => url.href !== zoomed);
+    const outer = page.url();
+    await page.mouse.move(400, 400);
+    await page.mouse.down();
+    await page.mouse.move(460, 440, { steps: 3 });
+    await page.mouse.up();
+    await page.waitForURL((url) => url.href !== outer);
+    await page.getByRole("button", { name: "All" }).click();
+    await page.waitForURL((url) => !url.search.includes("at="));
+    assert.match((await list.getAttribute("href")) ?? "", /^\/\?bbox=/);
+    assert.deepEqual(errorsOf(screen), []);
+  });
+
+  it("opens a tank by one click or key on it; tanks in one place are listed", async (t) => {
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/map?at=60.39,5.32,200");
+    if (screen === undefined) return;
+    const { page } = screen;
+    const mark = page.getByRole("button", { name: "1 tank: OK" });
+    await mark.focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/tanks\/far$/);
+    await page.goto(`${service.url}/map?at=46.948,7.4474,4000`);
+    await page.getByRole("button", { name: /^2 tanks/ }).click();
+    await page.waitForURL(/\/\?bbox=/);
+    assert.deepEqual(errorsOf(screen), []);
+  });
+
+  it("shows customers their own tanks only", async (t) => {
+    const screen = await openDashboard(t, browser, service, "other@customers.example", "/map", { viewport: PHONE });
+    if (screen === undefined) return;
+    const { page } = screen;
+    await page.locator(".mark").first().waitFor();
+    assert.equal(await page.locator(".mark").count(), 1);
+    await page.getByRole("link", { name: "List 1 tank", exact: true }).waitFor();
+    await expectGood(screen);
+  });
+});

@@ -1,0 +1,154 @@
+// The screen of a tank, in a real browser.
+
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { expectStatus, jsonClient } from "../http/client.ts";
+import { createUser } from "../support/browser.ts";
+import { openBrowser } from "../support/chromium.ts";
+import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
+import { startService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+import { expectGood } from "./expect-good.ts";
+import { DESKTOP, openDashboard, PHONE } from "./support.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const HOSTILE = `<img src=x onerror="document.title='broken'"> 🛢️ شركة الغاز ${"W".repeat(440)}`;
+
+const service = await startService({ after }, { environment: { RATE_LIMIT: "0" } });
+const manage = jsonClient(service, await service.key({ role: "manage" }));
+const browser = await openBrowser();
+after(() => browser?.close());
+const STAFF = { viewer: "viewer@operator.example", dispatcher: "dispatcher@operator.example", admin: "admin@operator.example" };
+const BERLIN = { locale: "en-GB", timezoneId: "Europe/Berlin" };
+const now = Date.now();
+
+/** Four months: used at an even pace, with one refill. */
+function levels(): (readonly [number, number])[] {
+  return Array.from({ length: 120 * 4 }, (_, index) => {
+    const age = 120 - index / 4;
+    const level = age > 60 ? 20 + (age - 60) : 30 + age;
+    return [Math.floor(now - age * DAY + 2 * HOUR), Number(level.toFixed(1))] as const;
+  });
+}
+
+before(async () => {
+  for (const role of ["viewer", "dispatcher", "admin"] as const) await createUser(service, role, STAFF[role]);
+  await service.store.importCustomers([
+    customerRecord("cus_own", { name: HOSTILE, email: "own@customers.example" }),
+    customerRecord("cus_other", { email: "other@customers.example" }),
+  ]);
+  await service.store.importTanks([
+    tankRecord("tank_used", "cus_own", { name: "Boiler house", min_fill_alert_percentage: 20 }),
+    tankRecord("tank_hostile", "cus_own", { name: HOSTILE, location: { city: HOSTILE, country: HOSTILE } }),
+    tankRecord("tank_other", "cus_other"),
+  ]);
+  await putReadings(service.store, "tank_used", levels());
+  await putReadings(service.store, "tank_hostile", [[now - 60_000, 10]]);
+  await until(
+    "forecasts are computed",
+    async () => (await manage("GET", "/insight/v1/tanks/tank_used/forecast")).body["state"] === "ok",
+    30_000,
+  );
+});
+
+describe("the screen of a tank", () => {
+  it("shows the level, the forecast, the history as a chart and in words, and new readings by themselves", async (t) => {
+    const screen = await openDashboard(t, browser, service, STAFF.admin, "/tanks/tank_used", BERLIN);
+    if (screen === undefined) return;
+    const { page } = screen;
+    await page.getByRole("heading", { name: "Boiler house" }).waitFor();
+    await page.locator(".chart canvas").waitFor();
+    const words = (await page.getByRole("img", { name: /Chart of the level/ }).getAttribute("aria-label")) ?? "";
+    assert.match(words, /highest 90\.0 %, latest 30\.\d %\. Threshold 20\.0 %\. 1 refill\. Expected to run low on/);
+    const figures = await page.locator(".figures").innerText();
+    for (const label of ["Use per day", "Days left", "Room for a delivery", "Suggested delivery"])
+      assert.ok(figures.includes(label));
+    assert.match(figures, /Days left\s+\d+\s+probably \d+ to \d+ \(80 %\)/);
+    assert.ok((await page.locator(".bars li").count()) > 10);
+    await expectGood(screen);
+    expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: "tank_used", fill_percentage: 29.4 }), 200);
+    await page.locator(".figures", { hasText: "29.4 %" }).waitFor();
+  });
+
+  it("has ranges and a zoom by dragging in its URL, and a table of the same", async (t) => {
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/tanks/tank_used?range=year", BERLIN);
+    if (screen === undefined) return;
+    const { page } = screen;
+    await page.locator(".chart canvas").waitFor();
+    const box = await page.locator(".u-over").boundingBox();
+    assert.ok(box !== null);
+    await page.mouse.move(box.x + box.width * 0.6, box.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.75, box.y + 60, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL(/from=.*to=/);
+    await page.getByText("As a table").click();
+    await page.getByRole("columnheader", { name: "Lowest" }).waitFor();
+    await page.getByRole("link", { name: "Whole range" }).click();
+    await page.waitForURL((url) => url.search === "?range=year");
+    await page.getByRole("link", { name: "All", exact: true }).click();
+    await page.locator(".chart canvas").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Edit" }).isDisabled(), true);
+    await page.getByText("Dispatchers and admins can change tanks.").waitFor();
+    await expectGood(screen);
+  });
+
+  it("is changed by a dispatcher: errors are at the fields, and a change by somebody else is not overwritten", async (t) => {
+    const screen = await openDashboard(t, browser, service, STAFF.dispatcher, "/tanks/tank_used", { ...BERLIN, viewport: PHONE });
+    if (screen === undefined) return;
+    const { page } = screen;
+    await page.getByRole("button", { name: "Edit" }).click();
+    const threshold = page.getByLabel("Alert threshold in %");
+    await threshold.fill("500");
+    await page.getByLabel("Latitude").fill("north");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("must be a number, with a point").waitFor();
+    await page.getByLabel("Latitude").fill("91");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("must be from -90 to 90").waitFor();
+    assert.equal(await threshold.getAttribute("aria-invalid"), "true");
+    screen.errors.splice(0);
+    await expectGood(screen);
+    expectStatus(await manage("PATCH", "/manage/v1/tanks/tank_used", { name: "Boiler house 2" }), 200);
+    await threshold.fill("25");
+    await page.getByLabel("Latitude").fill("48.1");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Somebody else has changed this tank").waitFor();
+    assert.equal(await page.getByLabel("Name").inputValue(), "Boiler house 2");
+    await threshold.fill("25");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The tank was changed").waitFor();
+    assert.equal((await manage("GET", "/v1/tanks/tank_used")).body["min_fill_alert_percentage"], 25);
+  });
+
+  it("does not break with names of any kind; its alert is acknowledged", async (t) => {
+    for (const size of [PHONE, DESKTOP]) {
+      const screen = await openDashboard(t, browser, service, STAFF.admin, "/tanks/tank_hostile", { ...BERLIN, viewport: size });
+      if (screen === undefined) return;
+      await screen.page.locator(".chart canvas").waitFor();
+      await screen.page.getByText("No forecast yet").waitFor();
+      await expectGood(screen);
+      assert.ok((await screen.page.title()).includes("<img"));
+      if (size === DESKTOP) {
+        await screen.page.getByRole("button", { name: "Acknowledge" }).click();
+        await screen.page.getByText("Acknowledged, opened").waitFor();
+      }
+    }
+  });
+
+  it("shows customers their own tanks only, without what is for staff", async (t) => {
+    const own = await openDashboard(t, browser, service, "own@customers.example", "/tanks/tank_used", {
+      ...BERLIN,
+      viewport: PHONE,
+    });
+    if (own === undefined) return;
+    await own.page.locator(".chart canvas").waitFor();
+    assert.equal(await own.page.getByRole("button", { name: "Edit" }).count(), 0);
+    assert.equal(await own.page.getByRole("heading", { name: "Changes" }).count(), 0);
+    await expectGood(own);
+    const other = await openDashboard(t, browser, service, "own@customers.example", "/tanks/tank_other", BERLIN);
+    if (other === undefined) return;
+    await other.page.getByRole("heading", { name: "There is no such tank" }).waitFor();
+  });
+});
