@@ -47,6 +47,9 @@ for (const viewport of [DESKTOP, PHONE]) {
       await page.getByRole("heading", { level: 1, name: title }).waitFor();
       await page.locator(".list").first().waitFor();
       assert.deepEqual([await overflow(page), await seriousViolations(page)], [0, []], path);
+      await page.setViewportSize({ ...viewport, width: Math.max(320, viewport.width - 70) });
+      assert.equal(await overflow(page), 0, `${path}, with less space`);
+      await page.setViewportSize(viewport);
     }
     assert.equal(await page.evaluate("window.injected"), undefined);
     assert.deepEqual([unexpected(errors), requests.filter((url) => !url.startsWith(`${fleet.url}/`))], [[], []]);

@@ -4,15 +4,18 @@ import type { Notification } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { Badge } from "../components/badge.tsx";
+import { Icon } from "../components/icon.tsx";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
 import { Empty } from "../components/states.tsx";
-import { dateTime } from "../format.ts";
+import { counted, dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
 import { customerPath, href, query, tankPath, withQuery } from "../location.ts";
 import { EVENTS } from "./names.ts";
 
 const SIZE = 25;
+/** Notifications are removed then. */
+const KEPT_MS = 30 * 86_400_000;
 const STATES = [
   ["failed", "Failed"],
   ["pending", "To be sent"],
@@ -30,6 +33,12 @@ export function Notifications() {
   const again = async ({ id }: Notification) => {
     await api.manage.notifications.retry(id);
     notify({ text: "It is sent again" });
+    await live.refresh();
+  };
+  const recover = async (id: string) => {
+    const since = new Date(Date.now() - KEPT_MS).toISOString();
+    const { recovered } = await api.manage.channels.recover(id, { since });
+    notify({ text: `${counted(recovered, "notification")} sent again` });
     await live.refresh();
   };
   const columns: readonly Column<Notification>[] = [
@@ -56,8 +65,12 @@ export function Notifications() {
         {channel_id === undefined ? null : (
           <a class="chip" href={href(withQuery({ channel: undefined, page: undefined }))}>
             <span class="cut">Channel: {channel_id}</span>
-            <span class="hidden">remove this filter</span> ×
+            <Icon name="close" />
+            <span class="hidden">remove this filter</span>
           </a>
+        )}
+        {channel_id === undefined || state !== "failed" || !live.data?.total_items ? null : (
+          <ActionButton act={() => recover(channel_id)}>Send all of this channel again</ActionButton>
         )}
       </div>
       <ObjectList label="Notifications" live={live} columns={columns} idOf={({ id }) => id} empty={<None state={state} />} />
