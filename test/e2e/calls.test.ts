@@ -101,7 +101,7 @@ const FAILED: readonly Call[] = [
 
 const COMMANDS = [
   ...["serve", "demo", "import", "export", "backup", "restore", "check", "backtest", "openapi", "simulate"],
-  ...["fleet", "alert", "customer", "tank", "device", "key", "channel", "notification", "audit", "provision"],
+  ...["fleet", "alert", "customer", "tank", "device", "key", "channel", "notification", "user", "audit", "provision"],
 ];
 
 const here = workspace({ after });
@@ -149,7 +149,7 @@ test("help COMMAND is COMMAND --help, and the version has the usual names", asyn
 });
 
 test("every action of a group has a help with an example", async () => {
-  for (const group of ["alert", "customer", "tank", "device", "key", "channel", "notification"]) {
+  for (const group of ["alert", "customer", "tank", "device", "key", "channel", "notification", "user"]) {
     const { stdout: groupHelp } = await here.run([group, "--help"]);
     const actions = Array.from(groupHelp.matchAll(/^ {2}(\w+) /gm), ([, action = ""]) => action);
     assert.ok(actions.length >= 3, groupHelp);
