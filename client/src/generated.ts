@@ -173,6 +173,8 @@ export type FleetTank = {
   } | null;
   /** Age of the latest reading in seconds */
   readonly age_seconds: number | null;
+  /** When the next reading is due: after the usual interval of the tank; null where that is not known */
+  readonly next_reading_at: string | null;
   /** What is in the tank: its capacity × its fill */
   readonly remaining: {
     /** Volume */

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { ApiError, type Me } from "../../client/src/index.ts";
 import { api } from "./api.ts";
-import { here, href, navigate } from "./location.ts";
+import { here, href, location, navigate } from "./location.ts";
 
 /** From the least to the most. */
 const ROLES = ["customer", "viewer", "dispatcher", "admin"];
@@ -37,6 +37,8 @@ export async function loadSession(): Promise<void> {
 
 /** The session has ended, or there was none. */
 export function signInFirst(): void {
+  // Several requests find out at once.
+  if (location.value.path === "/sign-in") return;
   const hadSession = me.value !== undefined;
   me.value = undefined;
   const query = new URLSearchParams({ return: here(), ...(hadSession ? { ended: "1" } : {}) });

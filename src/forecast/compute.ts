@@ -1,5 +1,6 @@
 // Computes the forecast of a tank from its readings, in the thread of forecast-thread.ts.
 
+import { medianInterval } from "../domain/alerts/evaluate.ts";
 import { thinned } from "../domain/forecast/daily.ts";
 import { forecastFrom, type History, historyOf } from "../domain/forecast/forecast.ts";
 import { leakStates } from "../domain/forecast/leak.ts";
@@ -23,8 +24,17 @@ export function computeForecast({ tank, latestAt, parts, now }: ForecastTask): C
   const input = { capacity, capacity_unit, use_case, latitude: location.latitude, threshold, now };
   const { levelAt, ...values } = forecastFrom(history, input);
   // All readings until the latest were looked at, whichever of them were used.
-  const forecast = { ...values, based_on_until: latestAt, level: levelAt(now)?.p50 ?? null, leak: leakIn(history, tank) };
+  const found = { level: levelAt(now)?.p50 ?? null, leak: leakIn(history, tank), interval: usualInterval(parts) };
+  const forecast = { ...values, based_on_until: latestAt, ...found };
   return { tankId: tank.id, latestAt, forecast, refills: history.refills };
+}
+
+/** Sensors are set to another interval now and then, so only the newest readings count. */
+const RECENT_READINGS = 50;
+
+function usualInterval(parts: ForecastTask["parts"]): number | undefined {
+  const newest = parts.findLast(({ instants }) => instants.length > 1);
+  return newest === undefined ? undefined : medianInterval(newest.instants.slice(-RECENT_READINGS));
 }
 
 function leakIn(history: History, { location, use_case }: Tank): LeakState {

@@ -1,10 +1,12 @@
 // The page of the dashboard and its files, as a browser requests them.
 
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { get, type IncomingHttpHeaders } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { after, it } from "node:test";
+import { promisify } from "node:util";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { PATHS } from "../../dashboard/src/paths.ts";
 import { startService } from "../support/service.ts";
@@ -95,4 +97,12 @@ it(`the first screen loads less than ${MAX_FIRST_SCREEN_BYTES / 1000} KB of Java
   await load(fleet);
   assert.ok(loaded.size > 2 && total > 10_000, `${[...loaded]}`);
   assert.ok(total < MAX_FIRST_SCREEN_BYTES, `${total} bytes`);
+});
+
+it("a packed release contains the built dashboard", async () => {
+  const root = new URL("../../", import.meta.url);
+  const { stdout } = await promisify(execFile)("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root });
+  for (const name of ["dashboard/dist/index.html", ...readdirSync(ASSETS).map((file) => `dashboard/dist/assets/${file}`)]) {
+    assert.ok(stdout.includes(`"${name}"`), name);
+  }
 });

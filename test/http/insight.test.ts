@@ -99,6 +99,7 @@ describe("the fleet", () => {
       days_left: { p10: 0, p50: 0, p90: 0 },
       customer: { id: "f2", name: CUSTOMER.name, phone: null },
       age_seconds: 90,
+      next_reading_at: null,
       remaining: { volume: 1098.9, unit: "gallons" },
       room: { volume: 1601.1, unit: "gallons" },
       latest: { object: "telemetry", created_at: readAt, fill_percentage: 40.7 },
@@ -111,7 +112,16 @@ describe("the fleet", () => {
     assert.equal((without as Item)["state"], "insufficient_data");
     assert.equal((owner as Item)["id"], "f1");
     const volumes = { remaining: null, room: null };
-    const none = { margin: null, silent: false, days_left: null, age_seconds: null, ...volumes, latest: null, alerts: [] };
+    const none = {
+      margin: null,
+      silent: false,
+      days_left: null,
+      age_seconds: null,
+      next_reading_at: null,
+      ...volumes,
+      latest: null,
+      alerts: [],
+    };
     assert.deepEqual(unknown, { object: "fleet_tank", state: "unknown", ...none });
   });
 
@@ -168,6 +178,13 @@ describe("the fleet", () => {
     expectStatus(await manage("POST", `/manage/v1/alerts/${id}/acknowledge`), 200);
     const { open, acknowledged } = await counts(keys.operator);
     assert.deepEqual([(open as Item)["low"], (acknowledged as Item)["low"]], [2, 1]);
+  });
+
+  it("says when the next reading is due", async () => {
+    const [first] = (await fleet("?search=ok")).data as { latest: { created_at: string }; next_reading_at: string }[];
+    assert.equal(Date.parse(first?.next_reading_at ?? "") - Date.parse(first?.latest.created_at ?? ""), 90_000);
+    const [never] = (await fleet("?search=never")).data as { next_reading_at: null }[];
+    assert.equal(never?.next_reading_at, null);
   });
 
   it("is not cached: ages change", async () => {

@@ -155,13 +155,17 @@ function Use({ entry: { forecast } }: { readonly entry: FleetTank }) {
   );
 }
 
-function Age({ entry: { latest } }: { readonly entry: FleetTank }) {
+/** "2 h ago, next in 1 h": a reading that is due, and a bit late, is not worth a word. */
+function Age({ entry: { latest, next_reading_at: next } }: { readonly entry: FleetTank }) {
   if (latest === null) return <span class="dim">never</span>;
   const seconds = Math.max(0, (Date.now() - Date.parse(latest.created_at)) / 1000);
+  const remaining = next === null ? undefined : (Date.parse(next) - Date.now()) / 1000;
+  const due = remaining === undefined ? "" : remaining >= 60 ? `, next in ${duration(remaining)}` : ", next due";
   return (
-    <time dateTime={latest.created_at} title={dateTime(latest.created_at)}>
-      {seconds < 60 ? "just now" : `${duration(seconds)} ago`}
-    </time>
+    <span title={`${dateTime(latest.created_at)}${next === null ? "" : `; next due ${dateTime(next)}`}`}>
+      <time dateTime={latest.created_at}>{seconds < 60 ? "now" : `${duration(seconds)} ago`}</time>
+      <span class="dim">{due}</span>
+    </span>
   );
 }
 

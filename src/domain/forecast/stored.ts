@@ -9,8 +9,15 @@ import type { Forecast } from "./forecast.ts";
 import type { LeakState } from "./leak-state.ts";
 import type { Refill } from "./refills.ts";
 
-/** What is known of the future of a tank, without the path to it. `level`: the one to expect now; null unless the state is ok. */
-export type ForecastValues = Omit<Forecast, "levelAt"> & { readonly level: number | null; readonly leak: LeakState };
+/**
+ * What is known of the future of a tank, without the path to it. `level`: the one to expect now; null unless the state is ok.
+ * `interval`: the usual milliseconds between its readings, if it is known.
+ */
+export type ForecastValues = Omit<Forecast, "levelAt"> & {
+  readonly level: number | null;
+  readonly leak: LeakState;
+  readonly interval?: number | undefined;
+};
 export type StoredForecast = ForecastValues & { readonly computed_at: Instant };
 
 /** A tank whose forecast is to be computed, since when, and the latest reading that is known. */

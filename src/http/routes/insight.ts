@@ -65,6 +65,9 @@ export const schemas = {
         ),
       ),
       age_seconds: nullable(number({ description: "Age of the latest reading in seconds", examples: [5400] })),
+      next_reading_at: nullable(
+        instantField("When the next reading is due: after the usual interval of the tank; null where that is not known"),
+      ),
       remaining: volumeSchema("What is in the tank: its capacity × its fill", 1711.8),
       room: volumeSchema("What fits into the tank up to its whole capacity; a tank that may not be filled up has less", 988.2),
       latest: { anyOf: [ref("Telemetry"), { type: "null" }] },
@@ -179,6 +182,7 @@ function fleetObject(entry: FleetEntry, alerts: AlertsByTank, now: Instant) {
     silent: own.some(({ kind }) => kind === "silent") || (latest !== null && now - latest.created_at > SILENT_AFTER_MS),
     days_left: daysLeft(entry, now),
     age_seconds: latest === null ? null : Math.max(0, Math.floor((now - latest.created_at) / 1000)),
+    next_reading_at: nextReadingAt(entry),
     ...volumesOf(entry),
     latest: latest === null ? null : telemetryObject(latest),
     forecast: forecastObject(tank.id, entry.forecast),
@@ -188,6 +192,10 @@ function fleetObject(entry: FleetEntry, alerts: AlertsByTank, now: Instant) {
     customer: { id: tank.owner_id, ...customer },
     tank: tankObject(tank),
   };
+}
+
+function nextReadingAt({ latest, forecast }: FleetEntry): string | null {
+  return latest === null || forecast?.interval === undefined ? null : formatInstant(latest.created_at + forecast.interval);
 }
 
 /** A difference of two decimals has floating-point noise. Adding 0 turns -0 into 0. */
