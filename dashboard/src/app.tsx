@@ -10,7 +10,7 @@ import { Follower } from "./events.tsx";
 import { unreachableSince } from "./live.ts";
 import { href, match } from "./location.ts";
 import { ROUTES, type ScreenProps } from "./routes.ts";
-import { loadSession, me } from "./session.ts";
+import { loadSession, may, me } from "./session.ts";
 
 const sessionError = signal<unknown>(undefined);
 
@@ -74,6 +74,8 @@ function OpenScreen() {
   const main = useRef<HTMLElement>(null);
   const target = match.value;
   const path = target?.path;
+  const role = path === undefined ? undefined : ROUTES[path].role;
+  const isAllowed = role === undefined || may(role);
   const load = () => {
     setError(undefined);
     if (path === undefined) return;
@@ -87,8 +89,9 @@ function OpenScreen() {
   return (
     <main class="page" id="main" ref={main} tabIndex={-1}>
       {target === undefined ? <UnknownPlace /> : null}
+      {isAllowed ? null : <NotAllowed />}
       {error === undefined ? null : <ErrorState error={error} retry={load} />}
-      {opened !== undefined && target !== undefined && opened.path === path && error === undefined ? (
+      {opened !== undefined && target !== undefined && opened.path === path && error === undefined && isAllowed ? (
         <opened.Screen key={JSON.stringify(target.params)} params={target.params} />
       ) : null}
       {opened === undefined && error === undefined && target !== undefined ? <Loading /> : null}
@@ -125,6 +128,17 @@ function UnknownPlace() {
       <h1 tabIndex={-1}>There is nothing here</h1>
       <p>
         The address may be mistyped, or out of date. <a href={href("/")}>Go to the fleet</a>
+      </p>
+    </>
+  );
+}
+
+function NotAllowed() {
+  return (
+    <>
+      <h1 tabIndex={-1}>This is not for your role</h1>
+      <p>
+        An administrator can give you another one. <a href={href("/")}>Go to the fleet</a>
       </p>
     </>
   );

@@ -80,7 +80,7 @@ function createWatch<T>(load: Load<T>, report: (result: Result<T>) => void) {
 }
 
 /** Requests everything that is shown, now: after a change, or when the person asks for it. */
-async function refreshAll(): Promise<void> {
+export async function refreshAll(): Promise<void> {
   const results = await Promise.allSettled([...watched].map(({ refresh }) => refresh()));
   const isFailed = results.some(({ status }) => status === "rejected");
   failures = isFailed ? failures + 1 : 0;

@@ -53,6 +53,7 @@ function decoded(part: string): string {
 export const href = (to: string): string => BASE + to;
 
 export const tankPath = (id: string): string => `/tanks/${encodeURIComponent(id)}`;
+export const customerPath = (id: string): string => `/customers/${encodeURIComponent(id)}`;
 
 /** `replace`: the back button skips the present place. */
 export function navigate(to: string, { replace = false } = {}): void {

@@ -9,6 +9,13 @@ import { here, href, location, navigate } from "./location.ts";
 const ROLES = ["customer", "viewer", "dispatcher", "admin"];
 export type Role = "customer" | "viewer" | "dispatcher" | "admin";
 
+export const ROLE_NAMES: Readonly<Record<string, string>> = {
+  customer: "Customer",
+  viewer: "Viewer",
+  dispatcher: "Dispatcher",
+  admin: "Administrator",
+};
+
 /** Undefined until it is known. */
 export const me = signal<Me | undefined>(undefined);
 

@@ -1,7 +1,10 @@
-// A dialog with a form. The browser keeps the focus in it, and closes it with Escape.
+// A dialog with a form. The browser keeps the focus in it, and closes it with Escape. Errors of the API about a field of the form
+// are shown at that field.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { ApiError } from "../../../client/src/index.ts";
+import { FieldErrors } from "./field.tsx";
 import { messageOf } from "./states.tsx";
 
 type Props = {
@@ -15,36 +18,45 @@ type Props = {
   readonly children?: ComponentChildren;
 };
 
+type Problem = { readonly message?: string; readonly fields: Readonly<Record<string, string>> };
+const NO_PROBLEM: Problem = { fields: {} };
+
 export function Dialog({ title, action, submit, close, isDangerous = false, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [error, setError] = useState<string>();
+  const [problem, setProblem] = useState(NO_PROBLEM);
   const [isBusy, setBusy] = useState(false);
   const id = useId();
   useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => dialog.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus(), [problem]);
+  // The browser gives the focus back to where it was, which it does not if the dialog is only removed.
+  const end = () => dialog.current?.close();
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
     setBusy(true);
-    setError(undefined);
+    setProblem(NO_PROBLEM);
     try {
-      await submit(new FormData(event.currentTarget as HTMLFormElement));
-      close();
+      await submit(new FormData(form));
+      end();
     } catch (reason) {
-      setError(messageOf(reason));
+      setProblem(problemOf(reason, form));
       setBusy(false);
     }
   };
   return (
     <dialog class="dialog" ref={dialog} onClose={close} aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
+      <h2 id={id} dir="auto">
+        {title}
+      </h2>
       <form class="form" onSubmit={onSubmit}>
-        {children}
-        {error === undefined ? null : (
+        <FieldErrors.Provider value={problem.fields}>{children}</FieldErrors.Provider>
+        {problem.message === undefined ? null : (
           <p class="error-text" role="alert">
-            {error}
+            {problem.message}
           </p>
         )}
         <div class="dialog-buttons">
-          <button class="button" type="button" onClick={close}>
+          <button class="button" type="button" onClick={end}>
             Cancel
           </button>
           <button class={isDangerous ? "button danger" : "button primary"} type="submit" disabled={isBusy}>
@@ -54,4 +66,71 @@ export function Dialog({ title, action, submit, close, isDangerous = false, chil
       </form>
     </dialog>
   );
+}
+
+/** What no field of the form can show is in the message. */
+function problemOf(reason: unknown, form: HTMLFormElement): Problem {
+  if (!(reason instanceof ApiError) || reason.errors.length === 0) return { message: messageOf(reason), fields: {} };
+  const isShown = (field: string) => field !== "" && form.elements.namedItem(field) !== null;
+  const fields = Object.fromEntries(
+    reason.errors.filter(({ field }) => isShown(field)).map(({ field, message }) => [field, message]),
+  );
+  const others = reason.errors.filter(({ field }) => !isShown(field)).map(({ field, message }) => `${field} ${message}`.trim());
+  return { message: others.length === 0 ? "Some fields are not valid." : others.join(" "), fields };
+}
+
+/** What was created and is shown once, such as the secret of a key. */
+export function SecretDialog({ title, value, close, children }: SecretProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const [isCopied, setCopied] = useState(false);
+  const id = useId();
+  useEffect(() => {
+    dialog.current?.showModal();
+    input.current?.select();
+  }, []);
+  const copy = async () => {
+    input.current?.select();
+    // Browsers have it on secure pages only; elsewhere the text is selected.
+    await navigator.clipboard?.writeText(value).then(
+      () => setCopied(true),
+      () => {},
+    );
+  };
+  return (
+    <dialog class="dialog" ref={dialog} onClose={close} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      <div class="form">
+        <div>{children}</div>
+        <input ref={input} class="input secret" readOnly value={value} aria-label={title} />
+        <div class="dialog-buttons">
+          <button class="button" type="button" onClick={copy}>
+            {isCopied ? "Copied" : "Copy"}
+          </button>
+          <button class="button primary" type="button" onClick={() => dialog.current?.close()}>
+            Done
+          </button>
+        </div>
+      </div>
+    </dialog>
+  );
+}
+
+type SecretProps = {
+  readonly title: string;
+  readonly value: string;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+};
+
+type Render = (close: () => void) => ComponentChildren;
+
+/** The dialog of a screen: `open` shows one, `shown` goes into the screen. */
+export function useDialog(): { readonly open: (render: Render) => void; readonly shown: ComponentChildren } {
+  const [state, setState] = useState<{ readonly render: Render; readonly number: number }>();
+  const close = (number: number) => () => setState((present) => (present?.number === number ? undefined : present));
+  return {
+    open: (render) => setState((before) => ({ render, number: (before?.number ?? 0) + 1 })),
+    shown: state === undefined ? null : <div key={state.number}>{state.render(close(state.number))}</div>,
+  };
 }

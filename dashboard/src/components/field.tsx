@@ -1,35 +1,99 @@
-// A labelled input of a form.
+// Labelled inputs of a form, each with its help and its error.
 
-import { type ComponentChildren, h } from "preact";
-import { useId } from "preact/hooks";
+import { type ComponentChildren, createContext, h } from "preact";
+import { useContext, useId } from "preact/hooks";
 
-type Props = {
+/** Of the form around the fields, by their names. */
+export const FieldErrors = createContext<Readonly<Record<string, string>>>({});
+
+type Labels = {
   readonly label: string;
   readonly help?: ComponentChildren;
-  /** Shown below the input, and read out with it. */
+  /** Shown below the input, and read out with it. By default that of the form. */
   readonly error?: string | undefined;
   readonly name: string;
-  readonly type?: "text" | "email" | "number" | "tel" | "url" | "time" | "date";
+};
+
+type Props = Labels & {
+  readonly type?: "text" | "email" | "number" | "tel" | "url" | "time" | "date" | "search";
   readonly min?: number | string;
-  readonly max?: number;
+  readonly max?: number | string;
   readonly step?: number | "any";
   readonly maxLength?: number;
   readonly required?: boolean;
   readonly placeholder?: string;
   readonly defaultValue?: string;
-  readonly inputMode?: "numeric" | "text";
+  readonly inputMode?: "numeric" | "decimal" | "text";
   readonly autoComplete?: string;
   readonly autoFocus?: boolean;
+  readonly spellcheck?: boolean;
+  readonly dir?: "auto" | "ltr";
 };
 
-export function Field({ label, help, error, type = "text", ...input }: Props) {
+export const Field = ({ label, help, error, type = "text", ...input }: Props) => (
+  <Labelled {...{ label, help, error, name: input.name }}>{(props) => h("input", { ...input, ...props, type })}</Labelled>
+);
+
+type SelectProps = Labels & {
+  /** Value and label of each. */
+  readonly options: readonly (readonly [string, string])[];
+  readonly defaultValue?: string;
+  readonly onChange?: (value: string) => void;
+};
+
+export const SelectField = ({ label, help, error, name, options, defaultValue, onChange }: SelectProps) => (
+  <Labelled {...{ label, help, error, name }}>
+    {(props) => (
+      <select {...props} name={name} onChange={({ currentTarget }) => onChange?.(currentTarget.value)}>
+        {options.map(([value, text]) => (
+          <option key={value} value={value} selected={value === defaultValue}>
+            {text}
+          </option>
+        ))}
+      </select>
+    )}
+  </Labelled>
+);
+
+type CheckProps = {
+  readonly name: string;
+  readonly value?: string;
+  readonly defaultChecked?: boolean;
+  readonly required?: boolean;
+  readonly children: ComponentChildren;
+};
+
+export const Checkbox = ({ children, ...input }: CheckProps) => (
+  <label class="check">
+    <input {...input} type="checkbox" />
+    <span>{children}</span>
+  </label>
+);
+
+type InputProps = {
+  readonly id: string;
+  readonly class: string;
+  readonly "aria-invalid": true | undefined;
+  readonly "aria-describedby": string | undefined;
+};
+
+function Labelled({
+  label,
+  help,
+  error,
+  name,
+  children,
+}: Labels & { readonly children: (props: InputProps) => ComponentChildren }) {
   const id = useId();
-  const described = [help === undefined ? "" : `${id}-help`, error === undefined ? "" : `${id}-error`].join(" ").trim();
+  const shown = useContext(FieldErrors)[name] ?? error;
+  const described = [help === undefined ? "" : `${id}-help`, shown === undefined ? "" : `${id}-error`].join(" ").trim();
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {h("input", {
-        ...{ ...input, type, id, class: "input", "aria-invalid": error === undefined ? undefined : true },
+      {children({
+        id,
+        class: "input",
+        "aria-invalid": shown === undefined ? undefined : true,
         "aria-describedby": described === "" ? undefined : described,
       })}
       {help === undefined ? null : (
@@ -37,9 +101,9 @@ export function Field({ label, help, error, type = "text", ...input }: Props) {
           {help}
         </p>
       )}
-      {error === undefined ? null : (
+      {shown === undefined ? null : (
         <p class="error" id={`${id}-error`}>
-          {error}
+          {shown}
         </p>
       )}
     </div>

@@ -5,21 +5,23 @@ import { useEffect } from "preact/hooks";
 import { openAlerts } from "../events.tsx";
 import { href, location, match } from "../location.ts";
 import { PATHS } from "../paths.ts";
-import { may, me, type Role, signOut } from "../session.ts";
+import { ROUTES } from "../routes.ts";
+import { may, me, signOut } from "../session.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
-type Item = { readonly path: string; readonly label: string; readonly icon: IconName; readonly role: Role };
+type Item = { readonly path: string; readonly label: string; readonly icon: IconName };
 
+/** Each is shown to those who may open it. */
 const ITEMS: readonly Item[] = [
-  { path: "/", label: "Fleet", icon: "fleet", role: "customer" },
-  { path: "/map", label: "Map", icon: "map", role: "customer" },
-  { path: "/alerts", label: "Alerts", icon: "alert", role: "customer" },
-  { path: "/customers", label: "Customers", icon: "customer", role: "viewer" },
-  { path: "/devices", label: "Devices", icon: "device", role: "viewer" },
-  { path: "/channels", label: "Channels", icon: "channel", role: "admin" },
-  { path: "/keys", label: "Keys", icon: "key", role: "admin" },
-  { path: "/users", label: "Users", icon: "user", role: "admin" },
-  { path: "/audit", label: "Audit", icon: "audit", role: "admin" },
+  { path: "/", label: "Fleet", icon: "fleet" },
+  { path: "/map", label: "Map", icon: "map" },
+  { path: "/alerts", label: "Alerts", icon: "alert" },
+  { path: "/customers", label: "Customers", icon: "customer" },
+  { path: "/devices", label: "Devices", icon: "device" },
+  { path: "/channels", label: "Channels", icon: "channel" },
+  { path: "/keys", label: "Keys", icon: "key" },
+  { path: "/users", label: "Users", icon: "user" },
+  { path: "/audit", label: "Audit", icon: "audit" },
 ];
 
 const isMenuOpen = signal(false);
@@ -66,7 +68,10 @@ export function Navigation() {
   );
 }
 
-const isShown = ({ path, role }: Item): boolean => may(role) && (PATHS as readonly string[]).includes(path);
+function isShown({ path }: Item): boolean {
+  const known = PATHS.find((one) => one === path);
+  return known !== undefined && may(ROUTES[known].role ?? "customer");
+}
 
 function isCurrent(path: string): boolean {
   const [, first = ""] = (match.value?.path ?? "").split("/");
@@ -88,12 +93,16 @@ function Person() {
   if (person === undefined) return null;
   return (
     <div class="person">
-      <p>
-        <span class="cut" dir="auto">
-          {person.name}
+      <a href={href("/account")} aria-current={isCurrent("/account") ? "page" : undefined}>
+        <Icon name="customer" />
+        <span class="person-text">
+          <span class="cut" dir="auto">
+            {person.name}
+          </span>
+          <span class="cut dim">{person.email ?? person.role}</span>
+          <span class="hidden">Your account</span>
         </span>
-        <span class="cut dim">{person.email ?? person.role}</span>
-      </p>
+      </a>
       <button class="button quiet" type="button" onClick={signOut}>
         <Icon name="out" />
         Sign out

@@ -1,10 +1,8 @@
 // Search and order. Other filters, which links of other screens set, are shown as chips that remove them.
 
-import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "../components/icon.tsx";
+import { SearchField } from "../components/search-field.tsx";
 import { href, navigate, query, withQuery } from "../location.ts";
-
-const TYPING_MS = 300;
 
 const ORDERS = [
   ["", "Most urgent first"],
@@ -21,45 +19,9 @@ const CHIPS = [
 ] as const;
 
 export function FilterBar() {
-  const input = useRef<HTMLInputElement>(null);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const search = query.value.get("search") ?? "";
-  // The URL changes by links, too; not while the person types.
-  useEffect(() => {
-    if (input.current !== null && input.current.value.trim() !== search) input.current.value = search;
-  }, [search]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const apply = () => {
-    clearTimeout(timer.current);
-    const text = input.current?.value.trim() ?? "";
-    if (text !== (query.value.get("search") ?? "")) navigate(withQuery({ search: text, page: undefined }), { replace: true });
-  };
   return (
     <search class="toolbar">
-      <form
-        class="search"
-        onSubmit={(event) => {
-          event.preventDefault();
-          apply();
-        }}
-      >
-        <Icon name="search" />
-        <input
-          ref={input}
-          class="input"
-          id="search"
-          type="search"
-          aria-label="Search tanks"
-          placeholder="Tank, customer, phone, device, city"
-          autocomplete="off"
-          maxLength={128}
-          defaultValue={search}
-          onInput={() => {
-            clearTimeout(timer.current);
-            timer.current = setTimeout(apply, TYPING_MS);
-          }}
-        />
-      </form>
+      <SearchField label="Search tanks" placeholder="Tank, customer, phone, device, city" />
       <select
         class="input order"
         aria-label="Order"

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { Icon } from "../components/icon.tsx";
+import { pageInUrl } from "../components/list.tsx";
 import { Pager } from "../components/pager.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty, ErrorState, Loading } from "../components/states.tsx";
@@ -13,7 +14,7 @@ import { Counters } from "./counters.tsx";
 import { ExportDialog } from "./export-dialog.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { useFleetKeys } from "./keys.ts";
-import { filtersInUrl, loadFleet, PAGE_SIZE, pageInUrl } from "./request.ts";
+import { filtersInUrl, loadFleet, PAGE_SIZE } from "./request.ts";
 import { FleetTable, type Selection } from "./table.tsx";
 import { ThresholdDialog } from "./threshold-dialog.tsx";
 

@@ -13,6 +13,4 @@ export function filtersInUrl(): ListFleetOptions {
   return Object.fromEntries(given.filter(([, value]) => value));
 }
 
-export const pageInUrl = (): number => Math.max(1, Math.floor(Number(query.value.get("page"))) || 1);
-
 export const loadFleet = (options: ListFleetOptions) => api.insight.fleet.list(options);

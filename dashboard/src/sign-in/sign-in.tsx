@@ -9,7 +9,7 @@ import { Icon } from "../components/icon.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Loading, messageOf } from "../components/states.tsx";
 import { navigate, query } from "../location.ts";
-import { loadSession } from "../session.ts";
+import { loadSession, ROLE_NAMES } from "../session.ts";
 import { EmailForm } from "./email-form.tsx";
 import { keepReturn, takeReturn } from "./return-path.ts";
 
@@ -133,13 +133,6 @@ function StepContent({ step, setStep }: { readonly step: Step; readonly setStep:
   }
 }
 
-const ROLES: Readonly<Record<Account["role"], string>> = {
-  admin: "Administrator",
-  dispatcher: "Dispatcher",
-  viewer: "Viewer",
-  customer: "Customer",
-};
-
 function Accounts({ step, setStep }: { readonly step: Extract<Step, { name: "account" }>; readonly setStep: Go }) {
   const { accounts, email, proof } = step;
   const [isBusy, setBusy] = useState(false);
@@ -159,7 +152,7 @@ function Accounts({ step, setStep }: { readonly step: Extract<Step, { name: "acc
                 <span class="cut" dir="auto">
                   {accounts.length === 1 ? `Sign in as ${name}` : name}
                 </span>
-                <span class="cut">{ROLES[role]}</span>
+                <span class="cut">{ROLE_NAMES[role]}</span>
               </span>
               <Icon name="right" />
             </button>

@@ -1,0 +1,145 @@
+// The audit log: who did what, newest first.
+
+import type { AuditEntry, ListAuditOptions } from "../../../client/src/index.ts";
+import { api } from "../api.ts";
+import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
+import { Screen } from "../components/screen.tsx";
+import { SearchField } from "../components/search-field.tsx";
+import { Empty } from "../components/states.tsx";
+import { counted, dateTime } from "../format.ts";
+import { useLive } from "../live.ts";
+import { customerPath, href, navigate, query, tankPath, withQuery } from "../location.ts";
+
+const SIZE = 50;
+const MAX_LENGTH = 80;
+const TYPES = ["customer", "tank", "device", "key", "alert", "channel", "notification", "user"] as const;
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  { label: "When", cell: ({ created_at }) => <time dateTime={created_at}>{dateTime(created_at)}</time> },
+  {
+    label: "By",
+    cell: ({ by }) => (
+      <a href={href(withQuery({ by, page: undefined }))} title="Show only what they did" dir="auto">
+        {by}
+      </a>
+    ),
+  },
+  { label: "What", look: "title", cell: ({ action, type }) => `${type} ${action.replaceAll("_", " ")}` },
+  { label: "Object", cell: (entry) => <ObjectLink entry={entry} /> },
+  { label: "Changes", cell: (entry) => <Changes entry={entry} /> },
+];
+
+export default function Audit() {
+  const filters = filtersInUrl();
+  const request = { ...filters, page: pageInUrl(), size: SIZE };
+  const live = useLive(JSON.stringify(request), (signal) => api.manage.audit.list({ ...request, signal }));
+  const isFiltered = Object.keys(filters).length > 0;
+  return (
+    <Screen title="Audit" summary={live.data === undefined ? undefined : counted(live.data.total_items, "entry", "entries")}>
+      <search class="toolbar">
+        <select
+          class="input order"
+          aria-label="Type of object"
+          value={filters.type ?? ""}
+          onChange={({ currentTarget }) => navigate(withQuery({ type: currentTarget.value, page: undefined }))}
+        >
+          <option value="">All objects</option>
+          {TYPES.map((type) => (
+            <option key={type} value={type}>
+              {type}
+            </option>
+          ))}
+        </select>
+        <SearchField name="id" label="Id of the object" placeholder="Id of an object" />
+        <SearchField name="by" label="By whom" placeholder="By: id of a user or key" />
+        <Day name="from" label="From" />
+        <Day name="to" label="Until" />
+        {isFiltered ? (
+          <a class="button quiet" href={href("/audit")}>
+            Remove all filters
+          </a>
+        ) : null}
+      </search>
+      <ObjectList
+        label="Audit entries"
+        live={live}
+        columns={COLUMNS}
+        idOf={({ number }) => String(number)}
+        empty={
+          isFiltered ? (
+            <Empty title="No entry matches">
+              <p>
+                <a href={href("/audit")}>Show all entries</a>
+              </p>
+            </Empty>
+          ) : (
+            <Empty title="No entries yet">
+              <p>Every change of customers, tanks, devices, keys, channels and users appears here, and every sign-in.</p>
+            </Empty>
+          )
+        }
+      />
+    </Screen>
+  );
+}
+
+/** What is not known is ignored: a link of another version shows more. */
+function filtersInUrl(): ListAuditOptions {
+  const { value } = query;
+  const type = TYPES.find((one) => one === value.get("type"));
+  const [id, by, from, to] = ["id", "by", "from", "to"].map((name) => value.get(name)?.trim() ?? "");
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(id ? { id } : {}),
+    ...(by ? { by } : {}),
+    ...(isDay(from) ? { created_at_gte: new Date(`${from}T00:00`).toISOString() } : {}),
+    ...(isDay(to) ? { created_at_lte: new Date(`${to}T23:59:59.999`).toISOString() } : {}),
+  };
+}
+
+const isDay = (text = ""): boolean => !Number.isNaN(Date.parse(`${text}T00:00`));
+
+const Day = ({ name, label }: { readonly name: string; readonly label: string }) => (
+  <label class="day">
+    {label}
+    <input
+      class="input"
+      type="date"
+      value={query.value.get(name) ?? ""}
+      onChange={({ currentTarget }) => navigate(withQuery({ [name]: currentTarget.value, page: undefined }))}
+    />
+  </label>
+);
+
+function ObjectLink({ entry: { type, id } }: { readonly entry: AuditEntry }) {
+  const to = type === "tank" ? tankPath(id) : type === "customer" ? customerPath(id) : withQuery({ type, id, page: undefined });
+  return <a href={href(to)}>{id}</a>;
+}
+
+function Changes({ entry }: { readonly entry: AuditEntry }) {
+  const changes = Object.entries(entry.changes);
+  if (changes.length === 0) return <span class="dim">–</span>;
+  return (
+    <details>
+      <summary>{counted(changes.length, "field")}</summary>
+      <ul>
+        {changes.map(([field, change]) => (
+          <li key={field} dir="auto">
+            <span class="dim">{field}:</span> {describe(change)}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function describe(change: unknown): string {
+  const { from, to } = (change ?? {}) as { readonly from?: unknown; readonly to?: unknown };
+  return `${shortened(from)} → ${shortened(to)}`;
+}
+
+function shortened(value: unknown): string {
+  if (value === null || value === undefined) return "–";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH).toWellFormed()}…` : text;
+}

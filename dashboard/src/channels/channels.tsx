@@ -1,0 +1,196 @@
+// Channels, where alerts are sent, and the notifications that were sent.
+
+import type { Channel } from "../../../client/src/index.ts";
+import { api } from "../api.ts";
+import { ActionButton } from "../components/action-button.tsx";
+import { ALERT_KINDS } from "../components/alert-kinds.tsx";
+import { Badge } from "../components/badge.tsx";
+import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
+import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
+import { notify } from "../components/notices.tsx";
+import { Screen } from "../components/screen.tsx";
+import { Empty } from "../components/states.tsx";
+import { refreshAll, useLive } from "../live.ts";
+import { href, withQuery } from "../location.ts";
+import { ChannelDialog } from "./form.tsx";
+import { EVENTS } from "./names.ts";
+import { Notifications } from "./notifications.tsx";
+import { TestDialog } from "./test-dialog.tsx";
+
+const SIZE = 25;
+const VIEWS = [
+  ["channels", "Channels"],
+  ["notifications", "Notifications"],
+] as const;
+
+export default function Channels() {
+  const view = tabInUrl("view", VIEWS);
+  const dialog = useDialog();
+  const showSecret = (secret: string | null) => {
+    if (secret === null) return;
+    dialog.open((close) => (
+      <SecretDialog title="Secret of the webhook" value={secret} close={close}>
+        <p>Copy it now: it is shown only this once. The receiver checks the signature of each request with it.</p>
+      </SecretDialog>
+    ));
+  };
+  return (
+    <Screen
+      title="Channels"
+      actions={
+        <button
+          class="button primary"
+          type="button"
+          onClick={() => dialog.open((close) => <ChannelDialog close={close} showSecret={showSecret} />)}
+        >
+          Add channel
+        </button>
+      }
+    >
+      <Tabs label="Channels or notifications" name="view" options={VIEWS} />
+      {view === "channels" ? <ChannelList dialog={dialog} showSecret={showSecret} /> : <Notifications />}
+      {dialog.shown}
+    </Screen>
+  );
+}
+
+type ListProps = {
+  readonly dialog: Pick<ReturnType<typeof useDialog>, "open">;
+  readonly showSecret: (secret: string | null) => void;
+};
+
+function ChannelList({ dialog, showSecret }: ListProps) {
+  const page = pageInUrl();
+  const live = useLive(`channels ${page}`, (signal) => api.manage.channels.list({ page, size: SIZE, signal }));
+  const setState = async ({ id }: Channel, state: Channel["state"]) => {
+    await api.manage.channels.update(id, { state });
+    notify({ text: state === "active" ? "The channel is active again" : "The channel is disabled" });
+    await live.refresh();
+  };
+  const rotate = async ({ id }: Channel) => showSecret((await api.manage.channels.rotate(id, { overlap: "24h" })).secret);
+  const columns: readonly Column<Channel>[] = [
+    { label: "Channel", look: "title", cell: (channel) => <Target channel={channel} /> },
+    { label: "Sends", cell: (channel) => <Filter channel={channel} /> },
+    { label: "State", cell: (channel) => <State channel={channel} /> },
+    {
+      label: "Actions",
+      look: "buttons",
+      cell: (channel) => (
+        <>
+          {channel.state === "active" ? (
+            <button
+              class="button"
+              type="button"
+              onClick={() => dialog.open((close) => <TestDialog channel={channel} close={close} />)}
+            >
+              Test <span class="hidden">{nameOf(channel)}</span>
+            </button>
+          ) : (
+            <ActionButton act={() => setState(channel, "active")} of={nameOf(channel)} look="primary">
+              Enable again
+            </ActionButton>
+          )}
+          <button
+            class="button"
+            type="button"
+            onClick={() => dialog.open((close) => <ChannelDialog channel={channel} close={close} showSecret={showSecret} />)}
+          >
+            Edit <span class="hidden">{nameOf(channel)}</span>
+          </button>
+          {channel.type === "webhook" ? (
+            <ActionButton act={() => rotate(channel)} of={`of ${nameOf(channel)}`} look="quiet">
+              New secret
+            </ActionButton>
+          ) : null}
+          {channel.state === "active" ? (
+            <ActionButton act={() => setState(channel, "disabled")} of={nameOf(channel)} look="quiet">
+              Disable
+            </ActionButton>
+          ) : null}
+          <button
+            class="button quiet"
+            type="button"
+            onClick={() => dialog.open((close) => <DeleteDialog channel={channel} close={close} />)}
+          >
+            Delete <span class="hidden">{nameOf(channel)}</span>
+          </button>
+        </>
+      ),
+    },
+  ];
+  return (
+    <ObjectList
+      label="Channels"
+      live={live}
+      columns={columns}
+      idOf={({ id }) => id}
+      empty={
+        <Empty title="No channels yet">
+          <p>Customers get mail about their own tanks. Add a channel to send alerts to your office, or to another program.</p>
+        </Empty>
+      }
+    />
+  );
+}
+
+const nameOf = ({ description, url, to }: Channel): string => description ?? url ?? to ?? "";
+
+function Target({ channel }: { readonly channel: Channel }) {
+  const { id, type, description, url, to } = channel;
+  return (
+    <>
+      {description === null ? null : (
+        <span class="strong block" dir="auto">
+          {description}
+        </span>
+      )}
+      <span class="block break">{url ?? to}</span>
+      <span class="dim block">
+        {type === "webhook" ? "Webhook" : "E-mail"},{" "}
+        <a href={href(withQuery({ view: "notifications", channel: id, page: undefined }))}>its notifications</a>
+      </span>
+    </>
+  );
+}
+
+function Filter({ channel }: { readonly channel: Channel }) {
+  const { events, kinds, customer_id, delay, quiet_hours } = channel;
+  return (
+    <>
+      <span class="block">{events === null ? "All events" : events.map((event) => EVENTS[event]).join(", ")}</span>
+      <span class="block">{kinds === null ? "of all kinds" : kinds.map((kind) => ALERT_KINDS[kind].label).join(", ")}</span>
+      {customer_id === null ? null : <span class="dim block">only of customer {customer_id}</span>}
+      {delay === null ? null : <span class="dim block">if still unacknowledged after {delay}</span>}
+      {quiet_hours === null ? null : (
+        <span class="dim block">
+          held from {quiet_hours.from} to {quiet_hours.to} ({quiet_hours.timezone})
+        </span>
+      )}
+    </>
+  );
+}
+
+function State({ channel: { state, disabled_reason, problem } }: { readonly channel: Channel }) {
+  const reason = disabled_reason ?? problem;
+  return (
+    <>
+      {state === "disabled" ? <Badge text="Disabled" icon="close" tone="low" /> : null}
+      {state === "active" && problem !== null ? <Badge text="Problem" icon="alert" tone="soon" /> : null}
+      {state === "active" && problem === null ? <Badge text="Active" icon="check" tone="ok" /> : null}
+      {reason === null ? null : <span class="block break">{reason}</span>}
+    </>
+  );
+}
+
+function DeleteDialog({ channel, close }: { readonly channel: Channel; readonly close: () => void }) {
+  const submit = async () => {
+    await api.manage.channels.delete(channel.id);
+    notify({ text: "The channel was deleted" });
+    await refreshAll();
+  };
+  return (
+    <Dialog title={`Delete ${nameOf(channel)}?`} action="Delete" isDangerous submit={submit} close={close}>
+      <p>It is deleted for good, and notifications that are still to be sent are not sent any more. To pause it, disable it.</p>
+    </Dialog>
+  );
+}

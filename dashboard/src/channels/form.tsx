@@ -1,0 +1,156 @@
+// The form of a channel: where it sends, and what.
+
+import { useState } from "preact/hooks";
+import type { Channel } from "../../../client/src/index.ts";
+import { api } from "../api.ts";
+import { ALERT_KINDS, type AlertKind } from "../components/alert-kinds.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Checkbox, Field, SelectField } from "../components/field.tsx";
+import { notify } from "../components/notices.tsx";
+import { findCustomers, Picker } from "../components/picker.tsx";
+import { refreshAll } from "../live.ts";
+import { CHANNEL_EVENTS, EVENTS } from "./names.ts";
+
+const KINDS = Object.keys(ALERT_KINDS) as AlertKind[];
+const TYPES = [
+  ["email", "E-mail: to an address"],
+  ["webhook", "Webhook: to another program"],
+] as const;
+
+type Props = {
+  /** To change; without it, one is created. */
+  readonly channel?: Channel;
+  readonly close: () => void;
+  readonly showSecret: (secret: string | null) => void;
+};
+
+export function ChannelDialog({ channel, close, showSecret }: Props) {
+  const [type, setType] = useState<Channel["type"]>(channel?.type ?? "email");
+  const submit = async (form: FormData) => {
+    const fields = fieldsOf(form);
+    if (channel !== undefined) {
+      const change = type === "webhook" ? { ...fields, url: textIn(form, "url") } : { ...fields, ...mailFields(form) };
+      await api.manage.channels.update(channel.id, change);
+      notify({ text: "The channel was changed" });
+    } else if (type === "webhook") {
+      showSecret((await api.manage.channels.create({ type, url: textIn(form, "url"), ...fields })).secret);
+    } else {
+      await api.manage.channels.create({ type, ...fields, ...mailFields(form) });
+      notify({ text: "The channel was added: send a test" });
+    }
+    await refreshAll();
+  };
+  const isNew = channel === undefined;
+  return (
+    <Dialog title={isNew ? "Add channel" : "Edit channel"} action={isNew ? "Add" : "Save"} submit={submit} close={close}>
+      {isNew ? (
+        <SelectField
+          label="Type"
+          name="type"
+          options={TYPES}
+          defaultValue={type}
+          onChange={(value) => setType(value === "webhook" ? "webhook" : "email")}
+        />
+      ) : null}
+      {type === "webhook" ? (
+        <Field
+          key="url"
+          label="URL"
+          name="url"
+          type="url"
+          required
+          defaultValue={channel?.url ?? ""}
+          help="https, at a public address, or one that the setting WEBHOOK_ALLOW opens."
+        />
+      ) : (
+        <Field key="to" label="Address" name="to" type="email" required maxLength={254} defaultValue={channel?.to ?? ""} />
+      )}
+      <Field label="Description" name="description" defaultValue={channel?.description ?? ""} help="Optional." dir="auto" />
+      <Choices legend="Events" name="events" all={CHANNEL_EVENTS} labels={EVENTS} chosen={channel?.events ?? null} />
+      <Choices legend="Kinds of alerts" name="kinds" all={KINDS} labels={KIND_LABELS} chosen={channel?.kinds ?? null} />
+      <Picker
+        label="Only of one customer"
+        placeholder="How the name begins"
+        name="customer_id"
+        none="All customers"
+        initial={initialCustomer(channel)}
+        search={findCustomers}
+      />
+      <Field
+        label="Only if still unacknowledged after"
+        name="delay"
+        defaultValue={channel?.delay ?? ""}
+        placeholder="4h"
+        help="Such as 30m, 4h or 2d; empty: at once."
+      />
+      {type === "email" ? <QuietHours hours={channel?.quiet_hours ?? null} /> : null}
+    </Dialog>
+  );
+}
+
+const KIND_LABELS = Object.fromEntries(KINDS.map((kind) => [kind, ALERT_KINDS[kind].label])) as Record<AlertKind, string>;
+
+const initialCustomer = (channel: Channel | undefined) =>
+  channel === undefined || channel.customer_id === null ? undefined : { id: channel.customer_id, title: channel.customer_id };
+
+type ChoicesProps<T extends string> = {
+  readonly legend: string;
+  readonly name: string;
+  readonly all: readonly T[];
+  readonly labels: Readonly<Record<T, string>>;
+  /** null: all. */
+  readonly chosen: readonly string[] | null;
+};
+
+function Choices<T extends string>({ legend, name, all, labels, chosen }: ChoicesProps<T>) {
+  return (
+    <fieldset class="choices">
+      <legend>{legend}</legend>
+      {all.map((one) => (
+        <Checkbox key={one} name={name} value={one} defaultChecked={chosen === null || chosen.includes(one)}>
+          {labels[one]}
+        </Checkbox>
+      ))}
+    </fieldset>
+  );
+}
+
+function QuietHours({ hours }: { readonly hours: Channel["quiet_hours"] }) {
+  const zone = hours?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return (
+    <fieldset class="fieldset">
+      <legend>Quiet hours</legend>
+      <p class="dim">Mail is held then, and sent afterwards. Empty: none.</p>
+      <div class="field-grid">
+        <Field label="From" name="quiet_hours.from" type="time" defaultValue={hours?.from ?? ""} />
+        <Field label="To" name="quiet_hours.to" type="time" defaultValue={hours?.to ?? ""} />
+        <Field label="Time zone" name="quiet_hours.timezone" defaultValue={zone} spellcheck={false} />
+      </div>
+    </fieldset>
+  );
+}
+
+const textIn = (form: FormData, name: string): string => String(form.get(name) ?? "").trim();
+
+/** All of them: also those that a later version adds. */
+function chosenIn<T extends string>(form: FormData, name: string, all: readonly T[]): readonly T[] | null {
+  const chosen = all.filter((one) => form.getAll(name).includes(one));
+  return chosen.length === all.length ? null : chosen;
+}
+
+const fieldsOf = (form: FormData) => ({
+  description: textIn(form, "description") || null,
+  events: chosenIn(form, "events", CHANNEL_EVENTS),
+  kinds: chosenIn(form, "kinds", KINDS),
+  customer_id: textIn(form, "customer_id") || null,
+  delay: textIn(form, "delay") || null,
+});
+
+function mailFields(form: FormData) {
+  const [from, to] = [textIn(form, "quiet_hours.from"), textIn(form, "quiet_hours.to")];
+  const hasHours = from !== "" || to !== "";
+  return {
+    to: textIn(form, "to"),
+    quiet_hours: hasHours ? { from, to, timezone: textIn(form, "quiet_hours.timezone") } : null,
+  };
+}

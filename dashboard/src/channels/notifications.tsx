@@ -1,0 +1,134 @@
+// Notifications: what was sent to channels and customers, and what became of each attempt.
+
+import type { Notification } from "../../../client/src/index.ts";
+import { api } from "../api.ts";
+import { ActionButton } from "../components/action-button.tsx";
+import { Badge } from "../components/badge.tsx";
+import { Icon } from "../components/icon.tsx";
+import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
+import { notify } from "../components/notices.tsx";
+import { Empty } from "../components/states.tsx";
+import { counted, dateTime } from "../format.ts";
+import { useLive } from "../live.ts";
+import { customerPath, href, query, tankPath, withQuery } from "../location.ts";
+import { EVENTS } from "./names.ts";
+
+const SIZE = 25;
+/** Notifications are removed then. */
+const KEPT_MS = 30 * 86_400_000;
+const STATES = [
+  ["failed", "Failed"],
+  ["pending", "To be sent"],
+  ["delivered", "Delivered"],
+  ["expired", "Not sent in time"],
+] as const;
+
+export function Notifications() {
+  const state = tabInUrl("state", STATES) as Notification["state"];
+  const channel_id = query.value.get("channel") ?? undefined;
+  const request = { state, page: pageInUrl(), size: SIZE, ...(channel_id === undefined ? {} : { channel_id }) };
+  const live = useLive(`notifications ${JSON.stringify(request)}`, (signal) =>
+    api.manage.notifications.list({ ...request, signal }),
+  );
+  const again = async ({ id }: Notification) => {
+    await api.manage.notifications.retry(id);
+    notify({ text: "It is sent again" });
+    await live.refresh();
+  };
+  const recover = async (id: string) => {
+    const since = new Date(Date.now() - KEPT_MS).toISOString();
+    const { recovered } = await api.manage.channels.recover(id, { since });
+    notify({ text: `${counted(recovered, "notification")} sent again` });
+    await live.refresh();
+  };
+  const columns: readonly Column<Notification>[] = [
+    { label: "About", look: "title", cell: (one) => <About notification={one} /> },
+    { label: "To", cell: (one) => <Recipient notification={one} /> },
+    { label: "Created", cell: ({ created_at }) => dateTime(created_at) },
+    { label: "State", cell: (one) => <NotificationState notification={one} /> },
+    { label: "Attempts", cell: (one) => <Attempts notification={one} /> },
+    {
+      label: "Actions",
+      look: "buttons",
+      cell: (one) =>
+        one.state === "delivered" ? null : (
+          <ActionButton act={() => again(one)} of={`${EVENTS[one.event]} of ${dateTime(one.created_at)}`}>
+            {one.state === "pending" ? "Send now" : "Send again"}
+          </ActionButton>
+        ),
+    },
+  ];
+  return (
+    <>
+      <div class="toolbar">
+        <Tabs label="State of the notifications" name="state" options={STATES} />
+        {channel_id === undefined ? null : (
+          <a class="chip" href={href(withQuery({ channel: undefined, page: undefined }))}>
+            <span class="cut">Channel: {channel_id}</span>
+            <Icon name="close" />
+            <span class="hidden">remove this filter</span>
+          </a>
+        )}
+        {channel_id === undefined || state !== "failed" || !live.data?.total_items ? null : (
+          <ActionButton act={() => recover(channel_id)}>Send all of this channel again</ActionButton>
+        )}
+      </div>
+      <ObjectList label="Notifications" live={live} columns={columns} idOf={({ id }) => id} empty={<None state={state} />} />
+    </>
+  );
+}
+
+function None({ state }: { readonly state: Notification["state"] }) {
+  if (state === "pending") return <Empty title="Nothing is to be sent" />;
+  if (state === "delivered") return <Empty title="Nothing was delivered in the last 30 days" />;
+  if (state === "expired") return <Empty title="Everything was sent in time" />;
+  return (
+    <Empty title="No failed notifications">
+      <p>A notification appears here if it could not be sent after several attempts. It can then be sent again.</p>
+    </Empty>
+  );
+}
+
+function About({ notification: { event, tank_id } }: { readonly notification: Notification }) {
+  return tank_id === null ? <span>{EVENTS[event]}</span> : <a href={href(tankPath(tank_id))}>{EVENTS[event]}</a>;
+}
+
+function Recipient({ notification: { channel_id, customer_id } }: { readonly notification: Notification }) {
+  if (customer_id !== null) return <a href={href(customerPath(customer_id))}>customer {customer_id}</a>;
+  return <span>channel {channel_id}</span>;
+}
+
+export function NotificationState({ notification: { state, next_attempt_at } }: { readonly notification: Notification }) {
+  switch (state) {
+    case "delivered":
+      return <Badge text="Delivered" icon="check" tone="ok" />;
+    case "pending":
+      return (
+        <>
+          <Badge text="To be sent" icon="clock" tone="soon" />
+          {next_attempt_at === null ? null : <span class="dim block">{dateTime(next_attempt_at)}</span>}
+        </>
+      );
+    case "failed":
+      return <Badge text="Failed" icon="alert" tone="low" />;
+    case "expired":
+      return <Badge text="Not sent in time" icon="clock" tone="silent" />;
+  }
+}
+
+/** The last one; the number of all. */
+export function Attempts({ notification: { attempts } }: { readonly notification: Notification }) {
+  const last = attempts.at(-1);
+  if (last === undefined) return <span class="dim block">No attempt yet</span>;
+  return (
+    <>
+      <span class="block break">
+        {last.error ?? "Accepted"}
+        {last.status === null ? "" : ` (${last.status})`}
+      </span>
+      <span class="dim block">
+        Attempt {attempts.length}, {dateTime(last.at)}, {last.duration_ms} ms
+      </span>
+    </>
+  );
+}

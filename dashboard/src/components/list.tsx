@@ -1,0 +1,104 @@
+// A list of objects: one a row, on a phone one a card, with the pages below; or what is shown instead of it.
+
+import type { ComponentChildren } from "preact";
+import type { Live } from "../live.ts";
+import { href, query, withQuery } from "../location.ts";
+import { Pager } from "./pager.tsx";
+import { ErrorState, Loading } from "./states.tsx";
+
+type Page<T> = {
+  readonly data: readonly T[];
+  readonly page: number;
+  readonly size: number;
+  readonly total_pages: number;
+  readonly total_items: number;
+};
+
+export type Column<T> = {
+  readonly label: string;
+  readonly cell: (item: T) => ComponentChildren;
+  readonly look?: "number" | "buttons" | "title";
+};
+
+type Props<T> = {
+  /** What is listed, for screen readers. */
+  readonly label: string;
+  readonly live: Live<Page<T>>;
+  readonly columns: readonly Column<T>[];
+  readonly idOf: (item: T) => string;
+  /** Shown if there are none: what to do next. */
+  readonly empty: ComponentChildren;
+};
+
+/** With roles, because on a phone the rows are shown as cards, and browsers would then see no table. */
+export function ObjectList<T>({ label, live, columns, idOf, empty }: Props<T>) {
+  const { data, error, isCurrent, refresh } = live;
+  if (data === undefined) return error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />;
+  return (
+    <div class={isCurrent ? "list" : "list waiting"} aria-busy={!isCurrent}>
+      {error === undefined ? null : <ErrorState error={error} retry={refresh} />}
+      {data.total_items === 0 ? (
+        empty
+      ) : (
+        <div class="table-box">
+          <table class="table cards" role="table" aria-label={label}>
+            <thead role="rowgroup">
+              <tr role="row">
+                {columns.map(({ label: name, look }) => (
+                  <th key={name} class={look} role="columnheader" scope="col">
+                    {look === "buttons" ? <span class="hidden">{name}</span> : name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody role="rowgroup">
+              {data.data.map((item) => (
+                <tr key={idOf(item)} role="row">
+                  {columns.map(({ label: name, cell, look }) => (
+                    <td key={name} class={look} role="cell" data-label={name}>
+                      {look === "buttons" ? <div class="actions">{cell(item)}</div> : <div>{cell(item)}</div>}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {data.total_pages > 1 || data.page > 1 ? <Pager list={data} /> : null}
+    </div>
+  );
+}
+
+export const pageInUrl = (): number => Math.max(1, Math.floor(Number(query.value.get("page"))) || 1);
+
+/** Views of a screen, by a parameter of the URL. `options`: value and label; the first is shown if none is given. */
+type TabsProps = { readonly label: string; readonly name: string; readonly options: readonly (readonly [string, string])[] };
+
+export function Tabs({ label, name, options }: TabsProps) {
+  const [first] = options;
+  const present = tabInUrl(name, options);
+  return (
+    <nav aria-label={label}>
+      <ul class="tabs">
+        {options.map(([value, text]) => (
+          <li key={value}>
+            <a
+              class="tab"
+              href={href(withQuery({ [name]: value === first?.[0] ? undefined : value, page: undefined }))}
+              aria-current={value === present ? "page" : undefined}
+            >
+              {text}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+/** A value that is not known is ignored: a link of another version shows the first. */
+export function tabInUrl(name: string, options: TabsProps["options"]): string {
+  const given = query.value.get(name);
+  return (options.find(([value]) => value === given) ?? options[0])?.[0] ?? "";
+}

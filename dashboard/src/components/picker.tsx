@@ -1,0 +1,114 @@
+// Chooses one object of many in a form: a search, and what it finds as radio buttons.
+
+import { useContext, useEffect, useId, useState } from "preact/hooks";
+import { api } from "../api.ts";
+import { FieldErrors } from "./field.tsx";
+import { messageOf } from "./states.tsx";
+
+const TYPING_MS = 250;
+
+export type Choice = { readonly id: string; readonly title: string; readonly detail?: string };
+
+type Props = {
+  readonly label: string;
+  readonly help?: string;
+  readonly placeholder: string;
+  /** Of the chosen id in the form. */
+  readonly name: string;
+  /** Chosen at first. */
+  readonly initial?: Choice | undefined;
+  /** What is not to be chosen at all; without it, one must be chosen. */
+  readonly none?: string;
+  readonly search: (text: string, signal: AbortSignal) => Promise<readonly Choice[]>;
+  readonly onChoose?: (choice: Choice | undefined) => void;
+};
+
+export function Picker({ label, help, placeholder, name, initial, none, search, onChoose }: Props) {
+  const [text, setText] = useState("");
+  const [found, setFound] = useState<readonly Choice[]>([]);
+  const [chosen, setChosen] = useState(initial);
+  const [problem, setProblem] = useState<string>();
+  const id = useId();
+  const error = useContext(FieldErrors)[name] ?? problem;
+  useEffect(() => {
+    const controller = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        const results = await search(text.trim(), controller.signal);
+        setFound(results);
+        setProblem(undefined);
+      } catch (reason) {
+        if (!controller.signal.aborted) setProblem(messageOf(reason));
+      }
+    }, TYPING_MS);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [text]);
+  const choose = (choice: Choice | undefined) => {
+    setChosen(choice);
+    onChoose?.(choice);
+  };
+  // What is chosen stays, whatever is searched for afterwards.
+  const others = found.filter((choice) => choice.id !== chosen?.id);
+  const options = chosen === undefined ? others : [chosen, ...others];
+  return (
+    <fieldset class="field picker" aria-describedby={error === undefined ? undefined : `${id}-error`}>
+      <legend class="label">{label}</legend>
+      <input
+        class="input"
+        type="search"
+        aria-label={`Search: ${label}`}
+        placeholder={placeholder}
+        autocomplete="off"
+        maxLength={128}
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
+      />
+      {help === undefined ? null : <p class="help">{help}</p>}
+      <div class="picker-options">
+        {none === undefined ? null : (
+          <label class="check">
+            <input type="radio" name={name} value="" checked={chosen === undefined} onChange={() => choose(undefined)} />
+            <span>{none}</span>
+          </label>
+        )}
+        {options.map((choice) => (
+          <label class="check" key={choice.id}>
+            <input
+              type="radio"
+              name={name}
+              value={choice.id}
+              required={none === undefined}
+              checked={choice.id === chosen?.id}
+              onChange={() => choose(choice)}
+            />
+            <span class="check-text">
+              <span class="cut" dir="auto">
+                {choice.title}
+              </span>
+              {choice.detail === undefined ? null : (
+                <span class="cut dim" dir="auto">
+                  {choice.detail}
+                </span>
+              )}
+            </span>
+          </label>
+        ))}
+        {options.length === 0 ? <p class="dim">{text === "" ? "None yet." : "Nothing found."}</p> : null}
+      </div>
+      {error === undefined ? null : (
+        <p class="error" id={`${id}-error`}>
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+export async function findCustomers(name: string, signal: AbortSignal): Promise<readonly Choice[]> {
+  const { data } = await api.manage.customers.list({ size: 6, signal, ...(name === "" ? {} : { name }) });
+  return data.map((customer) => ({ id: customer.id, title: customer.name, detail: customer.email }));
+}

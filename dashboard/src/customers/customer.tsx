@@ -1,0 +1,201 @@
+// A customer: who it is, its tanks, and what can be done about it.
+
+import type { FleetTank, ManagedCustomer, ManagedTank } from "../../../client/src/index.ts";
+import { api } from "../api.ts";
+import { ActionButton } from "../components/action-button.tsx";
+import { AlertBadge, Badge } from "../components/badge.tsx";
+import { useDialog } from "../components/dialog.tsx";
+import { Icon } from "../components/icon.tsx";
+import { Level } from "../components/level.tsx";
+import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
+import { notify } from "../components/notices.tsx";
+import { Screen } from "../components/screen.tsx";
+import { Sessions } from "../components/sessions.tsx";
+import { Empty, ErrorState, Loading } from "../components/states.tsx";
+import { dateTime, place } from "../format.ts";
+import { useLive } from "../live.ts";
+import { href, tankPath } from "../location.ts";
+import type { ScreenProps } from "../routes.ts";
+import { may } from "../session.ts";
+import { CustomerDialog, DeleteDialog, RestoreDialog, TankDialog } from "./dialogs.tsx";
+
+const SIZE = 25;
+
+export default function Customer({ params: { id = "" } }: ScreenProps) {
+  const { data, error, refresh } = useLive(`customer ${id}`, (signal) => api.manage.customers.retrieve(id, { signal }));
+  if (data === undefined) {
+    return <Screen title="Customer">{error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />}</Screen>;
+  }
+  return <Loaded customer={data} changed={refresh} />;
+}
+
+type Props = { readonly customer: ManagedCustomer; readonly changed: () => Promise<void> };
+
+function Loaded({ customer, changed }: Props) {
+  const dialog = useDialog();
+  const canChange = may("dispatcher");
+  const { deleted, name } = customer;
+  const openWith = (Form: typeof DeleteDialog) => () =>
+    dialog.open((close) => <Form customer={customer} close={close} done={changed} />);
+  const edit = () => dialog.open((close) => <CustomerDialog customer={customer} close={close} done={changed} />);
+  return (
+    <Screen
+      title={name}
+      summary={<a href={href("/customers")}>All customers</a>}
+      actions={
+        !canChange ? undefined : deleted ? (
+          <button class="button primary" type="button" onClick={openWith(RestoreDialog)}>
+            Restore
+          </button>
+        ) : (
+          <>
+            <button class="button" type="button" onClick={edit}>
+              <Icon name="edit" />
+              Edit
+            </button>
+            <button class="button" type="button" onClick={openWith(TankDialog)}>
+              Add tank
+            </button>
+            <button class="button danger" type="button" onClick={openWith(DeleteDialog)}>
+              Delete
+            </button>
+          </>
+        )
+      }
+    >
+      {deleted ? (
+        <p class="note" role="status">
+          This customer is deleted: nobody can sign in as it, and its keys do not work. Its data is kept, and it can be restored.
+        </p>
+      ) : null}
+      <Facts customer={customer} changed={changed} />
+      <section class="section" aria-labelledby="tanks">
+        <h2 id="tanks">Tanks</h2>
+        {deleted ? <DeletedTanks id={customer.id} /> : <Tanks id={customer.id} />}
+      </section>
+      {may("admin") && !deleted ? <CustomerSessions id={customer.id} /> : null}
+      {dialog.shown}
+    </Screen>
+  );
+}
+
+function Facts({ customer, changed }: Props) {
+  const { id, email, phone, is_verified, last_seen_at, created_at, notifications, deleted } = customer;
+  const verify = async () => {
+    await api.manage.customers.verification(id);
+    notify({ text: `A link was sent to ${email}` });
+    await changed();
+  };
+  return (
+    <section class="card section" aria-label="Customer">
+      <dl class="facts">
+        <dt>E-mail</dt>
+        <dd>
+          <a href={`mailto:${email}`}>{email}</a>{" "}
+          {is_verified ? <Badge text="Verified" icon="check" tone="ok" /> : <Badge text="Not verified" icon="unknown" />}
+        </dd>
+        <dt>Phone</dt>
+        <dd>{phone === null ? "–" : <a href={`tel:${phone}`}>{phone}</a>}</dd>
+        <dt>Mail about alerts</dt>
+        <dd>{mailOf(customer)}</dd>
+        <dt>Language</dt>
+        <dd>{notifications.language === null ? "by the country of the tank" : LANGUAGES[notifications.language]}</dd>
+        <dt>Last seen</dt>
+        <dd>{last_seen_at === null ? "never" : dateTime(last_seen_at)}</dd>
+        <dt>Created</dt>
+        <dd>{dateTime(created_at)}</dd>
+        <dt>Id</dt>
+        <dd>
+          <code>{id}</code>
+        </dd>
+      </dl>
+      {is_verified || deleted || !may("dispatcher") ? null : (
+        <ActionButton act={verify}>Send a link to verify the address</ActionButton>
+      )}
+    </section>
+  );
+}
+
+const LANGUAGES = { en: "English", de: "German" } as const;
+
+function mailOf({ is_verified, notifications: { unsubscribed_at } }: ManagedCustomer): string {
+  if (unsubscribed_at !== null) return `not wanted, since ${dateTime(unsubscribed_at)}`;
+  return is_verified ? "sent when a tank is low" : "none until the address is verified";
+}
+
+const TANKS: readonly Column<FleetTank>[] = [
+  {
+    label: "Tank",
+    look: "title",
+    cell: ({ tank }) => (
+      <a href={href(tankPath(tank.id))} dir="auto">
+        {tank.name}
+      </a>
+    ),
+  },
+  { label: "Place", cell: ({ tank }) => place(tank.location) || "–" },
+  {
+    label: "Level",
+    cell: ({ tank, latest }) => <Level fill={latest?.fill_percentage ?? null} threshold={tank.min_fill_alert_percentage} />,
+  },
+  {
+    label: "Last reading",
+    cell: ({ latest }) => (latest === null ? <span class="dim">never</span> : dateTime(latest.created_at)),
+  },
+  {
+    label: "Alerts",
+    cell: ({ alerts }) =>
+      alerts.length === 0 ? (
+        <span class="dim">none</span>
+      ) : (
+        <span class="badges">
+          {alerts.map((alert) => (
+            <AlertBadge key={alert.id} alert={alert} />
+          ))}
+        </span>
+      ),
+  },
+];
+
+function Tanks({ id }: { readonly id: string }) {
+  const page = pageInUrl();
+  const live = useLive(`tanks ${id} ${page}`, (signal) => api.insight.fleet.list({ owner_id: id, page, size: SIZE, signal }));
+  const empty = (
+    <Empty title="No tanks yet">
+      {may("dispatcher") ? <p>“Add tank” above registers the first one; you need the id of its device.</p> : null}
+    </Empty>
+  );
+  return <ObjectList label="Tanks" live={live} columns={TANKS} idOf={({ tank }) => tank.id} empty={empty} />;
+}
+
+const DELETED_TANKS: readonly Column<ManagedTank>[] = [
+  { label: "Tank", look: "title", cell: ({ name }) => <span dir="auto">{name}</span> },
+  { label: "Place", cell: ({ location }) => place(location) || "–" },
+  { label: "Device", cell: ({ assigned_device_id }) => <code>{assigned_device_id}</code> },
+];
+
+function DeletedTanks({ id }: { readonly id: string }) {
+  const page = pageInUrl();
+  const live = useLive(`deleted tanks ${id} ${page}`, (signal) =>
+    api.manage.tanks.list({ owner_id: id, deleted: true, page, size: SIZE, signal }),
+  );
+  return (
+    <ObjectList
+      label="Deleted tanks"
+      live={live}
+      columns={DELETED_TANKS}
+      idOf={(tank) => tank.id}
+      empty={<Empty title="No deleted tanks" />}
+    />
+  );
+}
+
+function CustomerSessions({ id }: { readonly id: string }) {
+  const live = useLive(`sessions of ${id}`, (signal) => api.manage.customers.sessions(id, { size: SIZE, signal }));
+  return (
+    <section class="section" aria-labelledby="sessions">
+      <h2 id="sessions">Where this customer is signed in</h2>
+      <Sessions live={live} end={(session) => api.manage.sessions.delete(session.id)} />
+    </section>
+  );
+}

@@ -1,0 +1,165 @@
+// Forms about a customer: create, change, delete, restore, and add a tank.
+
+import type { ManagedCustomer } from "../../../client/src/index.ts";
+import { api } from "../api.ts";
+import { Dialog } from "../components/dialog.tsx";
+import { Checkbox, Field, SelectField } from "../components/field.tsx";
+import { notify } from "../components/notices.tsx";
+import { counted } from "../format.ts";
+
+const LANGUAGES = [
+  ["", "By the country of the tank"],
+  ["en", "English"],
+  ["de", "German"],
+] as const;
+
+type CustomerProps = {
+  /** To change; without it, one is created. */
+  readonly customer?: ManagedCustomer;
+  readonly close: () => void;
+  readonly done: (customer: ManagedCustomer) => unknown;
+};
+
+const textIn = (form: FormData, name: string): string => String(form.get(name) ?? "").trim();
+
+export function CustomerDialog({ customer, close, done }: CustomerProps) {
+  const submit = async (form: FormData) => {
+    const language = LANGUAGES.map(([value]) => value).find((value) => value === form.get("notifications.language")) ?? "";
+    const fields = {
+      name: textIn(form, "name"),
+      email: textIn(form, "email"),
+      phone: textIn(form, "phone") || null,
+      notifications: { language: language === "" ? null : language },
+    };
+    const stored =
+      customer === undefined
+        ? await api.manage.customers.create(fields)
+        : await api.manage.customers.update(customer.id, fields, { ifMatch: customer });
+    notify({ text: customer === undefined ? `${stored.name} was added` : "The customer was changed" });
+    await done(stored);
+  };
+  const isNew = customer === undefined;
+  return (
+    <Dialog title={isNew ? "Add customer" : "Edit customer"} action={isNew ? "Add" : "Save"} submit={submit} close={close}>
+      <Field label="Name" name="name" required maxLength={512} defaultValue={customer?.name ?? ""} dir="auto" autoFocus />
+      <Field
+        label="E-mail address"
+        name="email"
+        type="email"
+        required
+        maxLength={254}
+        defaultValue={customer?.email ?? ""}
+        help={
+          isNew
+            ? "The customer signs in with it, and gets mail once it is verified."
+            : "Another address must be verified again, and ends the customer's sessions."
+        }
+      />
+      <Field label="Phone" name="phone" type="tel" maxLength={64} defaultValue={customer?.phone ?? ""} help="Optional." />
+      <SelectField
+        label="Language of mail"
+        name="notifications.language"
+        options={LANGUAGES}
+        defaultValue={customer?.notifications.language ?? ""}
+      />
+    </Dialog>
+  );
+}
+
+type Props = { readonly customer: ManagedCustomer; readonly close: () => void; readonly done: () => unknown };
+
+export function DeleteDialog({ customer, close, done }: Props) {
+  const { id, name, tank_count } = customer;
+  const submit = async () => {
+    await api.manage.customers.delete(id, { ifMatch: customer, ...(tank_count === 0 ? {} : { tanks: true }) });
+    notify({ text: `${name} was deleted` });
+    await done();
+  };
+  return (
+    <Dialog title={`Delete ${name}?`} action="Delete" isDangerous submit={submit} close={close}>
+      <ul class="bullets">
+        <li>The customer is signed out, cannot sign in any more, and gets no mail.</li>
+        <li>Keys of this customer stop working.</li>
+        {tank_count === 0 ? null : (
+          <li>
+            {counted(tank_count, "tank")} of this customer are deleted, too; their alerts close, and their devices become free.
+          </li>
+        )}
+        <li>Nothing is lost: the customer, the tanks and their readings can be restored.</li>
+      </ul>
+      {tank_count === 0 ? null : (
+        <Checkbox name="tanks" required>
+          Yes, also delete {counted(tank_count, "tank")}
+        </Checkbox>
+      )}
+    </Dialog>
+  );
+}
+
+export function RestoreDialog({ customer, close, done }: Props) {
+  const submit = async (form: FormData) => {
+    await api.manage.customers.restore(customer.id, { ifMatch: customer, tanks: form.has("tanks") });
+    notify({ text: `${customer.name} was restored` });
+    await done();
+  };
+  return (
+    <Dialog title={`Restore ${customer.name}?`} action="Restore" submit={submit} close={close}>
+      <p>The customer can sign in again, and keys that are not revoked work again.</p>
+      <Checkbox name="tanks" defaultChecked>
+        Also restore the tanks that were deleted together with the customer
+      </Checkbox>
+    </Dialog>
+  );
+}
+
+const UNITS = [
+  ["liters", "Litres"],
+  ["gallons", "Gallons"],
+] as const;
+
+export function TankDialog({ customer, close, done }: Props) {
+  const submit = async (form: FormData) => {
+    const city = textIn(form, "location.city");
+    const { name, taken_in } = await api.manage.tanks.create({
+      owner_id: customer.id,
+      name: textIn(form, "name"),
+      assigned_device_id: textIn(form, "assigned_device_id"),
+      capacity: Number(form.get("capacity")),
+      capacity_unit: form.get("capacity_unit") === "gallons" ? "gallons" : "liters",
+      min_fill_alert_percentage: Number(form.get("min_fill_alert_percentage")),
+      ...(city === "" ? {} : { location: { city } }),
+    });
+    const stored = taken_in === null ? "" : `; ${counted(taken_in.readings, "pending reading")} stored`;
+    notify({ text: `${name} was added${stored}` });
+    await done();
+  };
+  return (
+    <Dialog title={`Add a tank of ${customer.name}`} action="Add" submit={submit} close={close}>
+      <Field label="Name" name="name" required maxLength={512} dir="auto" autoFocus />
+      <Field
+        label="Device"
+        name="assigned_device_id"
+        required
+        spellcheck={false}
+        autoComplete="off"
+        help="The id of the device. Readings of it that are pending are stored at once."
+      />
+      <div class="field-grid">
+        <Field label="Capacity" name="capacity" type="number" min={0} step="any" inputMode="decimal" required />
+        <SelectField label="Unit" name="capacity_unit" options={UNITS} />
+      </div>
+      <Field
+        label="Alert threshold in %"
+        name="min_fill_alert_percentage"
+        type="number"
+        min={0}
+        max={100}
+        step="any"
+        required
+        defaultValue="20"
+        help="At or below it, an alert is opened and the customer is notified."
+      />
+      <Field label="City" name="location.city" dir="auto" help="Optional." />
+    </Dialog>
+  );
+}

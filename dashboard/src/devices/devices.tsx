@@ -1,0 +1,128 @@
+// Devices: first those with pending readings, which need a tank or a profile.
+
+import type { Device } from "../../../client/src/index.ts";
+import { useTanks } from "../alerts/tanks.ts";
+import { api } from "../api.ts";
+import { Badge } from "../components/badge.tsx";
+import { Dialog, useDialog } from "../components/dialog.tsx";
+import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
+import { notify } from "../components/notices.tsx";
+import { Screen } from "../components/screen.tsx";
+import { Empty } from "../components/states.tsx";
+import { counted } from "../format.ts";
+import { useLive } from "../live.ts";
+import { href, tankPath } from "../location.ts";
+import { may } from "../session.ts";
+import { describeProfile } from "./profiles.ts";
+import { DeviceDialog } from "./setup.tsx";
+
+const SIZE = 25;
+const VIEWS = [
+  ["pending", "With pending readings"],
+  ["others", "Others"],
+] as const;
+
+export default function Devices() {
+  const view = tabInUrl("view", VIEWS);
+  const page = pageInUrl();
+  const live = useLive(`devices ${view} ${page}`, (signal) =>
+    api.manage.devices.list({ waiting: view === "pending", page, size: SIZE, signal }),
+  );
+  const tanks = useTanks((live.data?.data ?? []).flatMap(({ tank_id }) => tank_id ?? []));
+  const dialog = useDialog();
+  const canChange = may("dispatcher");
+  const setUp = ({ id }: Device) =>
+    dialog.open((close) => <DeviceDialog id={id} canChange={canChange} close={close} changed={live.refresh} />);
+  const remove = (device: Device) =>
+    dialog.open((close) => <RemoveDialog device={device} close={close} changed={live.refresh} />);
+  const columns: readonly Column<Device>[] = [
+    { label: "Device", look: "title", cell: ({ id }) => <code>{id}</code> },
+    { label: "Pending", cell: (device) => <Pending device={device} /> },
+    { label: "Tank", cell: ({ tank_id }) => <TankLink id={tank_id} tanks={tanks} /> },
+    { label: "Profile", cell: ({ profile }) => describeProfile(profile) },
+    {
+      label: "Actions",
+      look: "buttons",
+      cell: (device) => (
+        <>
+          <button class="button" type="button" onClick={() => setUp(device)}>
+            {canChange ? "Set up" : "Show"} <span class="hidden">{device.id}</span>
+          </button>
+          {canChange && device.tank_id === null ? (
+            <button class="button quiet" type="button" onClick={() => remove(device)}>
+              Remove <span class="hidden">{device.id}</span>
+            </button>
+          ) : null}
+        </>
+      ),
+    },
+  ];
+  return (
+    <Screen title="Devices" summary={live.data === undefined ? undefined : counted(live.data.total_items, "device")}>
+      <Tabs label="Which devices" name="view" options={VIEWS} />
+      <ObjectList label="Devices" live={live} columns={columns} idOf={({ id }) => id} empty={<NoDevices view={view} />} />
+      {dialog.shown}
+    </Screen>
+  );
+}
+
+type LinkProps = { readonly id: string | null; readonly tanks: ReturnType<typeof useTanks> };
+
+function TankLink({ id, tanks }: LinkProps) {
+  if (id === null) return <None />;
+  const entry = tanks.get(id);
+  return (
+    <>
+      <a href={href(tankPath(id))} dir="auto">
+        {entry?.tank.name ?? id}
+      </a>
+      {entry === undefined ? null : (
+        <span class="dim block" dir="auto">
+          {entry.customer.name}
+        </span>
+      )}
+    </>
+  );
+}
+
+const None = () => <span class="dim">none</span>;
+
+function Pending({ device: { waiting, dropped } }: { readonly device: Device }) {
+  return (
+    <>
+      {waiting === 0 ? <None /> : <Badge text={counted(waiting, "reading")} icon="clock" tone="soon" />}
+      {dropped === 0 ? null : <span class="dim block">{counted(dropped, "reading")} dropped</span>}
+    </>
+  );
+}
+
+function NoDevices({ view }: { readonly view: string }) {
+  return view === "pending" ? (
+    <Empty title="No readings are pending">
+      <p>A device appears here as soon as it sends readings that have no tank, or that need a profile to be read.</p>
+    </Empty>
+  ) : (
+    <Empty title="No other devices">
+      <p>A device is known once it sends readings, or once a tank has it.</p>
+    </Empty>
+  );
+}
+
+type RemoveProps = { readonly device: Device; readonly close: () => void; readonly changed: () => Promise<void> };
+
+function RemoveDialog({ device: { id, waiting }, close, changed }: RemoveProps) {
+  const submit = async () => {
+    await api.manage.devices.delete(id);
+    notify({ text: `${id} was removed` });
+    await changed();
+  };
+  return (
+    <Dialog title="Remove this device?" action="Remove" isDangerous submit={submit} close={close}>
+      <p class="break">
+        <code>{id}</code> loses its profile
+        {waiting === 0 ? "" : `, and its ${counted(waiting, "pending reading")} are deleted for good`}. If it sends again, it
+        appears again.
+      </p>
+    </Dialog>
+  );
+}

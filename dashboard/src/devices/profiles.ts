@@ -1,0 +1,81 @@
+// Profiles and shapes, as forms have them.
+
+import type { DeviceChange, Profile, Shape } from "../../../client/src/index.ts";
+
+const BUILT_IN: readonly (readonly [string, string])[] = [
+  ["milesight-em500-udl", "Milesight EM500-UDL (mm)"],
+  ["milesight-em500-udl-metres", "Milesight EM500-UDL (m)"],
+  ["dragino-dds75-lb", "Dragino DDS75-LB"],
+  ["dragino-dds20-lb", "Dragino DDS20-LB"],
+  ["decentlab-dl-mbx", "Decentlab DL-MBX"],
+  ["elsys", "Elsys, with a distance input"],
+  ["mopeka", "Mopeka Pro Check"],
+];
+
+/** Values of the form that are no names of profiles. */
+export const KEEP = "";
+export const PERCENT = "percent";
+export const CUSTOM = "custom";
+
+export const profileOptions = (present: Profile | null): readonly (readonly [string, string])[] => [
+  [KEEP, `As it is: ${describeProfile(present)}`],
+  [PERCENT, "None is needed: it sends fill percentages"],
+  ...BUILT_IN,
+  [CUSTOM, "Another: name the value"],
+];
+
+export function describeProfile(profile: Profile | null): string {
+  if (profile === null) return "none";
+  if (typeof profile === "string") return BUILT_IN.find(([name]) => name === profile)?.[1] ?? profile;
+  return `${profile.value}: ${profile.measures}${profile.unit === undefined ? "" : ` in ${profile.unit}`}`;
+}
+
+export function describeShape(shape: Shape | null): string {
+  if (shape === null) return "not known";
+  const sensor = shape.sensor_height === undefined ? "" : `, sensor at ${shape.sensor_height} ${shape.unit}`;
+  switch (shape.kind) {
+    case "horizontal_cylinder":
+      return `horizontal cylinder, ${shape.diameter} ${shape.unit}${sensor}`;
+    case "strapping_table":
+      return `strapping table${sensor}`;
+    default:
+      return `${shape.kind}, ${shape.height} ${shape.unit}${sensor}`;
+  }
+}
+
+const text = (form: FormData, name: string): string => String(form.get(name) ?? "").trim();
+
+/** What the form sets. The service checks the values. */
+export function changeOf(form: FormData): DeviceChange {
+  const tank = text(form, "tank_id");
+  const profile = profileOf(form);
+  const shape = shapeOf(form);
+  return {
+    ...(tank === "" ? {} : { tank_id: tank }),
+    ...(profile === undefined ? {} : { profile }),
+    ...(shape === undefined ? {} : { shape }),
+  };
+}
+
+function profileOf(form: FormData): Profile | null | undefined {
+  const name = text(form, "profile");
+  if (name === KEEP) return undefined;
+  if (name === PERCENT) return null;
+  if (name !== CUSTOM) return name as Profile;
+  const unit = text(form, "profile.unit");
+  const fields = { value: text(form, "profile.value"), measures: text(form, "profile.measures") };
+  return { ...fields, ...(unit === "" ? {} : { unit }) } as Profile;
+}
+
+function shapeOf(form: FormData): Shape | undefined {
+  const kind = text(form, "shape");
+  if (kind === "") return undefined;
+  const size = kind === "upright" ? "height" : "diameter";
+  const sensor = text(form, "shape.sensor_height");
+  return {
+    kind,
+    [size]: Number(text(form, `shape.${size}`)),
+    unit: text(form, "shape.unit"),
+    ...(sensor === "" ? {} : { sensor_height: Number(sensor) }),
+  } as Shape;
+}

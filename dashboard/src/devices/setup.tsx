@@ -1,0 +1,193 @@
+// Sets up a device: the reading that is pending, the tank it serves, and how its payloads are read.
+
+import { useEffect, useState } from "preact/hooks";
+import { ApiError, type ChangedDevice, type InspectedDevice, type ManagedTank } from "../../../client/src/index.ts";
+import { api } from "../api.ts";
+import { Dialog } from "../components/dialog.tsx";
+import { Checkbox, Field, SelectField } from "../components/field.tsx";
+import { notify } from "../components/notices.tsx";
+import { type Choice, Picker } from "../components/picker.tsx";
+import { messageOf } from "../components/states.tsx";
+import { counted, dateTime, percent } from "../format.ts";
+import { CUSTOM, changeOf, describeShape, KEEP, PERCENT, profileOptions } from "./profiles.ts";
+
+type Props = {
+  readonly id: string;
+  readonly canChange: boolean;
+  readonly close: () => void;
+  readonly changed: () => Promise<void>;
+};
+
+type Loaded = { readonly device: InspectedDevice; readonly tank: ManagedTank | undefined };
+
+async function load(id: string): Promise<Loaded> {
+  const device = await api.manage.devices.retrieve(id);
+  return { device, tank: device.tank_id === null ? undefined : await api.manage.tanks.retrieve(device.tank_id) };
+}
+
+export function DeviceDialog({ id, canChange, close, changed }: Props) {
+  const [loaded, setLoaded] = useState<Loaded>();
+  useEffect(() => {
+    load(id).then(setLoaded, (error) => {
+      notify({ text: messageOf(error), icon: "alert" });
+      close();
+    });
+  }, [id]);
+  if (loaded === undefined) return null;
+  const { device, tank } = loaded;
+  if (!canChange) {
+    return (
+      <Dialog title={`Device ${id}`} action="Done" submit={() => {}} close={close}>
+        <PendingReading device={device} />
+        <p>To assign a tank or a profile, the role of a dispatcher is needed.</p>
+      </Dialog>
+    );
+  }
+  return <SetUp device={device} tank={tank} close={close} changed={changed} />;
+}
+
+type SetUpProps = Loaded & Omit<Props, "id" | "canChange">;
+
+function SetUp({ device, tank, close, changed }: SetUpProps) {
+  const [chosen, setChosen] = useState(tank?.id);
+  const [profile, setProfile] = useState(KEEP);
+  const [canSwap, setCanSwap] = useState(false);
+  const submit = async (form: FormData) => {
+    const change = changeOf(form);
+    if (Object.keys(change).length === 0) throw new Error("Choose a tank or a profile first.");
+    try {
+      notify({ text: resultOf(await api.manage.devices.update(device.id, change, form.has("swap") ? { swap: true } : {})) });
+    } catch (error) {
+      if (error instanceof ApiError && error.code === "device_in_use") setCanSwap(true);
+      throw error;
+    }
+    await changed();
+  };
+  return (
+    <Dialog title={`Set up ${device.id}`} action="Save" submit={submit} close={close}>
+      <PendingReading device={device} />
+      <Picker
+        label="Tank"
+        placeholder="Tank, customer, phone, city"
+        name="tank_id"
+        help="The tank's readings come from this device from now on, and the pending ones are stored for it. A new tank is added on the page of its customer."
+        initial={tank === undefined ? undefined : { id: tank.id, title: tank.name }}
+        none="No tank yet"
+        search={findTanks}
+        onChoose={(choice) => setChosen(choice?.id)}
+      />
+      <SelectField
+        label="Profile"
+        help="Where its payload has the value, and what that measures."
+        name="profile"
+        options={profileOptions(device.profile)}
+        onChange={setProfile}
+      />
+      {profile === CUSTOM ? <CustomProfile /> : null}
+      {chosen === undefined || profile === PERCENT ? null : <ShapeFields key={chosen} tankId={chosen} />}
+      {canSwap ? <Checkbox name="swap">Exchange the devices of the two tanks</Checkbox> : null}
+    </Dialog>
+  );
+}
+
+async function findTanks(search: string, signal: AbortSignal): Promise<readonly Choice[]> {
+  const { data } = await api.insight.fleet.list({ size: 6, signal, ...(search === "" ? {} : { search }) });
+  return data.map(({ tank, customer }) => ({
+    id: tank.id,
+    title: tank.name,
+    detail: `${customer.name}, now ${tank.assigned_device_id}`,
+  }));
+}
+
+function PendingReading({ device }: { readonly device: InspectedDevice }) {
+  const { waiting, waits_because, newest_waiting } = device;
+  if (newest_waiting === null) return <p class="dim">No readings of it are pending.</p>;
+  const { created_at, fill_percentage, payload } = newest_waiting;
+  return (
+    <div class="pending">
+      <p>
+        <span class="strong">{counted(waiting, "reading")}</span> pending
+        {waits_because === null ? "." : `: ${waits_because}`}
+      </p>
+      <p class="dim">The newest, of {dateTime(created_at)}:</p>
+      <pre class="payload">{fill_percentage === null ? indented(payload ?? "") : percent(fill_percentage)}</pre>
+    </div>
+  );
+}
+
+/** A long payload is cut by the service, and then is no JSON. */
+function indented(payload: string): string {
+  try {
+    return JSON.stringify(JSON.parse(payload), null, 2);
+  } catch {
+    return payload;
+  }
+}
+
+const MEASURES = [
+  ["distance", "Distance from the sensor down to the surface"],
+  ["level", "Level from the bottom up to the surface"],
+  ["volume", "Volume"],
+  ["percent", "Fill percentage"],
+] as const;
+const PROFILE_UNITS = ["mm", "cm", "m", "in", "ft", "liters", "gallons", "m3"].map((unit) => [unit, unit] as const);
+const LENGTHS = ["cm", "mm", "m", "in", "ft"].map((unit) => [unit, unit] as const);
+
+const CustomProfile = () => (
+  <fieldset class="fieldset">
+    <legend>Value in the payload</legend>
+    <Field label="Path" help="Names separated by dots, such as distance.value" name="profile.value" required spellcheck={false} />
+    <SelectField label="It measures" name="profile.measures" options={MEASURES} />
+    <SelectField label="Unit" name="profile.unit" options={[["", "none, for a percentage"], ...PROFILE_UNITS]} />
+  </fieldset>
+);
+
+/** What a height means. Needed for profiles that measure a distance or a level. */
+function ShapeFields({ tankId }: { readonly tankId: string }) {
+  const [tank, setTank] = useState<ManagedTank>();
+  const [kind, setKind] = useState("");
+  useEffect(() => {
+    api.manage.tanks.retrieve(tankId).then(setTank, () => {});
+  }, [tankId]);
+  return (
+    <>
+      <SelectField
+        label="Shape of the tank"
+        help="A distance or a level is turned into a fill by it."
+        name="shape"
+        options={[
+          ["", `As it is: ${tank === undefined ? "…" : describeShape(tank.shape)}`],
+          ["upright", "Upright, or rectangular"],
+          ["horizontal_cylinder", "Horizontal cylinder"],
+        ]}
+        onChange={setKind}
+      />
+      {kind === "" ? null : (
+        <fieldset class="fieldset">
+          <legend>Inside measures</legend>
+          <div class="field-grid">
+            {kind === "upright" ? <Length label="Height" name="height" /> : <Length label="Diameter" name="diameter" />}
+            <SelectField label="Unit" name="shape.unit" options={LENGTHS} />
+            <Length label="Sensor above the bottom" name="sensor_height" isOptional />
+          </div>
+        </fieldset>
+      )}
+    </>
+  );
+}
+
+type LengthProps = { readonly label: string; readonly name: string; readonly isOptional?: boolean };
+
+const Length = ({ label, name, isOptional = false }: LengthProps) => (
+  <Field label={label} name={`shape.${name}`} type="number" min={0} step="any" inputMode="decimal" required={!isOptional} />
+);
+
+function resultOf({ taken_in, waiting, waits_because, replaced_device_id }: ChangedDevice): string {
+  const parts = [
+    taken_in === null ? "Saved" : `${counted(taken_in.readings, "pending reading")} stored`,
+    taken_in === null || taken_in.rejected === 0 ? "" : `, ${counted(taken_in.rejected, "reading")} not readable`,
+    replaced_device_id === null ? "" : `, ${replaced_device_id} replaced`,
+    waiting === 0 ? "" : `. ${counted(waiting, "reading")} still pending${waits_because === null ? "" : `: ${waits_because}`}`,
+  ];
+  return parts.join("");
+}

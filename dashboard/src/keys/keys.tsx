@@ -1,0 +1,182 @@
+// Keys of the API. The secret of a key is shown once, when it is created.
+
+import type { CreatedKey, Key, NewKey } from "../../../client/src/index.ts";
+import { api } from "../api.ts";
+import { Badge } from "../components/badge.tsx";
+import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
+import { Field, SelectField } from "../components/field.tsx";
+import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
+import { notify } from "../components/notices.tsx";
+import { findCustomers, Picker } from "../components/picker.tsx";
+import { Screen } from "../components/screen.tsx";
+import { Empty } from "../components/states.tsx";
+import { counted, dateTime } from "../format.ts";
+import { useLive } from "../live.ts";
+import { customerPath, href } from "../location.ts";
+
+const SIZE = 25;
+
+export default function Keys() {
+  const page = pageInUrl();
+  const live = useLive(`keys ${page}`, (signal) => api.manage.keys.list({ page, size: SIZE, signal }));
+  const dialog = useDialog();
+  const showSecret = ({ name, secret }: CreatedKey) =>
+    dialog.open((close) => (
+      <SecretDialog title={`Key ${name}`} value={secret ?? ""} close={close}>
+        <p>Copy it now: it is not stored, and is shown only this once. Clients send it as the header X-API-Key.</p>
+      </SecretDialog>
+    ));
+  const done = async (key: CreatedKey) => {
+    showSecret(key);
+    await live.refresh();
+  };
+  const columns: readonly Column<Key>[] = [
+    { label: "Name", look: "title", cell: ({ name }) => <span dir="auto">{name}</span> },
+    { label: "May", cell: ({ role }) => ROLE_LABELS[role] },
+    { label: "Only", cell: (key) => <Scope of={key} /> },
+    { label: "Created", cell: ({ created_at }) => dateTime(created_at) },
+    { label: "Expires", cell: ({ expires_at }) => (expires_at === null ? <span class="dim">never</span> : dateTime(expires_at)) },
+    { label: "State", cell: ({ state }) => <State state={state} /> },
+    {
+      label: "Actions",
+      look: "buttons",
+      cell: (key) =>
+        key.state !== "active" ? null : (
+          <>
+            <button
+              class="button"
+              type="button"
+              onClick={() => dialog.open((close) => <ReplaceDialog of={key} close={close} done={done} />)}
+            >
+              Replace <span class="hidden">{key.name}</span>
+            </button>
+            <button
+              class="button quiet"
+              type="button"
+              onClick={() => dialog.open((close) => <RevokeDialog of={key} close={close} done={live.refresh} />)}
+            >
+              Revoke <span class="hidden">{key.name}</span>
+            </button>
+          </>
+        ),
+    },
+  ];
+  return (
+    <Screen
+      title="Keys"
+      summary={live.data === undefined ? undefined : counted(live.data.total_items, "key")}
+      actions={
+        <button
+          class="button primary"
+          type="button"
+          onClick={() => dialog.open((close) => <CreateDialog close={close} done={done} />)}
+        >
+          Create key
+        </button>
+      }
+    >
+      <ObjectList
+        label="Keys"
+        live={live}
+        columns={columns}
+        idOf={({ id }) => id}
+        empty={
+          <Empty title="No keys yet">
+            <p>Programs and gateways use a key: one that may send readings, another that may read.</p>
+          </Empty>
+        }
+      />
+      {dialog.shown}
+    </Screen>
+  );
+}
+
+const ROLE_LABELS: Readonly<Record<Key["role"], string>> = {
+  read: "read",
+  ingest: "send readings",
+  manage: "read and change everything",
+  metrics: "read metrics",
+};
+const ROLES = Object.keys(ROLE_LABELS) as Key["role"][];
+
+function Scope({ of: { customer_id, device_id } }: { readonly of: Key }) {
+  if (customer_id === null && device_id === null) return <span class="dim">no limit</span>;
+  return (
+    <>
+      {customer_id === null ? null : <a href={href(customerPath(customer_id))}>customer {customer_id}</a>}
+      {device_id === null ? null : <span class="block">device {device_id}</span>}
+    </>
+  );
+}
+
+function State({ state }: { readonly state: Key["state"] }) {
+  return state === "active" ? <Badge text="Active" icon="check" tone="ok" /> : <Badge text={STATES[state]} icon="close" />;
+}
+
+const STATES = { revoked: "Revoked", expired: "Expired", "customer deleted": "Customer deleted" } as const;
+
+type Props<Result> = { readonly close: () => void; readonly done: (result: Result) => Promise<void> };
+
+function CreateDialog({ close, done }: Props<CreatedKey>) {
+  const submit = async (form: FormData) => {
+    const text = (name: string) => String(form.get(name) ?? "").trim();
+    const fields: NewKey = {
+      name: text("name"),
+      role: ROLES.find((role) => role === form.get("role")) ?? "read",
+      ...(text("customer_id") === "" ? {} : { customer_id: text("customer_id") }),
+      ...(text("device_id") === "" ? {} : { device_id: text("device_id") }),
+      ...(text("expires_at") === "" ? {} : { expires_at: new Date(`${text("expires_at")}T00:00`).toISOString() }),
+    };
+    await done(await api.manage.keys.create(fields));
+  };
+  return (
+    <Dialog title="Create key" action="Create" submit={submit} close={close}>
+      <Field label="Name" name="name" required maxLength={512} help="What it is for." dir="auto" autoFocus />
+      <SelectField label="It may" name="role" options={ROLES.map((role) => [role, ROLE_LABELS[role]] as const)} />
+      <Picker
+        label="Only for one customer"
+        placeholder="How the name begins"
+        name="customer_id"
+        none="All customers"
+        search={findCustomers}
+      />
+      <Field
+        label="Only for one device"
+        name="device_id"
+        help="Optional, and only for keys that send readings."
+        spellcheck={false}
+        autoComplete="off"
+      />
+      <Field label="Expires" name="expires_at" type="date" help="At the beginning of this day; without one, never." />
+    </Dialog>
+  );
+}
+
+const OVERLAPS = [
+  ["24h", "For a day"],
+  ["168h", "For a week"],
+  ["0s", "No: it stops working at once"],
+] as const;
+
+function ReplaceDialog({ of: key, close, done }: Props<CreatedKey> & { readonly of: Key }) {
+  const submit = async (form: FormData) => done(await api.manage.keys.rotate(key.id, { overlap: String(form.get("overlap")) }));
+  return (
+    <Dialog title={`Replace ${key.name}?`} action="Replace" submit={submit} close={close}>
+      <p>A new key with the same permissions is created, and its secret is shown once.</p>
+      <SelectField label="The old key still works" name="overlap" options={OVERLAPS} />
+    </Dialog>
+  );
+}
+
+function RevokeDialog({ of: key, close, done }: Props<void> & { readonly of: Key }) {
+  const submit = async () => {
+    await api.manage.keys.delete(key.id);
+    notify({ text: `${key.name} was revoked` });
+    await done();
+  };
+  return (
+    <Dialog title={`Revoke ${key.name}?`} action="Revoke" isDangerous submit={submit} close={close}>
+      <p>Requests with this key are refused within a second. This cannot be undone; a new key can be created.</p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,156 @@
+// Users: the people of the operator who sign in, and what each may do.
+
+import { useState } from "preact/hooks";
+import type { User } from "../../../client/src/index.ts";
+import { api } from "../api.ts";
+import { ActionButton } from "../components/action-button.tsx";
+import { Badge } from "../components/badge.tsx";
+import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
+import { Field, SelectField } from "../components/field.tsx";
+import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
+import { notify } from "../components/notices.tsx";
+import { Screen } from "../components/screen.tsx";
+import { Sessions } from "../components/sessions.tsx";
+import { Empty } from "../components/states.tsx";
+import { counted, dateTime } from "../format.ts";
+import { useLive } from "../live.ts";
+import { me, ROLE_NAMES } from "../session.ts";
+
+const SIZE = 25;
+
+export default function Users() {
+  const page = pageInUrl();
+  const live = useLive(`users ${page}`, (signal) => api.manage.users.list({ page, size: SIZE, signal }));
+  const [shown, setShown] = useState<User>();
+  const dialog = useDialog();
+  const edit = (user?: User) => dialog.open((close) => <UserDialog user={user} close={close} changed={live.refresh} />);
+  const remove = (user: User) => dialog.open((close) => <RemoveDialog user={user} close={close} changed={live.refresh} />);
+  const link = async (user: User) => {
+    const { url, expires_at } = await api.manage.users.link(user.id);
+    dialog.open((close) => (
+      <SecretDialog title={`Link for ${user.name}`} value={new URL(url, globalThis.location.href).href} close={close}>
+        <p>Whoever opens it signs in as this user: send it to nobody else. It works once, until {dateTime(expires_at)}.</p>
+      </SecretDialog>
+    ));
+  };
+  const columns: readonly Column<User>[] = [
+    {
+      label: "Name",
+      look: "title",
+      cell: ({ id, name }) => (
+        <>
+          <span dir="auto">{name}</span> {id === me.value?.id ? <Badge text="You" icon="check" /> : null}
+        </>
+      ),
+    },
+    { label: "E-mail", cell: ({ email }) => email },
+    { label: "Role", cell: ({ role }) => ROLE_NAMES[role] },
+    { label: "Created", cell: ({ created_at }) => dateTime(created_at) },
+    {
+      label: "Actions",
+      look: "buttons",
+      cell: (user) => (
+        <>
+          <button class="button" type="button" onClick={() => edit(user)}>
+            Edit <span class="hidden">{user.name}</span>
+          </button>
+          <ActionButton act={() => link(user)} of={`for ${user.name}`}>
+            Create link
+          </ActionButton>
+          <button class="button quiet" type="button" aria-expanded={shown?.id === user.id} onClick={() => setShown(user)}>
+            Sessions <span class="hidden">of {user.name}</span>
+          </button>
+          <button class="button quiet" type="button" onClick={() => remove(user)}>
+            Remove <span class="hidden">{user.name}</span>
+          </button>
+        </>
+      ),
+    },
+  ];
+  return (
+    <Screen
+      title="Users"
+      summary={live.data === undefined ? undefined : counted(live.data.total_items, "user")}
+      actions={
+        <button class="button primary" type="button" onClick={() => edit()}>
+          Add user
+        </button>
+      }
+    >
+      <ObjectList label="Users" live={live} columns={columns} idOf={({ id }) => id} empty={<Empty title="No users" />} />
+      {shown === undefined ? null : <UserSessions key={shown.id} user={shown} />}
+      {dialog.shown}
+    </Screen>
+  );
+}
+
+function UserSessions({ user }: { readonly user: User }) {
+  const live = useLive(`sessions of ${user.id}`, (signal) => api.manage.users.sessions(user.id, { size: SIZE, signal }));
+  return (
+    <section class="section" aria-labelledby="sessions">
+      <h2 id="sessions" dir="auto">
+        Where {user.name} is signed in
+      </h2>
+      <Sessions live={live} end={({ id }) => api.manage.sessions.delete(id)} />
+    </section>
+  );
+}
+
+const ROLES = [
+  ["viewer", "Viewer: reads everything but settings"],
+  ["dispatcher", "Dispatcher: also handles alerts, customers, tanks and devices"],
+  ["admin", "Administrator: also keys, channels, users and audit"],
+] as const;
+
+type Props = { readonly close: () => void; readonly changed: () => Promise<void> };
+
+function UserDialog({ user, close, changed }: Props & { readonly user: User | undefined }) {
+  const submit = async (form: FormData) => {
+    const fields = {
+      name: String(form.get("name")).trim(),
+      email: String(form.get("email")).trim(),
+      role: ROLES.map(([role]) => role).find((role) => role === form.get("role")) ?? "viewer",
+    };
+    if (user === undefined) await api.manage.users.create(fields);
+    else await api.manage.users.update(user.id, fields);
+    notify({ text: user === undefined ? `${fields.name} can sign in now` : "The user was changed" });
+    await changed();
+  };
+  return (
+    <Dialog
+      title={user === undefined ? "Add user" : "Edit user"}
+      action={user === undefined ? "Add" : "Save"}
+      submit={submit}
+      close={close}
+    >
+      <Field label="Name" name="name" required maxLength={512} defaultValue={user?.name ?? ""} dir="auto" autoFocus />
+      <Field
+        label="E-mail address"
+        name="email"
+        type="email"
+        required
+        maxLength={254}
+        defaultValue={user?.email ?? ""}
+        help="The link and the code to sign in are sent to it."
+      />
+      <SelectField label="Role" name="role" options={ROLES} defaultValue={user?.role ?? "viewer"} />
+      {user === undefined ? null : <p class="dim">Another role or address ends the user's sessions: they sign in again.</p>}
+    </Dialog>
+  );
+}
+
+function RemoveDialog({ user, close, changed }: Props & { readonly user: User }) {
+  const submit = async () => {
+    await api.manage.users.delete(user.id);
+    notify({ text: `${user.name} was removed` });
+    await changed();
+  };
+  return (
+    <Dialog title={`Remove ${user.name}?`} action="Remove" isDangerous submit={submit} close={close}>
+      <p>
+        {user.id === me.value?.id ? "This is you: you are signed out at once." : "All sessions of the user end at once."} What the
+        user did stays in the audit log. The same address can be added again.
+      </p>
+    </Dialog>
+  );
+}

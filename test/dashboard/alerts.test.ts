@@ -1,0 +1,75 @@
+// The alerts screen in a real browser: what each role sees, and what can be done about an alert.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { openBrowser } from "../support/chromium.ts";
+import { expectGood } from "./expect-good.ts";
+import { DESKTOP, openDashboard, PHONE, startFleet } from "./support.ts";
+
+const browser = await openBrowser();
+after(() => browser?.close());
+const fleet = await startFleet({ after });
+const { email, manage } = fleet;
+
+const alertOf = async (tankId: string) =>
+  ((await manage("GET", `/insight/v1/alerts?tank_id=${tankId}`)).body["data"] as Record<string, unknown>[])[0];
+
+for (const viewport of [DESKTOP, PHONE]) {
+  test(`at ${viewport.width} px: new alerts with tank, owner and reason; a viewer changes nothing`, async (t) => {
+    const opened = await openDashboard(t, browser, fleet, email.viewer, "/alerts", { viewport });
+    if (opened === undefined) return;
+    const { page } = opened;
+    await page.getByText("3 alerts").waitFor();
+    const row = page.getByRole("row").filter({ hasText: "Tank 1" });
+    await row.getByText("Brenner Gas GmbH").waitFor();
+    assert.match(await row.innerText(), /Low.*Bonn.*\+49 30 5550.*5\.0 %, at or below 20\.0 %/s);
+    assert.equal(await page.locator("table button").count(), 0);
+    await expectGood(opened);
+
+    await page.getByRole("combobox", { name: "Kind" }).selectOption("silent");
+    await page.getByText("No new alerts of the kind “Silent”").waitFor();
+    assert.equal(new URL(page.url()).search, "?kind=silent");
+  });
+}
+
+test("a dispatcher acknowledges with a note, pauses the tank, and closes; another person sees it by itself", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/alerts");
+  const other = await openDashboard(t, browser, fleet, email.viewer, "/alerts?state=acknowledged");
+  if (opened === undefined || other === undefined) return;
+  const { page } = opened;
+  const row = page.getByRole("row").filter({ hasText: "Tank 2" });
+  await row.getByRole("button", { name: "Acknowledge" }).click();
+  const dialog = page.getByRole("dialog");
+  await expectGood(opened);
+  await dialog.getByLabel("Note").fill("<b>Truck on Tuesday</b>");
+  await page.keyboard.press("Enter");
+  await page.getByText("2 alerts").waitFor();
+  await other.page.getByText("“<b>Truck on Tuesday</b>”").waitFor();
+  const acknowledged = await alertOf("t2");
+  assert.deepEqual([acknowledged?.["state"], acknowledged?.["note"]], ["acknowledged", "<b>Truck on Tuesday</b>"]);
+
+  await page.getByRole("link", { name: "Acknowledged" }).click();
+  await row.getByRole("button", { name: "Pause" }).click();
+  await dialog.getByLabel("Until and including").fill("2126-03-01");
+  await dialog.getByRole("button", { name: "Pause" }).click();
+  await page.getByText(/No alert of this tank opens until .*2126/).waitFor();
+  const { alerts } = (await manage("GET", "/manage/v1/tanks/t2")).body as { alerts: { paused_until: string } };
+  assert.match(alerts.paused_until, /^2126-03-0[12]/);
+
+  await row.getByRole("button", { name: "Close" }).click();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await row.getByRole("button", { name: "Close" }).click();
+  await dialog.getByRole("button", { name: "Close alert" }).click();
+  await page.getByText("No acknowledged alerts").waitFor();
+  assert.equal((await alertOf("t2"))?.["state"], "closed");
+});
+
+test("an admin sees who was notified of an alert", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/alerts");
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.getByRole("row").filter({ hasText: "Tank 1" }).getByRole("button", { name: "Sent" }).click();
+  await page.getByText("Nobody was notified").waitFor();
+  await expectGood(opened);
+});

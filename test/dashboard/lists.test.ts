@@ -1,0 +1,243 @@
+// The screens of an operator's objects in a real browser: devices, customers, channels, keys, users, audit, and the account.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { Page } from "playwright-core";
+import { expectStatus } from "../http/client.ts";
+import { startSession } from "../support/browser.ts";
+import { openBrowser } from "../support/chromium.ts";
+import { until } from "../support/until.ts";
+import { DESKTOP, openDashboard, overflow, PHONE, seriousViolations, startFleet } from "./support.ts";
+
+const browser = await openBrowser();
+after(() => browser?.close());
+const fleet = await startFleet({ after });
+const { email, manage } = fleet;
+
+const pending = [
+  { device_id: "new-sensor", fill_percentage: 61.5 },
+  { device_id: "radar-7", payload: { distance: 700, battery: 98 } },
+];
+expectStatus(await manage("POST", "/ingest/v1/readings", pending), 200);
+
+const rowOf = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
+
+/** Without requests that were given up, because another screen or another search came first. */
+const unexpected = (errors: readonly string[]) => errors.filter((text) => !text.endsWith(" failed"));
+
+const SCREENS = [
+  ["/devices", "Devices"],
+  ["/customers", "Customers"],
+  ["/customers/c2", "<img"],
+  ["/channels", "Channels"],
+  ["/channels?view=notifications", "Channels"],
+  ["/keys", "Keys"],
+  ["/users", "Users"],
+  ["/audit", "Audit"],
+  ["/account", "Account"],
+] as const;
+
+for (const viewport of [DESKTOP, PHONE]) {
+  test(`at ${viewport.width} px, every screen fits, and nothing is serious to axe`, async (t) => {
+    const opened = await openDashboard(t, browser, fleet, email.admin, "/devices", { viewport });
+    if (opened === undefined) return;
+    const { page, requests, errors } = opened;
+    for (const [path, title] of SCREENS) {
+      await page.goto(fleet.url + path);
+      await page.getByRole("heading", { level: 1, name: title }).waitFor();
+      await page.locator(".list").first().waitFor();
+      assert.deepEqual([await overflow(page), await seriousViolations(page)], [0, []], path);
+      await page.setViewportSize({ ...viewport, width: Math.max(320, viewport.width - 70) });
+      assert.equal(await overflow(page), 0, `${path}, with less space`);
+      await page.setViewportSize(viewport);
+    }
+    assert.equal(await page.evaluate("window.injected"), undefined);
+    assert.deepEqual([unexpected(errors), requests.filter((url) => !url.startsWith(`${fleet.url}/`))], [[], []]);
+  });
+}
+
+test("on a phone, a dispatcher assigns a tank to a device, and its pending reading is stored", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/devices", { viewport: PHONE });
+  if (opened === undefined) return;
+  const { page, errors } = opened;
+  await page.getByRole("button", { name: "Set up new-sensor" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("61.5 %").waitFor();
+  await dialog.getByRole("searchbox").fill("Tank 60");
+  await dialog.getByRole("radio", { name: /^Tank 60/ }).check();
+  assert.deepEqual([await overflow(page), await seriousViolations(page)], [0, []]);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByText(/1 pending reading stored.*device-60 replaced/).waitFor();
+  await rowOf(page, "new-sensor").waitFor({ state: "detached" });
+  const { data } = expectStatus(await manage("GET", "/v1/tanks/t60/telemetry?size=1"), 200);
+  assert.equal((data as { fill_percentage: number }[])[0]?.fill_percentage, 61.5);
+  assert.deepEqual(unexpected(errors), []);
+});
+
+test("without a mouse: a profile and the shape of the tank make a payload readable", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/devices");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const button = page.getByRole("button", { name: "Set up radar-7" });
+  await button.focus();
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText('"distance": 700').waitFor();
+  await dialog.getByRole("searchbox").focus();
+  await page.keyboard.type("Tank 59");
+  await dialog.getByRole("radio", { name: /^Tank 59/ }).waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("ArrowDown");
+  await dialog.getByLabel("Profile").selectOption("milesight-em500-udl");
+  await dialog.getByLabel("Shape of the tank").selectOption("upright");
+  await dialog.getByLabel("Height").fill("0.0001");
+  await dialog.getByLabel("Unit").selectOption("m");
+  await dialog.getByLabel("Sensor above").fill("2.2");
+  await page.keyboard.press("Enter");
+  await dialog.locator("[aria-invalid]").waitFor();
+  assert.equal(await page.evaluate("document.activeElement.name"), "shape.height", "the error is shown at its field");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  assert.match(await page.evaluate("document.activeElement.textContent"), /Set up radar-7/);
+  await page.keyboard.press("Enter");
+  await dialog.getByRole("searchbox").fill("Tank 59");
+  await dialog.getByRole("radio", { name: /^Tank 59/ }).check();
+  await dialog.getByLabel("Profile").selectOption("milesight-em500-udl");
+  await dialog.getByLabel("Shape of the tank").selectOption("upright");
+  await dialog.getByLabel("Height").fill("2");
+  await dialog.getByLabel("Unit").selectOption("m");
+  await dialog.getByLabel("Sensor above").fill("2.2");
+  await page.keyboard.press("Enter");
+  await page.getByText(/1 pending reading stored/).waitFor();
+  await page.getByText("No readings are pending").waitFor();
+});
+
+test("a dispatcher creates a customer with a tank, changes it, deletes it, and restores it", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/customers");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const dialog = page.getByRole("dialog");
+  const submit = (name: string) => dialog.getByRole("button", { name, exact: true }).click();
+  await page.getByRole("button", { name: "Add customer" }).click();
+  await dialog.getByLabel("Name").fill("Hofgut Lindenau");
+  await dialog.getByLabel("E-mail address").fill("not@valid@example");
+  await dialog.locator("form").evaluate((form) => form.setAttribute("novalidate", ""));
+  await submit("Add");
+  await dialog.locator(".field .error").waitFor();
+  await dialog.getByLabel("E-mail address").fill("hof@lindenau.example");
+  await submit("Add");
+  await page.getByRole("heading", { level: 1, name: "Hofgut Lindenau" }).waitFor();
+  await page.getByRole("button", { name: "Add tank" }).click();
+  await dialog.getByLabel("Name").fill("Barn");
+  await dialog.getByLabel("Device").fill("barn-1");
+  await dialog.getByLabel("Capacity").fill("4850");
+  await submit("Add");
+  await page.getByRole("link", { name: "Barn" }).waitFor();
+  await page.getByRole("button", { name: "Edit" }).click();
+  await dialog.getByLabel("Phone").fill("+49 221 7");
+  await submit("Save");
+  await page.getByRole("link", { name: "+49 221 7" }).waitFor();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await dialog.getByText(/Nothing is lost/).waitFor();
+  await dialog.getByRole("checkbox").check();
+  await submit("Delete");
+  await page.getByText("This customer is deleted").waitFor();
+  await page.getByRole("link", { name: "All customers" }).click();
+  await page.getByRole("link", { name: "Deleted" }).click();
+  await page.getByRole("link", { name: "Hofgut Lindenau" }).click();
+  await page.getByRole("button", { name: "Restore" }).click();
+  await submit("Restore");
+  await page.getByRole("link", { name: "Barn" }).waitFor();
+  await page.goto(`${fleet.url}/customers`);
+  await page.getByRole("searchbox").fill("HOF@lind");
+  await page.getByText("1 customer found").waitFor();
+});
+
+test("an admin creates a key, a webhook and a user: secrets are shown once, a test says what failed", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/keys");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const dialog = page.getByRole("dialog");
+  const submit = (name: string) => dialog.getByRole("button", { name, exact: true }).click();
+  await page.getByRole("button", { name: "Create key" }).click();
+  await dialog.getByLabel("Name").fill("report");
+  await submit("Create");
+  assert.match(await dialog.getByLabel("Key report").inputValue(), /^tm_/);
+  await submit("Done");
+  await page.getByRole("button", { name: "Revoke report" }).click();
+  await submit("Revoke");
+  await rowOf(page, "report").getByText("Revoked").waitFor();
+
+  await page.goto(`${fleet.url}/channels`);
+  await page.getByRole("button", { name: "Add channel" }).click();
+  await dialog.getByLabel("Type").selectOption("webhook");
+  await dialog.getByLabel("URL").fill("http://127.0.0.1:9/hook");
+  await submit("Add");
+  await dialog.locator(".field .error").waitFor();
+  await dialog.getByLabel("URL").fill("https://receiver.invalid/hook");
+  await submit("Add");
+  assert.match(await dialog.getByLabel("Secret of the webhook").inputValue(), /^whsec_/);
+  await submit("Done");
+  await page.getByRole("button", { name: /^Test/ }).click();
+  await dialog.getByText(/Attempt 1/).waitFor();
+  assert.deepEqual(await seriousViolations(page), []);
+  await submit("Done");
+  await page.getByRole("button", { name: /^Disable/ }).click();
+  await page.getByRole("button", { name: /^Enable again/ }).click();
+  await rowOf(page, "receiver.invalid").getByText("Active").waitFor();
+
+  await page.goto(`${fleet.url}/users`);
+  await page.getByRole("button", { name: "Add user" }).click();
+  await dialog.getByLabel("Name").fill("Ida");
+  await dialog.getByLabel("E-mail address").fill("ida@operator.example");
+  await submit("Add");
+  await page.getByRole("button", { name: "Create link for Ida" }).click();
+  assert.match(await dialog.getByLabel("Link for Ida").inputValue(), /^http.*\/sign-in#token=/);
+  await submit("Done");
+  await page.getByRole("button", { name: "Remove The admin" }).click();
+  await submit("Remove");
+  await dialog.getByRole("alert").waitFor();
+  await submit("Cancel");
+
+  await page.goto(`${fleet.url}/audit?type=user`);
+  await page.getByText("user link created").first().waitFor();
+  await page.getByLabel("Type of object").selectOption("channel");
+  await page.getByText("channel tested").waitFor();
+});
+
+test("a customer sees their own settings and nothing of the operator, and ends another session", async (t) => {
+  const address = "two@example.com";
+  const opened = await openDashboard(t, browser, fleet, address, "/account");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const { id } = await startSession(fleet.store, Date.now, address);
+  const links = await page.getByRole("navigation", { name: "Screens" }).getByRole("link").allInnerTexts();
+  assert.doesNotMatch(links.join(), /Customers|Devices|Channels|Keys|Users|Audit/);
+  await page.getByLabel(/Send me mail/).uncheck();
+  await page.getByLabel("Language").selectOption("de");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Your settings are saved").waitFor();
+  const { notifications } = expectStatus(await manage("GET", "/manage/v1/customers/c2"), 200);
+  assert.match(JSON.stringify(notifications), /"language":"de","unsubscribed_at":"20/);
+  await page.getByRole("button", { name: /^End session/ }).click();
+  await page.getByText("The session was ended").waitFor();
+  await until("the session is gone", async () => {
+    const { data } = expectStatus(await manage("GET", "/manage/v1/customers/c2/sessions"), 200);
+    return !JSON.stringify(data).includes(id);
+  });
+  await page.goto(`${fleet.url}/users`);
+  await page.getByRole("heading", { name: "This is not for your role" }).waitFor();
+  await page.goto(`${fleet.url}/account`);
+  await page.getByRole("main").getByRole("button", { name: "Sign out" }).first().click();
+  await page.waitForURL(/\/sign-in/);
+});
+
+test("a viewer reads customers and devices, and changes nothing", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.viewer, "/customers/c1");
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.getByRole("link", { name: "Tank 1", exact: true }).waitFor();
+  assert.equal(await page.getByRole("main").getByRole("button").count(), 0);
+  await page.goto(`${fleet.url}/keys`);
+  await page.getByRole("heading", { name: "This is not for your role" }).waitFor();
+});
