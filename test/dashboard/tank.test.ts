@@ -132,7 +132,10 @@ describe("the screen of a tank", () => {
       assert.ok((await screen.page.title()).includes("<img"));
       if (size === DESKTOP) {
         await screen.page.getByRole("button", { name: "Acknowledge" }).click();
+        await screen.page.getByLabel("Note").fill("Truck on Monday");
+        await screen.page.getByRole("dialog").getByRole("button", { name: "Acknowledge" }).click();
         await screen.page.getByText("Acknowledged, opened").waitFor();
+        await screen.page.getByText("“Truck on Monday”").waitFor();
       }
     }
   });

@@ -2,11 +2,11 @@
 
 import { useState } from "preact/hooks";
 import type { Alert } from "../../../client/src/index.ts";
+import { AcknowledgeDialog } from "../alerts/dialogs.tsx";
 import { api } from "../api.ts";
 import { ALERT_KINDS, CLOSE_REASONS } from "../components/alert-kinds.tsx";
 import { Badge } from "../components/badge.tsx";
-import { notify } from "../components/notices.tsx";
-import { ErrorState, Loading, messageOf } from "../components/states.tsx";
+import { ErrorState, Loading } from "../components/states.tsx";
 import { ago, dateTime, percent } from "../format.ts";
 import { useLive } from "../live.ts";
 import { may } from "../session.ts";
@@ -64,7 +64,7 @@ function AlertRow({ alert, changed }: { readonly alert: Alert; readonly changed:
           </span>
         )}
       </span>
-      {state === "open" && may("dispatcher") ? <Acknowledge id={alert.id} changed={changed} /> : null}
+      {state === "open" && may("dispatcher") ? <Acknowledge alert={alert} changed={changed} /> : null}
     </li>
   );
 }
@@ -75,23 +75,14 @@ const STATES: Readonly<Record<Alert["state"], string>> = {
   closed: "Closed",
 };
 
-function Acknowledge({ id, changed }: { readonly id: string; readonly changed: () => Promise<void> }) {
-  const [isBusy, setBusy] = useState(false);
-  const acknowledge = async () => {
-    setBusy(true);
-    try {
-      await api.manage.alerts.acknowledge(id);
-      notify({ text: "Acknowledged" });
-      await changed();
-    } catch (error) {
-      notify({ text: messageOf(error), icon: "alert" });
-    } finally {
-      setBusy(false);
-    }
-  };
+function Acknowledge({ alert, changed }: { readonly alert: Alert; readonly changed: () => Promise<void> }) {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <button class="button" type="button" disabled={isBusy} onClick={acknowledge}>
-      Acknowledge
-    </button>
+    <>
+      <button class="button" type="button" onClick={() => setOpen(true)}>
+        Acknowledge
+      </button>
+      {isOpen ? <AcknowledgeDialog alert={alert} close={() => setOpen(false)} changed={changed} /> : null}
+    </>
   );
 }

@@ -43,7 +43,7 @@ function Figure({ label, note, children }: FigureProps) {
     <div>
       <dt>{label}</dt>
       <dd>{children}</dd>
-      {note === null ? null : <dd class="note">{note}</dd>}
+      {note === null ? null : <dd class="figure-note">{note}</dd>}
     </div>
   );
 }

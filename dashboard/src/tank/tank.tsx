@@ -44,10 +44,14 @@ export default function TankScreen({ params }: ScreenProps) {
       <ForecastNote forecast={entry.forecast} hasReading={entry.latest !== null} />
       <History entry={entry} forecast={forecast.data} refills={list} />
       <div class="columns">
-        <WeeklyUse entry={entry} refills={list} />
-        <TankAlerts tankId={id} />
-        <Device entry={entry} />
-        {may("admin") ? <TankAudit tankId={id} /> : null}
+        <div class="stack">
+          <TankAlerts tankId={id} />
+          <Device entry={entry} />
+        </div>
+        <div class="stack">
+          <WeeklyUse entry={entry} refills={list} />
+          {may("admin") ? <TankAudit tankId={id} /> : null}
+        </div>
       </div>
       {isEditing ? <EditTank id={id} close={() => setEditing(false)} changed={tank.refresh} /> : null}
     </Screen>

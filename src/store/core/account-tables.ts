@@ -20,7 +20,7 @@ import type { Prepare } from "./reads.ts";
 
 const USER_FIELDS = ["id", "email", "name", "role", "created_at", "updated_at"] as const;
 const USER_COLUMNS = USER_FIELDS.join(", ");
-export const USERS = `SELECT ${USER_COLUMNS} FROM app_user ORDER BY created_at DESC, id DESC`;
+export const USERS = `SELECT ${USER_COLUMNS} FROM app_user ORDER BY created_at DESC, id DESC`; // app_user_by_creation
 
 const fieldsOf = <T>(names: readonly string[], row: Row): T =>
   Object.fromEntries(names.map((name, i) => [name, row[i]])) as unknown as T;

@@ -48,7 +48,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE INDEX customer_by_creation ON customer (created_at, id) WHERE ${isLive};
   CREATE INDEX customer_by_email ON customer (email, created_at, id) WHERE ${isLive};
   CREATE INDEX customer_by_name ON customer (lower(name)) WHERE ${isLive};
-  CREATE INDEX customer_by_any_case_email ON customer (lower(email)) WHERE ${isLive};
+  CREATE INDEX customer_by_any_case_email ON customer (lower(email), created_at, id) WHERE ${isLive};
   CREATE INDEX customer_deleted ON customer (created_at, id) WHERE ${isDeleted};
 
   CREATE TABLE tank (
@@ -332,6 +332,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     updated_at ${integer} NOT NULL
   ) ${table};
   CREATE UNIQUE INDEX app_user_by_any_case_email ON app_user (lower(email));
+  CREATE INDEX app_user_by_creation ON app_user (created_at, id);
 
   -- Browsers that are signed in: each to a user or to a customer.
   CREATE TABLE session (
@@ -343,8 +344,8 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     expires_at ${integer} NOT NULL,
     user_agent ${text}
   ) ${table};
-  CREATE INDEX session_by_user ON session (user_id, created_at) WHERE user_id IS NOT NULL;
-  CREATE INDEX session_by_customer ON session (customer_id, created_at) WHERE customer_id IS NOT NULL;
+  CREATE INDEX session_by_user ON session (user_id, created_at, id) WHERE user_id IS NOT NULL;
+  CREATE INDEX session_by_customer ON session (customer_id, created_at, id) WHERE customer_id IS NOT NULL;
   CREATE INDEX session_by_expiry ON session (expires_at);
 
   -- Links and codes to sign in; only hashes are stored. Kept for an hour, to count them.
