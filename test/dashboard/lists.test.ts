@@ -47,6 +47,10 @@ for (const viewport of [DESKTOP, PHONE]) {
       await page.getByRole("heading", { level: 1, name: title }).waitFor();
       await page.locator(".list").first().waitFor();
       assert.deepEqual([await overflow(page), await seriousViolations(page)], [0, []], path);
+      const heights: number[] = await page
+        .locator(".cards tbody tr")
+        .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
+      assert.ok(Math.max(0, ...heights) < 300, `${path}: rows of ${heights} px`);
       await page.setViewportSize({ ...viewport, width: Math.max(320, viewport.width - 70) });
       assert.equal(await overflow(page), 0, `${path}, with less space`);
       await page.setViewportSize(viewport);
