@@ -16,6 +16,7 @@ import { dashboards } from "./figures/dashboards.ts";
 import { deepPage } from "./figures/deep-page.ts";
 import { depth } from "./figures/depth.ts";
 import { fairness } from "./figures/fairness.ts";
+import { firstScreen } from "./figures/first-screen.ts";
 import { fleetPages } from "./figures/fleet.ts";
 import { forecastJob } from "./figures/forecast-job.ts";
 import { forecasts } from "./figures/forecasts.ts";
@@ -58,6 +59,7 @@ const FIGURES: readonly Figure[] = [
   forecasts,
   forecastJob,
   dashboards,
+  firstScreen,
   depth,
 ];
 
