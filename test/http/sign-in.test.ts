@@ -37,10 +37,14 @@ for (const engine of ["sqlite", "postgres"] as const) {
     const address = (): string => `person-${++count}@${engine}.example`;
 
     /** The mail that the request leads to. */
+    /** A mail of a test before may still arrive. */
+    const mailsTo = (email: string) =>
+      mails.received.filter(({ to }) => to.some((one) => one.toLowerCase() === email.toLowerCase()));
+
     async function requested(browser: Browser, email: string) {
-      const before = mails.received.length;
+      const before = mailsTo(email).length;
       expectStatus(await browser.send("POST", "/auth/v1/sign-in", { email }), 202);
-      const received = await until("the mail arrives", async () => mails.received[before], 20_000);
+      const received = await until("the mail arrives", async () => mailsTo(email)[before], 20_000);
       const text = received.parsed.text ?? "";
       const [, first = "", second = ""] = /: (\d{4}) (\d{4})/.exec(text) ?? [];
       return { to: received.to, text, html: received.parsed.html, token: tokenIn(text), code: first + second, received };
@@ -216,7 +220,6 @@ for (const engine of ["sqlite", "postgres"] as const) {
         const { request_id, email, ...fields } = body;
         return { status, headers: { ...rest, cookies: cookies.map((one) => one.replace(/tm_\w+/, "…")) }, fields };
       };
-      const before = mails.received.length;
       const seen = [];
       for (const email of [known, unknown]) {
         const browser = new Browser(service);
@@ -227,11 +230,8 @@ for (const engine of ["sqlite", "postgres"] as const) {
         seen.push(responses.map(comparable));
       }
       assert.deepEqual(seen[0], seen[1]);
-      await until("one mail arrives", async () => mails.received.length > before || undefined, 20_000);
-      assert.deepEqual(
-        mails.received.slice(before).map(({ to }) => to),
-        [[known]],
-      );
+      await until("one mail arrives", async () => mailsTo(known).length > 0 || undefined, 20_000);
+      assert.deepEqual([mailsTo(known).length, mailsTo(unknown).length], [1, 0]);
     });
 
     it("wrong codes make the same calls of the store for known and unknown addresses", async () => {
@@ -260,14 +260,13 @@ for (const engine of ["sqlite", "postgres"] as const) {
     it("at most ten mails an hour go to one address; the response stays the same", async () => {
       const email = address();
       await createUser(service, "viewer", email, clock);
-      const before = mails.received.length;
       for (let n = 1; n <= 12; n++) {
         expectStatus(await new Browser(service).send("POST", "/auth/v1/sign-in", { email }), 202);
-        await until("it was processed", async () => mails.received.length >= before + Math.min(n, 10) || undefined, 20_000);
+        await until("it was processed", async () => mailsTo(email).length >= Math.min(n, 10) || undefined, 20_000);
       }
       forward(HOUR);
       await requested(new Browser(service), email);
-      assert.equal(mails.received.length, before + 11);
+      assert.equal(mailsTo(email).length, 11);
     });
 
     it("no secret is stored, logged, exported or in the audit log", async () => {

@@ -50,14 +50,14 @@ test("the receiver on the page verifies and prints an event, and refuses one wit
 
 test("every event has an example, with the fields that the OpenAPI document describes", () => {
   const examples = blocks("json").map((text) => JSON.parse(text));
-  assert.deepEqual(
-    examples.map(({ type }) => type),
-    EVENT_TYPES,
-  );
+  // There are several of alerts that open, by kind.
+  assert.deepEqual([...new Set(examples.map(({ type }) => type))], EVENT_TYPES);
   for (const example of examples) {
     const { post } = OPENAPI.webhooks[example.type];
     const documented = post.requestBody.content["application/json"].examples.example.value;
-    assert.deepEqual(fieldsOf(example), fieldsOf(documented), example.type);
+    // What a leak has is validated below.
+    const fields = fieldsOf(example).filter((name) => !name.startsWith("data.alert.leak."));
+    assert.deepEqual(fields, fieldsOf(documented), example.type);
     const { alert, refill, channel } = example.data;
     if (alert !== undefined) assert.deepEqual(errorsInObject(AlertObject, alert), []);
     else if (refill !== undefined) assert.deepEqual(errorsInObject(RefillObject, refill), []);

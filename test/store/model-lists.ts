@@ -10,6 +10,7 @@ import type { Instant } from "../../src/domain/instant.ts";
 import type { AuditQuery, CustomerSearch, DeviceSearch, TankSearch } from "../../src/domain/management-reads.ts";
 import type { Page, PageQuery } from "../../src/domain/page.ts";
 import type { ManagedDevice } from "../../src/domain/resource.ts";
+import { lowerCase } from "../../src/domain/sign-in.ts";
 import type { Location, Tank } from "../../src/domain/tank.ts";
 
 export function found<T>(ids: readonly string[], find: (id: string) => T | undefined): Map<string, T> {
@@ -98,7 +99,7 @@ function hasWord({ tank, customer }: FleetEntry, word: string): boolean {
   const texts = [tank.id, tank.name, tank.custom_id, tank.assigned_device_id, city, street, customer.name, customer.phone];
   const digits = phoneDigits(word);
   const hasPhone = digits !== undefined && (customer.phone ?? "").replaceAll(/[^0-9]/g, "").includes(digits);
-  return hasPhone || texts.some((text) => (text ?? "").toLowerCase().includes(word));
+  return hasPhone || texts.some((text) => lowerCase(text ?? "").includes(word));
 }
 
 function isIn(area: Area, { latitude, longitude }: Location): boolean {

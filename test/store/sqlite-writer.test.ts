@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { mkdirSync, renameSync, rmdirSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
 import { DEFAULT_ALERT_SETTINGS } from "../../src/domain/alerts/evaluate.ts";
 import { RequestError } from "../../src/domain/errors.ts";
@@ -68,20 +69,21 @@ test("a batch that fails is rolled back, and those written with it are stored", 
   for (const id of ids) await putReadings(store, id, [[1, 50]]);
   const writer = openWriter(folder.file);
   t.after(() => writer.close());
-  // The fill of the second is missing, which fails after the first is stored.
-  const broken = {
-    ...incomingBatch([1, 2].map((at) => ({ tank: at === 1 ? "one" : "two", at: 2, fill: 50 }))),
-    fill: Float64Array.of(50),
-  };
+  // The second reading fails after the first is stored.
+  const db = new DatabaseSync(folder.file);
+  t.after(() => db.close());
+  db.exec("CREATE TRIGGER fails BEFORE UPDATE ON fleet WHEN new.tank = 'two' BEGIN SELECT RAISE(ABORT, 'fails'); END");
+  const failing = incomingBatch(["one", "two"].map((tank) => ({ tank, at: 2, fill: 50 })));
   const ends = await Promise.allSettled([
     writer.call("ingest", [incomingBatch([{ tank: "three", at: 2, fill: 51 }])]),
-    writer.call("ingest", [broken]),
+    writer.call("ingest", [failing]),
     writer.call("ingest", [incomingBatch([{ device: "d-three", at: 3, fill: 52 }])]),
   ]);
   assert.deepEqual(
     ends.map((end) => (end.status === "fulfilled" ? outcomeNames(end.value as IngestResult) : "failed")),
     [["new"], "failed", ["new"]],
   );
+  db.exec("DROP TRIGGER fails");
   assert.deepEqual(
     await Promise.all(ids.map(async (id) => (await readingsOf(store, id)).data.map((one) => one.fill_percentage))),
     [[50], [50], [52, 51, 50]],
