@@ -39,7 +39,7 @@ serveRuns<Dashboards, Polls>(async ({ dashboards, seconds }) => {
       open.map((dashboard, i) => {
         const dueAt = (n: number): number => (n + i / dashboards) * EVERY_MS;
         return runScheduled([dashboard], perDashboard, dueAt, async () => {
-          const events = await poll(dashboard, `/insight/v1/events?limit=100&after=${dashboard.after}`);
+          const events = await poll(dashboard, `/insight/v1/events?size=100&after=${dashboard.after}`);
           const sequences =
             events.status === 304 ? [] : [...events.body.matchAll(/"sequence":(\d+)/g)].map((one) => Number(one[1]));
           dashboard.after = Math.max(dashboard.after, ...sequences);
