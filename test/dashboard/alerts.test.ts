@@ -57,6 +57,7 @@ test("a dispatcher acknowledges with a note, pauses the tank, and closes; anothe
   assert.match(alerts.paused_until, /^2126-03-0[12]/);
 
   await row.getByRole("button", { name: "Close" }).click();
+  await dialog.waitFor();
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   await row.getByRole("button", { name: "Close" }).click();

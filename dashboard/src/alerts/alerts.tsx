@@ -3,95 +3,88 @@
 import type { Alert } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ALERT_KINDS, type AlertKind } from "../components/alert-kinds.tsx";
-import { Pager } from "../components/pager.tsx";
+import { AlertBadge } from "../components/badge.tsx";
+import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { Screen } from "../components/screen.tsx";
-import { Empty, ErrorState, Loading } from "../components/states.tsx";
-import { counted } from "../format.ts";
+import { Empty } from "../components/states.tsx";
+import { ago, counted, dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href, navigate, query, withQuery } from "../location.ts";
-import { AlertTable } from "./table.tsx";
+import { Actions } from "./actions.tsx";
+import { Owner, TankName, WhatWasSeen } from "./cells.tsx";
+import { useTanks } from "./tanks.ts";
 
 const SIZE = 25;
-
-type State = Alert["state"];
-const STATES: Readonly<Record<State, string>> = { open: "New", acknowledged: "Acknowledged", closed: "Closed" };
+const STATES = [
+  ["open", "New"],
+  ["acknowledged", "Acknowledged"],
+  ["closed", "Closed"],
+] as const;
 const KINDS = Object.keys(ALERT_KINDS) as AlertKind[];
 
 export default function Alerts() {
-  const filters = filtersInUrl();
-  const { data, isCurrent, error, refresh } = useLive(JSON.stringify(filters), (signal) =>
-    api.insight.alerts.list({ ...filters, size: SIZE, signal }),
-  );
+  const state = tabInUrl("state", STATES) as Alert["state"];
+  const kind = KINDS.find((one) => one === query.value.get("kind"));
+  const request = { state, page: pageInUrl(), size: SIZE, ...(kind === undefined ? {} : { kind }) };
+  const live = useLive(JSON.stringify(request), (signal) => api.insight.alerts.list({ ...request, signal }));
+  const tanks = useTanks(live.data?.data.map(({ tank_id }) => tank_id) ?? []);
+  const columns: readonly Column<Alert>[] = [
+    { label: "Alert", cell: (alert) => <Kind alert={alert} /> },
+    { label: "Tank", look: "title", cell: ({ tank_id }) => <TankName id={tank_id} entry={tanks.get(tank_id)} /> },
+    { label: "Customer", cell: ({ tank_id }) => <Owner entry={tanks.get(tank_id)} /> },
+    { label: "What was seen", cell: (alert) => <WhatWasSeen alert={alert} /> },
+    { label: "Actions", look: "buttons", cell: (alert) => <Actions alert={alert} changed={live.refresh} /> },
+  ];
   return (
-    <Screen title="Alerts" summary={data === undefined ? undefined : counted(data.total_items, "alert")}>
-      <FilterBar state={filters.state} kind={filters.kind} />
-      {error === undefined ? null : <ErrorState error={error} retry={refresh} />}
-      {data === undefined && error === undefined ? <Loading /> : null}
-      {data?.total_items === 0 ? <NoAlerts state={filters.state} kind={filters.kind} /> : null}
-      {data === undefined || data.total_items === 0 ? null : (
-        <div class={isCurrent ? "list" : "list waiting"} aria-busy={!isCurrent}>
-          <AlertTable alerts={data.data} changed={refresh} />
-          <Pager list={data} />
-        </div>
-      )}
+    <Screen title="Alerts" summary={live.data === undefined ? undefined : counted(live.data.total_items, "alert")}>
+      <div class="toolbar">
+        <Tabs label="State of the alerts" name="state" options={STATES} />
+        <KindFilter kind={kind} />
+      </div>
+      <ObjectList
+        label="Alerts"
+        live={live}
+        columns={columns}
+        idOf={({ id }) => id}
+        empty={<NoAlerts state={state} kind={kind} />}
+      />
     </Screen>
   );
 }
 
-type Filters = { readonly state: State; readonly page: number; readonly kind?: AlertKind };
-
-/** What is not known is ignored: a link of another version shows the default. */
-function filtersInUrl(): Filters {
-  const { value } = query;
-  const state = value.get("state") ?? "";
-  const kind = KINDS.find((one) => one === value.get("kind"));
-  return {
-    state: state in STATES ? (state as State) : "open",
-    page: Math.max(1, Math.floor(Number(value.get("page") ?? 1)) || 1),
-    ...(kind === undefined ? {} : { kind }),
-  };
-}
-
-type BarProps = { readonly state: State; readonly kind: AlertKind | undefined };
-
-function FilterBar({ state, kind }: BarProps) {
+function Kind({ alert }: { readonly alert: Alert }) {
+  const { opened_at } = alert;
   return (
-    <div class="toolbar">
-      <nav aria-label="State of the alerts">
-        <ul class="tabs">
-          {Object.entries(STATES).map(([name, label]) => (
-            <li key={name}>
-              <a
-                class="tab"
-                href={href(withQuery({ state: name === "open" ? undefined : name, page: undefined }))}
-                aria-current={name === state ? "page" : undefined}
-              >
-                {label}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
-      <select
-        class="input order"
-        aria-label="Kind"
-        value={kind ?? ""}
-        onChange={({ currentTarget }) => navigate(withQuery({ kind: currentTarget.value, page: undefined }))}
-      >
-        <option value="">All kinds</option>
-        {KINDS.map((one) => (
-          <option key={one} value={one}>
-            {ALERT_KINDS[one].label}
-          </option>
-        ))}
-      </select>
-    </div>
+    <>
+      <AlertBadge alert={alert} />
+      <time class="dim block" dateTime={opened_at} title={`Opened ${dateTime(opened_at)}`}>
+        {ago(opened_at)}
+      </time>
+    </>
   );
 }
 
-function NoAlerts({ state, kind }: BarProps) {
+function KindFilter({ kind }: { readonly kind: AlertKind | undefined }) {
+  return (
+    <select
+      class="input order"
+      aria-label="Kind"
+      value={kind ?? ""}
+      onChange={({ currentTarget }) => navigate(withQuery({ kind: currentTarget.value, page: undefined }))}
+    >
+      <option value="">All kinds</option>
+      {KINDS.map((one) => (
+        <option key={one} value={one}>
+          {ALERT_KINDS[one].label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function NoAlerts({ state, kind }: { readonly state: Alert["state"]; readonly kind: AlertKind | undefined }) {
   const what = kind === undefined ? "" : ` of the kind “${ALERT_KINDS[kind].label}”`;
-  if (state !== "open") return <Empty title={`No ${STATES[state].toLowerCase()} alerts${what}`} />;
+  if (state !== "open") return <Empty title={`No ${state} alerts${what}`} />;
   return (
     <Empty title={`No new alerts${what}`}>
       <p>An alert appears here by itself when a tank is low, will be low soon, sends no readings, or seems to leak.</p>

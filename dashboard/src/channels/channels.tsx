@@ -8,12 +8,12 @@ import { Badge } from "../components/badge.tsx";
 import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
+import { EVENTS } from "../components/notification.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty } from "../components/states.tsx";
 import { refreshAll, useLive } from "../live.ts";
 import { href, withQuery } from "../location.ts";
 import { ChannelDialog } from "./form.tsx";
-import { EVENTS } from "./names.ts";
 import { Notifications } from "./notifications.tsx";
 import { TestDialog } from "./test-dialog.tsx";
 

@@ -7,9 +7,17 @@ import { ALERT_KINDS, type AlertKind } from "../components/alert-kinds.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, Field, SelectField } from "../components/field.tsx";
 import { notify } from "../components/notices.tsx";
+import { EVENTS } from "../components/notification.tsx";
 import { findCustomers, Picker } from "../components/picker.tsx";
 import { refreshAll } from "../live.ts";
-import { CHANNEL_EVENTS, EVENTS } from "./names.ts";
+
+/** What a channel can be limited to. A test is sent in any case. */
+const CHANNEL_EVENTS: readonly NonNullable<Channel["events"]>[number][] = [
+  "alert.opened",
+  "alert.acknowledged",
+  "alert.closed",
+  "tank.refilled",
+];
 
 const KINDS = Object.keys(ALERT_KINDS) as AlertKind[];
 const TYPES = [

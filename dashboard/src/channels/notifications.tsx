@@ -3,15 +3,14 @@
 import type { Notification } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
-import { Badge } from "../components/badge.tsx";
 import { Icon } from "../components/icon.tsx";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
+import { Attempts, EVENTS, NotificationState, Recipient, SendAgain } from "../components/notification.tsx";
 import { Empty } from "../components/states.tsx";
 import { counted, dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
-import { customerPath, href, query, tankPath, withQuery } from "../location.ts";
-import { EVENTS } from "./names.ts";
+import { href, query, tankPath, withQuery } from "../location.ts";
 
 const SIZE = 25;
 /** Notifications are removed then. */
@@ -30,11 +29,6 @@ export function Notifications() {
   const live = useLive(`notifications ${JSON.stringify(request)}`, (signal) =>
     api.manage.notifications.list({ ...request, signal }),
   );
-  const again = async ({ id }: Notification) => {
-    await api.manage.notifications.retry(id);
-    notify({ text: "It is sent again" });
-    await live.refresh();
-  };
   const recover = async (id: string) => {
     const since = new Date(Date.now() - KEPT_MS).toISOString();
     const { recovered } = await api.manage.channels.recover(id, { since });
@@ -50,12 +44,7 @@ export function Notifications() {
     {
       label: "Actions",
       look: "buttons",
-      cell: (one) =>
-        one.state === "delivered" ? null : (
-          <ActionButton act={() => again(one)} of={`${EVENTS[one.event]} of ${dateTime(one.created_at)}`}>
-            {one.state === "pending" ? "Send now" : "Send again"}
-          </ActionButton>
-        ),
+      cell: (one) => <SendAgain notification={one} sent={live.refresh} />,
     },
   ];
   return (
@@ -91,44 +80,4 @@ function None({ state }: { readonly state: Notification["state"] }) {
 
 function About({ notification: { event, tank_id } }: { readonly notification: Notification }) {
   return tank_id === null ? <span>{EVENTS[event]}</span> : <a href={href(tankPath(tank_id))}>{EVENTS[event]}</a>;
-}
-
-function Recipient({ notification: { channel_id, customer_id } }: { readonly notification: Notification }) {
-  if (customer_id !== null) return <a href={href(customerPath(customer_id))}>customer {customer_id}</a>;
-  return <span>channel {channel_id}</span>;
-}
-
-export function NotificationState({ notification: { state, next_attempt_at } }: { readonly notification: Notification }) {
-  switch (state) {
-    case "delivered":
-      return <Badge text="Delivered" icon="check" tone="ok" />;
-    case "pending":
-      return (
-        <>
-          <Badge text="To be sent" icon="clock" tone="soon" />
-          {next_attempt_at === null ? null : <span class="dim block">{dateTime(next_attempt_at)}</span>}
-        </>
-      );
-    case "failed":
-      return <Badge text="Failed" icon="alert" tone="low" />;
-    case "expired":
-      return <Badge text="Not sent in time" icon="clock" tone="silent" />;
-  }
-}
-
-/** The last one; the number of all. */
-export function Attempts({ notification: { attempts } }: { readonly notification: Notification }) {
-  const last = attempts.at(-1);
-  if (last === undefined) return <span class="dim block">No attempt yet</span>;
-  return (
-    <>
-      <span class="block break">
-        {last.error ?? "Accepted"}
-        {last.status === null ? "" : ` (${last.status})`}
-      </span>
-      <span class="dim block">
-        Attempt {attempts.length}, {dateTime(last.at)}, {last.duration_ms} ms
-      </span>
-    </>
-  );
 }

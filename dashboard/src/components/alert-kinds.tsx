@@ -1,4 +1,4 @@
-// The kinds of alerts in words, each with an icon: a state is never shown by colour alone.
+// The kinds and states of alerts in words, each with an icon: a state is never shown by colour alone.
 
 import type { Alert } from "../../../client/src/index.ts";
 import type { IconName } from "./icon.tsx";
@@ -13,6 +13,12 @@ export const ALERT_KINDS: Readonly<Record<AlertKind, Kind>> = {
   runs_low_soon: { label: "Runs low soon", icon: "clock", tone: "soon" },
   silent: { label: "Silent", icon: "silent", tone: "silent" },
   leak: { label: "Leak suspected", icon: "drop", tone: "leak" },
+};
+
+export const ALERT_STATES: Readonly<Record<Alert["state"], string>> = {
+  open: "Nobody has acknowledged it",
+  acknowledged: "Acknowledged",
+  closed: "Closed",
 };
 
 export const CLOSE_REASONS: Readonly<Record<NonNullable<Alert["close_reason"]>, string>> = {

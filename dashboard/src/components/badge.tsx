@@ -1,7 +1,7 @@
 // A state as a word with an icon.
 
 import type { Alert } from "../../../client/src/index.ts";
-import { ALERT_KINDS, type Tone } from "./alert-kinds.tsx";
+import { ALERT_KINDS, ALERT_STATES, type Tone } from "./alert-kinds.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 
 type Props = { readonly text: string; readonly icon: IconName; readonly tone?: Tone; readonly title?: string };
@@ -15,15 +15,9 @@ export function Badge({ text, icon, tone, title }: Props) {
   );
 }
 
-const STATES: Readonly<Record<Alert["state"], string>> = {
-  open: "Nobody has acknowledged it",
-  acknowledged: "Acknowledged",
-  closed: "Closed",
-};
-
 /** An alert that somebody has acknowledged has a check mark; one that is closed has no colour either. */
 export function AlertBadge({ alert: { kind, state } }: { readonly alert: Pick<Alert, "kind" | "state"> }) {
   const { label, icon, tone } = ALERT_KINDS[kind];
   const color = state === "closed" ? {} : { tone };
-  return <Badge text={label} icon={state === "open" ? icon : "check"} title={STATES[state]} {...color} />;
+  return <Badge text={label} icon={state === "open" ? icon : "check"} title={ALERT_STATES[state]} {...color} />;
 }

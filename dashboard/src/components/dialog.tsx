@@ -79,34 +79,30 @@ function problemOf(reason: unknown, form: HTMLFormElement): Problem {
   return { message: others.length === 0 ? "Some fields are not valid." : others.join(" "), fields };
 }
 
-/** What was created and is shown once, such as the secret of a key. */
-export function SecretDialog({ title, value, close, children }: SecretProps) {
+type InfoProps = {
+  readonly title: string;
+  readonly close: () => void;
+  readonly onOpen?: () => void;
+  /** Beside the one that closes it. */
+  readonly buttons?: ComponentChildren;
+  readonly children: ComponentChildren;
+};
+
+/** A dialog without a form. */
+export function InfoDialog({ title, close, onOpen, buttons, children }: InfoProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const input = useRef<HTMLInputElement>(null);
-  const [isCopied, setCopied] = useState(false);
   const id = useId();
   useEffect(() => {
     dialog.current?.showModal();
-    input.current?.select();
+    onOpen?.();
   }, []);
-  const copy = async () => {
-    input.current?.select();
-    // Browsers have it on secure pages only; elsewhere the text is selected.
-    await navigator.clipboard?.writeText(value).then(
-      () => setCopied(true),
-      () => {},
-    );
-  };
   return (
     <dialog class="dialog" ref={dialog} onClose={close} aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
       <div class="form">
-        <div>{children}</div>
-        <input ref={input} class="input secret" readOnly value={value} aria-label={title} />
+        {children}
         <div class="dialog-buttons">
-          <button class="button" type="button" onClick={copy}>
-            {isCopied ? "Copied" : "Copy"}
-          </button>
+          {buttons}
           <button class="button primary" type="button" onClick={() => dialog.current?.close()}>
             Done
           </button>
@@ -122,6 +118,32 @@ type SecretProps = {
   readonly close: () => void;
   readonly children: ComponentChildren;
 };
+
+/** What was created and is shown once, such as the secret of a key. */
+export function SecretDialog({ title, value, close, children }: SecretProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const [isCopied, setCopied] = useState(false);
+  const select = () => input.current?.select();
+  const copy = async () => {
+    select();
+    // Browsers have it on secure pages only; elsewhere the text is selected.
+    await navigator.clipboard?.writeText(value).then(
+      () => setCopied(true),
+      () => {},
+    );
+  };
+  const button = (
+    <button class="button" type="button" onClick={copy}>
+      {isCopied ? "Copied" : "Copy"}
+    </button>
+  );
+  return (
+    <InfoDialog title={title} close={close} onOpen={select} buttons={button}>
+      <div>{children}</div>
+      <input ref={input} class="input secret" readOnly value={value} aria-label={title} />
+    </InfoDialog>
+  );
+}
 
 type Render = (close: () => void) => ComponentChildren;
 

@@ -4,50 +4,29 @@ import { useState } from "preact/hooks";
 import type { Alert } from "../../../client/src/index.ts";
 import { AcknowledgeDialog } from "../alerts/dialogs.tsx";
 import { api } from "../api.ts";
-import { ALERT_KINDS, CLOSE_REASONS } from "../components/alert-kinds.tsx";
-import { Badge } from "../components/badge.tsx";
-import { ErrorState, Loading } from "../components/states.tsx";
+import { ALERT_STATES, CLOSE_REASONS } from "../components/alert-kinds.tsx";
+import { AlertBadge } from "../components/badge.tsx";
 import { ago, dateTime, percent } from "../format.ts";
 import { useLive } from "../live.ts";
 import { may } from "../session.ts";
+import { LatestCard } from "./latest-card.tsx";
 
 const SIZE = 10;
 
 export function TankAlerts({ tankId }: { readonly tankId: string }) {
-  const { data, error, refresh } = useLive(`alerts ${tankId}`, (signal) =>
-    api.insight.alerts.list({ tank_id: tankId, size: SIZE, signal }),
-  );
-  return (
-    <section class="card" aria-labelledby="alerts">
-      <div class="card-head">
-        <h2 id="alerts">Alerts</h2>
-        {data === undefined || data.total_items <= SIZE ? null : (
-          <span class="dim">
-            the latest {SIZE} of {data.total_items}
-          </span>
-        )}
-      </div>
-      {data === undefined ? error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} /> : null}
-      {data?.total_items === 0 ? <p class="dim">None so far.</p> : null}
-      <ul class="rows">
-        {data?.data.map((alert) => (
-          <AlertRow key={alert.id} alert={alert} changed={refresh} />
-        ))}
-      </ul>
-    </section>
-  );
+  const live = useLive(`alerts ${tankId}`, (signal) => api.insight.alerts.list({ tank_id: tankId, size: SIZE, signal }));
+  const row = (alert: Alert) => <AlertRow key={alert.id} alert={alert} changed={live.refresh} />;
+  return <LatestCard id="alerts" title="Alerts" live={live} row={row} />;
 }
 
 function AlertRow({ alert, changed }: { readonly alert: Alert; readonly changed: () => Promise<void> }) {
   const { kind, state, opened_at, closed_at, close_reason, note } = alert;
-  const { label, icon, tone } = ALERT_KINDS[kind];
-  const isClosed = state === "closed";
   return (
     <li>
-      <Badge text={label} icon={isClosed ? "check" : icon} {...(isClosed ? {} : { tone })} />
+      <AlertBadge alert={alert} />
       <span class="row-text">
         <span>
-          {STATES[state]}, opened{" "}
+          {ALERT_STATES[state]}, opened{" "}
           <time dateTime={opened_at} title={dateTime(opened_at)}>
             {ago(opened_at)}
           </time>
@@ -68,12 +47,6 @@ function AlertRow({ alert, changed }: { readonly alert: Alert; readonly changed:
     </li>
   );
 }
-
-const STATES: Readonly<Record<Alert["state"], string>> = {
-  open: "Nobody has acknowledged it",
-  acknowledged: "Acknowledged",
-  closed: "Closed",
-};
 
 function Acknowledge({ alert, changed }: { readonly alert: Alert; readonly changed: () => Promise<void> }) {
   const [isOpen, setOpen] = useState(false);

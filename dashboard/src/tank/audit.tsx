@@ -2,46 +2,32 @@
 
 import type { AuditEntry } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
-import { ErrorState, Loading } from "../components/states.tsx";
 import { dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
+import { LatestCard } from "./latest-card.tsx";
 
 const SIZE = 5;
 const MAX_LENGTH = 60;
 
 export function TankAudit({ tankId }: { readonly tankId: string }) {
-  const { data, error, refresh } = useLive(`audit ${tankId}`, (signal) =>
-    api.manage.audit.list({ type: "tank", id: tankId, size: SIZE, signal }),
-  );
+  const live = useLive(`audit ${tankId}`, (signal) => api.manage.audit.list({ type: "tank", id: tankId, size: SIZE, signal }));
+  return <LatestCard id="audit" title="Changes" live={live} row={(entry) => <AuditRow key={entry.number} entry={entry} />} />;
+}
+
+function AuditRow({ entry }: { readonly entry: AuditEntry }) {
   return (
-    <section class="card" aria-labelledby="audit">
-      <div class="card-head">
-        <h2 id="audit">Changes</h2>
-        {data === undefined || data.total_items <= SIZE ? null : (
-          <span class="dim">
-            the latest {SIZE} of {data.total_items}
+    <li>
+      <span class="row-text">
+        <span>
+          {dateTime(entry.created_at)}: {entry.action} by <span dir="auto">{entry.by}</span>
+        </span>
+        {changesOf(entry).map((change) => (
+          <span class="dim" key={change} dir="auto">
+            {change}
           </span>
-        )}
-      </div>
-      {data === undefined ? error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} /> : null}
-      {data?.total_items === 0 ? <p class="dim">None so far.</p> : null}
-      <ul class="rows">
-        {data?.data.map((entry) => (
-          <li key={entry.number}>
-            <span class="row-text">
-              <span>
-                {dateTime(entry.created_at)}: {entry.action} by <span dir="auto">{entry.by}</span>
-              </span>
-              {changesOf(entry).map((change) => (
-                <span class="dim" key={change} dir="auto">
-                  {change}
-                </span>
-              ))}
-            </span>
-          </li>
         ))}
-      </ul>
-    </section>
+      </span>
+    </li>
   );
 }
 

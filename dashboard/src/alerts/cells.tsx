@@ -1,0 +1,82 @@
+// What a row of the alerts says: the tank, its owner, and why the alert was opened.
+
+import type { Alert, FleetTank } from "../../../client/src/index.ts";
+import { CLOSE_REASONS } from "../components/alert-kinds.tsx";
+import { ago, dateTime, duration, percent, place } from "../format.ts";
+import { href, tankPath } from "../location.ts";
+
+type Entry = FleetTank | undefined;
+
+export function TankName({ id, entry }: { readonly id: string; readonly entry: Entry }) {
+  return (
+    <>
+      <a href={href(tankPath(id))} dir="auto">
+        {entry?.tank.name ?? id}
+      </a>
+      {entry === undefined ? null : <span class="dim block">{place(entry.tank.location)}</span>}
+    </>
+  );
+}
+
+export function Owner({ entry }: { readonly entry: Entry }) {
+  if (entry === undefined) return null;
+  const { name, phone } = entry.customer;
+  return (
+    <>
+      <span dir="auto">{name}</span>
+      {phone === null ? null : (
+        <a class="block" href={`tel:${phone}`}>
+          {phone}
+        </a>
+      )}
+    </>
+  );
+}
+
+/** Why it was opened, how it is now, and what became of it. */
+export function WhatWasSeen({ alert }: { readonly alert: Alert }) {
+  const { latest_fill_percentage, latest_reading_at, acknowledged_by, acknowledged_at, closed_at, close_reason, note } = alert;
+  return (
+    <>
+      <span>{reasonOf(alert)}</span>
+      <span class="dim block">
+        {closed_at === null ? "Now" : "At the end"} {percent(latest_fill_percentage)}, {ago(latest_reading_at)}
+      </span>
+      {acknowledged_at === null ? null : (
+        <span class="dim block" dir="auto">
+          Acknowledged {ago(acknowledged_at)}
+          {acknowledged_by === null ? "" : ` by ${acknowledged_by}`}
+        </span>
+      )}
+      {closed_at === null || close_reason === null ? null : (
+        <span class="dim block">
+          Closed {ago(closed_at)}: {CLOSE_REASONS[close_reason]}
+        </span>
+      )}
+      {note === null || note === "" ? null : (
+        <span class="block" dir="auto">
+          “{note}”
+        </span>
+      )}
+    </>
+  );
+}
+
+function reasonOf({ kind, fill_percentage, threshold, runs_low_at, leak, latest_reading_at }: Alert): string {
+  if (kind === "low") return `${percent(fill_percentage)}, at or below ${percent(threshold)}`;
+  if (kind === "silent") return `No reading since ${dateTime(latest_reading_at)}`;
+  if (kind === "leak") return leakReason(leak);
+  return runs_low_at === null ? "Low soon" : `Low ${until(runs_low_at)}`;
+}
+
+function leakReason(leak: Alert["leak"]): string {
+  if (leak === null) return "Use far above normal";
+  const { since, percentage_per_day, percentage_lost } = leak;
+  if (percentage_lost !== null) return `${percent(percentage_lost)} lost at once, ${ago(since)}`;
+  return percentage_per_day === null ? "Use far above normal" : `${percent(percentage_per_day)} a day above normal use`;
+}
+
+function until(at: string): string {
+  const seconds = (Date.parse(at) - Date.now()) / 1000;
+  return seconds <= 0 ? "soon" : `in about ${duration(seconds)}`;
+}

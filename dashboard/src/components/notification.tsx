@@ -1,0 +1,77 @@
+// A notification in words: what it is about, to whom it goes, and what became of it.
+
+import type { Notification } from "../../../client/src/index.ts";
+import { api } from "../api.ts";
+import { dateTime } from "../format.ts";
+import { customerPath, href } from "../location.ts";
+import { ActionButton } from "./action-button.tsx";
+import { Badge } from "./badge.tsx";
+import { notify } from "./notices.tsx";
+
+export const EVENTS: Readonly<Record<Notification["event"], string>> = {
+  "alert.opened": "Alert opened",
+  "alert.acknowledged": "Alert acknowledged",
+  "alert.closed": "Alert closed",
+  "alert.reminder": "Reminder",
+  "alert.digest": "Several alerts",
+  "tank.refilled": "Tank refilled",
+  "channel.test": "Test",
+  "channel.disabled": "Channel disabled",
+  "customer.verification": "Link to verify an address",
+};
+
+export function Recipient({ notification: { channel_id, customer_id } }: { readonly notification: Notification }) {
+  if (customer_id !== null) return <a href={href(customerPath(customer_id))}>customer {customer_id}</a>;
+  return <span>channel {channel_id}</span>;
+}
+
+export function NotificationState({ notification: { state, next_attempt_at } }: { readonly notification: Notification }) {
+  switch (state) {
+    case "delivered":
+      return <Badge text="Delivered" icon="check" tone="ok" />;
+    case "pending":
+      return (
+        <>
+          <Badge text="To be sent" icon="clock" tone="soon" />
+          {next_attempt_at === null ? null : <span class="dim block">{dateTime(next_attempt_at)}</span>}
+        </>
+      );
+    case "failed":
+      return <Badge text="Failed" icon="alert" tone="low" />;
+    case "expired":
+      return <Badge text="Not sent in time" icon="clock" tone="silent" />;
+  }
+}
+
+/** The last one; the number of all. */
+export function Attempts({ notification: { attempts } }: { readonly notification: Notification }) {
+  const last = attempts.at(-1);
+  if (last === undefined) return <span class="dim block">No attempt yet</span>;
+  return (
+    <>
+      <span class="block break">
+        {last.error ?? "Accepted"}
+        {last.status === null ? "" : ` (${last.status})`}
+      </span>
+      <span class="dim block">
+        Attempt {attempts.length}, {dateTime(last.at)}, {last.duration_ms} ms
+      </span>
+    </>
+  );
+}
+
+/** Nothing for one that was delivered. */
+export function SendAgain({ notification, sent }: { readonly notification: Notification; readonly sent: () => Promise<void> }) {
+  const { id, event, state, created_at } = notification;
+  if (state === "delivered") return null;
+  const act = async () => {
+    await api.manage.notifications.retry(id);
+    notify({ text: "It is sent again" });
+    await sent();
+  };
+  return (
+    <ActionButton act={act} of={`${EVENTS[event]} of ${dateTime(created_at)}`}>
+      {state === "pending" ? "Send now" : "Send again"}
+    </ActionButton>
+  );
+}
