@@ -245,18 +245,20 @@ export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet"
       return replaced !== undefined;
     },
 
-    async nextSequences(count: number): Promise<number> {
-      const [row] = await prepare(
-        `INSERT INTO service_state (name, value) VALUES ('event_sequence', CAST(CAST($1 AS bigint) AS text))
-         ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(service_state.value AS bigint) + CAST(excluded.value AS bigint) AS text)
-         RETURNING value`,
-      )(count);
-      return Number(row?.[0]) - count + 1;
+    async lastSequence(): Promise<number> {
+      const [row] = await prepare("SELECT value FROM service_state WHERE name = 'event_sequence'")();
+      return Number(row?.[0] ?? 0);
     },
 
     async addEvents(events: readonly StoredEvent[]): Promise<void> {
+      const last = events.at(-1);
+      if (last === undefined) return;
       const rows = events.map(({ sequence, at, owner_id, payload }) => [sequence, at, owner_id, payload]);
-      await insert("event", EVENT_FIELDS, rows);
+      const setSequence = prepare(
+        `INSERT INTO service_state (name, value) VALUES ('event_sequence', $1)
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+      );
+      await Promise.all([insert("event", EVENT_FIELDS, rows), setSequence(String(last.sequence))]);
     },
 
     async channels(): Promise<readonly Channel[]> {

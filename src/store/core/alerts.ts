@@ -21,6 +21,7 @@ import type { Reading } from "../../domain/reading.ts";
 import { columnsOf, lastReading } from "../series/block.ts";
 import { isIntactHead, openHead } from "../series/checksum.ts";
 import { LISTS } from "../series/lists.ts";
+import { type EventContext, lockForEvents } from "./events.ts";
 import { updateLists } from "./lists.ts";
 import type { PlannedNotification, StoreTransaction, TankWithOwner } from "./transaction.ts";
 
@@ -31,8 +32,11 @@ export async function finishTransaction(tx: StoreTransaction, settings: AlertSet
   const { tankIds, changes, at, silenceFrom, created } = tx.alertChecks.take();
   const evaluated = created + (await evaluateAlerts(tx, tankIds, settings, at, silenceFrom));
   if (changes.length === 0) return evaluated;
-  await tx.lockAlerts();
-  return evaluated + (await writeAlerts(tx, changes, settings, at));
+  const context = await lockForEvents(
+    tx,
+    changes.map(({ after }) => after.tank_id),
+  );
+  return evaluated + (await writeAlerts(tx, changes, context, settings, at));
 }
 
 /** Nobody else changes these alerts until the transaction ends: their tanks are locked, then they are read again. */
@@ -69,17 +73,18 @@ export async function evaluateAlerts(
     await tx.setAlertStates(states);
     return 0;
   }
+  const affectedIds = affected.map(({ condition }) => condition.tankId);
   // An engine may send these together; they are executed in this order.
-  const [, known] = await Promise.all([
-    tx.lockAlerts(),
-    tx.alertsNotClosed(affected.map(({ condition }) => condition.tankId)),
+  const [context, known] = await Promise.all([
+    lockForEvents(tx, affectedIds),
+    tx.alertsNotClosed(affectedIds),
     tx.setAlertStates(states),
   ]);
   const alerts = Map.groupBy(known, ({ tank_id }) => tank_id);
   const changes = affected.flatMap(({ condition, evaluation }) =>
     alertChanges(condition, evaluation, alerts.get(condition.tankId) ?? [], settings, now),
   );
-  return writeAlerts(tx, changes, settings, now);
+  return writeAlerts(tx, changes, context, settings, now);
 }
 
 function isStateChanged({ isLive, noticed, checkAt }: TankCondition, after: Evaluation): boolean {
@@ -184,23 +189,19 @@ function withLatest(alert: Alert, latest: Reading | undefined): Alert {
   return { ...alert, latest_fill_percentage: latest.fill_percentage, latest_reading_at: latest.created_at };
 }
 
-/** Writes alerts, their events, and what is sent of them. The transaction holds the lock of alerts. */
+/** Writes alerts, their events, and what is sent of them. */
 async function writeAlerts(
   tx: StoreTransaction,
   changes: readonly AlertChange[],
+  { owners, channels, nextSequence }: EventContext,
   settings: AlertSettings,
   now: Instant,
 ): Promise<number> {
   if (changes.length === 0) return 0;
-  const [owners, first, channels] = await Promise.all([
-    tx.tanksWithOwners(changes.map(({ after }) => after.tank_id)),
-    tx.nextSequences(changes.length),
-    tx.channels(),
-  ]);
   const events = changes.map(({ before, after, type, isNews }, i) => {
     const { tank, customer } = owners.get(after.tank_id) as TankWithOwner;
     const event: AlertEvent = { type, at: now, alert: { ...after, owner_id: tank.owner_id }, tank, customer };
-    const sequence = first + i;
+    const sequence = nextSequence + i;
     return { before, isNews, event, sequence, payload: JSON.stringify(eventObject(event, sequence)) };
   });
   const outgoing = events.filter(({ isNews }) => isNews).map((item) => outgoingOf(item, channels, settings, now));

@@ -8,6 +8,7 @@ import type { ComputedForecast } from "../../domain/forecast/stored.ts";
 import { newId } from "../../domain/id.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import { tanksAlerted } from "./alerts.ts";
+import { lockForEvents } from "./events.ts";
 import { writePlaces } from "./fleet-order.ts";
 import type { FleetTank } from "./forecast-tables.ts";
 import type { StoreTransaction, TankWithOwner } from "./transaction.ts";
@@ -77,12 +78,13 @@ type NewRefill = { readonly tankId: string; readonly refill: Refill };
 /** In the feed, and to webhooks. */
 async function reportRefills(tx: StoreTransaction, refills: readonly NewRefill[], at: Instant): Promise<void> {
   if (refills.length === 0) return;
-  const owners = await tx.tanksWithOwners(refills.map(({ tankId }) => tankId));
-  await tx.lockAlerts();
-  const [first, channels] = await Promise.all([tx.nextSequences(refills.length), tx.channels()]);
+  const { owners, channels, nextSequence } = await lockForEvents(
+    tx,
+    refills.map(({ tankId }) => tankId),
+  );
   const events = refills.map(({ tankId, refill }, i) => {
     const { tank, customer } = owners.get(tankId) as TankWithOwner;
-    const sequence = first + i;
+    const sequence = nextSequence + i;
     const payload = JSON.stringify(refillEventObject({ at, refill, tank, customer }, sequence));
     return { sequence, at, owner_id: tank.owner_id, tank_id: tankId, payload };
   });

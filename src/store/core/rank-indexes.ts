@@ -28,12 +28,8 @@ export async function saveIndexes(
 ): Promise<void> {
   const all = (groupsOf: (index: RankIndex) => readonly Group[]): SeriesGroup[] =>
     Array.from(indexes).flatMap(([series, index]) => groupsOf(index).map((group) => ({ series, group })));
-  await tx.removeRankGroups(
-    table,
-    all((index) => index.removals()),
-  );
-  await tx.putRankGroups(
-    table,
-    all((index) => index.changes()),
-  );
+  const removals = all((index) => index.removals());
+  const changes = all((index) => index.changes());
+  // An engine may send these together; they are executed in this order.
+  await Promise.all([tx.removeRankGroups(table, removals), tx.putRankGroups(table, changes)]);
 }

@@ -129,8 +129,9 @@ export interface StoreTransaction extends Lookups {
   serviceState(name: string): Promise<string | undefined>;
   /** False if it is not `before` any more. Holds it until the transaction ends. */
   replaceServiceState(name: string, before: string | undefined, after: string): Promise<boolean>;
-  /** Reserves this many sequence numbers; returns the first. */
-  nextSequences(count: number): Promise<number>;
+  /** Of the newest event, which may have been removed since; 0 before the first. */
+  lastSequence(): Promise<number>;
+  /** In the order of their sequence numbers. */
   addEvents(events: readonly StoredEvent[]): Promise<void>;
 
   // Channels and notifications
