@@ -1,15 +1,14 @@
 // The frame of all screens: navigation, the open screen, and what the person should know wherever they are.
 
 import { signal } from "@preact/signals";
-import type { ComponentType } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { Navigation } from "./components/navigation.tsx";
 import { Notices } from "./components/notices.tsx";
 import { ErrorState, Loading } from "./components/states.tsx";
 import { Follower } from "./events.tsx";
 import { unreachableSince } from "./live.ts";
-import { href, match } from "./location.ts";
-import { ROUTES, type ScreenProps } from "./routes.ts";
+import { href, type Match, match } from "./location.ts";
+import { ROUTES } from "./routes.ts";
 import { loadSession, may, me } from "./session.ts";
 
 const sessionError = signal<unknown>(undefined);
@@ -36,14 +35,15 @@ export function App() {
       </main>
     );
   }
-  if (isMissing) return <Loading />;
+  // While it is found out who is signed in, the screen is loaded with its data, and shown when the role is known.
   return (
     <>
-      <a class="skip" href="#main">
+      {isMissing ? <Loading /> : null}
+      <a class="skip" href="#main" hidden={isMissing}>
         Skip to the content
       </a>
       <Follower />
-      <div class="frame">
+      <div class="frame" hidden={isMissing}>
         <Navigation />
         <div class="content">
           <ConnectionNotice />
@@ -65,55 +65,27 @@ function ConnectionNotice() {
   );
 }
 
-type Opened = { readonly path: string; readonly Screen: ComponentType<ScreenProps> };
-
-/** The screen before stays until the next one is loaded. */
 function OpenScreen() {
-  const [opened, setOpened] = useState<Opened>();
-  const [error, setError] = useState<unknown>();
   const main = useRef<HTMLElement>(null);
   const target = match.value;
-  const path = target?.path;
-  const role = path === undefined ? undefined : ROUTES[path].role;
-  const isAllowed = role === undefined || may(role);
-  const load = () => {
-    setError(undefined);
-    if (path === undefined) return;
-    ROUTES[path].load().then(
-      ({ default: Screen }) => match.value?.path === path && setOpened({ path, Screen }),
-      (reason) => reloadOnce() || setError(reason),
-    );
-  };
-  useEffect(load, [path]);
-  useFocusOnHeading(main, opened?.path === path ? `${path} ${JSON.stringify(target?.params)}` : undefined);
+  const params = JSON.stringify(target?.params);
+  useFocusOnHeading(main, `${target?.path} ${params}`);
   return (
     <main class="page" id="main" ref={main} tabIndex={-1}>
-      {target === undefined ? <UnknownPlace /> : null}
-      {isAllowed ? null : <NotAllowed />}
-      {error === undefined ? null : <ErrorState error={error} retry={load} />}
-      {opened !== undefined && target !== undefined && opened.path === path && error === undefined && isAllowed ? (
-        <opened.Screen key={JSON.stringify(target.params)} params={target.params} />
-      ) : null}
-      {opened === undefined && error === undefined && target !== undefined ? <Loading /> : null}
+      {target === undefined ? <UnknownPlace /> : <RouteScreen key={`${target.path} ${params}`} {...target} />}
     </main>
   );
 }
 
-/** After an update of the service, the files of the page that is still open are gone: the new page has others. */
-function reloadOnce(): boolean {
-  const name = "reloaded-at";
-  const last = Number(sessionStorage.getItem(name) ?? 0);
-  if (Date.now() - last < 60_000) return false;
-  sessionStorage.setItem(name, String(Date.now()));
-  globalThis.location.reload();
-  return true;
+function RouteScreen({ path, params }: Match) {
+  const { screen: Screen, role } = ROUTES[path];
+  return role === undefined || may(role) ? <Screen params={params} /> : <NotAllowed />;
 }
 
 /** On every navigation but the first, so that screen readers read the new title. */
-function useFocusOnHeading(main: { readonly current: HTMLElement | null }, place: string | undefined): void {
+function useFocusOnHeading(main: { readonly current: HTMLElement | null }, place: string): void {
   const before = useRef<string | undefined>(undefined);
   useEffect(() => {
-    if (place === undefined) return;
     if (before.current !== undefined && before.current !== place) {
       scrollTo(0, 0);
       (main.current?.querySelector("h1") ?? main.current)?.focus({ preventScroll: true });

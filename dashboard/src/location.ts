@@ -17,7 +17,7 @@ export const location = signal<Location>(current());
 const path = computed(() => location.value.path);
 export const query = computed(() => location.value.query);
 
-type Match = { readonly path: Path; readonly params: Readonly<Record<string, string>> };
+export type Match = { readonly path: Path; readonly params: Readonly<Record<string, string>> };
 
 /** The screen of the path, undefined where there is none. Does not change with the query. */
 export const match = computed<Match | undefined>(() => {

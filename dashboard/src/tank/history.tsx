@@ -1,9 +1,9 @@
 // The history of a tank: the chart, its ranges, and the same in words and as a table.
 
-import type { ComponentType } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { FleetTank, Forecast, Refill, Series } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { lazy } from "../components/lazy.tsx";
 import { Empty, ErrorState, Loading } from "../components/states.tsx";
 import { counted, date, dateTime, percent } from "../format.ts";
 import { useLive } from "../live.ts";
@@ -11,7 +11,7 @@ import { href, navigate, withQuery } from "../location.ts";
 import { chartData, forecastEnd } from "./chart-data.ts";
 import { endOf, RANGES, type RangeName, shownRange, startOf } from "./ranges.ts";
 
-type ChartComponent = ComponentType<Parameters<typeof import("./chart.tsx")["default"]>[0]>;
+const Chart = lazy(() => import("./chart.tsx"));
 
 const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 /** No sensor is older. */
@@ -25,7 +25,6 @@ export function History({ entry, forecast, refills }: Props) {
   const { range, zoom } = shown;
   const key = `series ${tank.id} ${range} ${zoom?.from} ${zoom?.to}`;
   const { data, error, refresh } = useLive(key, (signal) => loadSeries(tank.id, range, zoom, signal));
-  const Chart = useChart();
   const threshold = tank.min_fill_alert_percentage;
   const lines = useMemo(
     () => data && chartData(data.series, { forecast, latest, threshold }),
@@ -53,9 +52,7 @@ export function History({ entry, forecast, refills }: Props) {
       ) : (
         <figure>
           <div class="chart-space" role="img" aria-label={inWords(data.series, refills, threshold, forecast)}>
-            {Chart === undefined ? null : (
-              <Chart data={lines} refills={refills} threshold={threshold} from={data.from} to={to} onZoom={zoomTo} />
-            )}
+            <Chart data={lines} refills={refills} threshold={threshold} from={data.from} to={to} onZoom={zoomTo} />
           </div>
           <figcaption class="dim">
             The light band is the lowest and the highest reading of each {STEPS[data.series.step]}; arrows are refills; the dashed
@@ -95,14 +92,6 @@ function cached(series: Series, from: number): Loaded {
 async function firstReading(id: string, signal: AbortSignal): Promise<number> {
   const { buckets } = await api.insight.tanks.series(id, { from: FIRST_YEAR, step: "1M", timezone, signal });
   return buckets[0] === undefined ? Date.now() : Date.parse(buckets[0].start);
-}
-
-function useChart(): ChartComponent | undefined {
-  const [Chart, setChart] = useState<{ readonly component: ChartComponent }>();
-  useEffect(() => {
-    import("./chart.tsx").then(({ default: component }) => setChart({ component }));
-  }, []);
-  return Chart?.component;
 }
 
 function Heading({ range, isZoomed }: { readonly range: RangeName; readonly isZoomed: boolean }) {
