@@ -10,11 +10,11 @@ export type WebhookAllow = readonly (AllowedHost | AllowedNetwork)[];
 type AllowedHost = { readonly host: string };
 type AllowedNetwork = { readonly network: string; readonly length: number };
 
-/** A list for each family: a `BlockList` would apply the IPv6 networks to IPv4 addresses, too. */
-type Addresses = { readonly 4: BlockList; readonly 6: BlockList };
+/** Whether an address is in a list. */
+type Addresses = (address: string) => boolean;
 
 /** Services that give credentials to whoever asks from this machine, and spellings that hide an IPv4 address. Nothing opens these. */
-const NEVER = addresses(
+const isNever = addresses(
   "169.254.0.0/16", // link-local: the metadata services of most providers
   "100.100.100.200", // metadata, Alibaba
   "168.63.129.16", // host agent, Azure
@@ -33,7 +33,7 @@ const NEVER = addresses(
 );
 
 /** All that is not a public unicast address. */
-const NOT_PUBLIC = addresses(
+const isNotPublic = addresses(
   "0.0.0.0/8", // this network
   "10.0.0.0/8", // private
   "100.64.0.0/10", // carrier-grade NAT
@@ -58,7 +58,7 @@ const NOT_PUBLIC = addresses(
 );
 
 /** The only NAT64 prefix that can be opened, for networks without IPv4. The IPv4 address inside must be permitted as well. */
-const NAT64 = addresses("64:ff9b::/96");
+const isNat64 = addresses("64:ff9b::/96");
 
 /** A name or an address from WEBHOOK_ALLOW, such as `hooks.example.internal`, `10.0.0.0/8` or `::1`. Throws what it must be. */
 export function parseWebhookAllow(text: string): WebhookAllow {
@@ -103,7 +103,7 @@ export function errorInWebhookUrl(text: string, allow: WebhookAllow): string | u
   }
   const address = literalIn(hostname);
   if (address !== undefined && !mayConnectTo(address, hostname, allow)) {
-    return isIn(NEVER, address)
+    return isNever(address)
       ? `must not be at ${address}, which is never allowed`
       : `must not be at ${address}, which is not a public address: WEBHOOK_ALLOW can open it`;
   }
@@ -118,10 +118,10 @@ export function errorInWebhookUrl(text: string, allow: WebhookAllow): string | u
 /** Whether a webhook for `host` may be sent to `address`, to which it was resolved or which it is. */
 export function mayConnectTo(address: string, host: string, allow: WebhookAllow): boolean {
   // An address with a zone is link-local.
-  if (isIP(address) === 0 || address.includes("%") || isIn(NEVER, address)) return false;
-  const inner = isIn(NAT64, address) ? lastFourBytes(address) : undefined;
-  if (isAllowedHost(host, allow)) return inner === undefined || !isIn(NEVER, inner);
-  if (isIn(NOT_PUBLIC, address) && !isInAllowedNetwork(address, allow)) return false;
+  if (isIP(address) === 0 || address.includes("%") || isNever(address)) return false;
+  const inner = isNat64(address) ? lastFourBytes(address) : undefined;
+  if (isAllowedHost(host, allow)) return inner === undefined || !isNever(inner);
+  if (isNotPublic(address) && !isInAllowedNetwork(address, allow)) return false;
   return inner === undefined || mayConnectTo(inner, host, allow);
 }
 
@@ -149,15 +149,26 @@ const allowedNetworks = new WeakMap<WebhookAllow, Addresses>();
 
 function isInAllowedNetwork(address: string, allow: WebhookAllow): boolean {
   const known = allowedNetworks.get(allow);
-  if (known !== undefined) return isIn(known, address);
+  if (known !== undefined) return known(address);
   const networks = addresses(...allow.flatMap((entry) => ("network" in entry ? [`${entry.network}/${entry.length}`] : [])));
   allowedNetworks.set(allow, networks);
-  return isIn(networks, address);
+  return networks(address);
 }
 
-/** From addresses, networks and ranges. */
+/** From addresses, networks and ranges. The lists are built when they are first used: most processes and threads send no webhooks. */
 function addresses(...entries: readonly string[]): Addresses {
-  const lists: Addresses = { 4: new BlockList(), 6: new BlockList() };
+  let lists: Lists | undefined;
+  return (address) => {
+    lists ??= listsOf(entries);
+    return isIPv6(address) ? lists[6].check(address, "ipv6") : lists[4].check(address, "ipv4");
+  };
+}
+
+/** A list for each family: a `BlockList` would apply the IPv6 networks to IPv4 addresses, too. */
+type Lists = { readonly 4: BlockList; readonly 6: BlockList };
+
+function listsOf(entries: readonly string[]): Lists {
+  const lists: Lists = { 4: new BlockList(), 6: new BlockList() };
   for (const entry of entries) {
     const [first = "", rest = ""] = entry.split(/[/-]/);
     const [list, family] = isIPv6(first) ? ([lists[6], "ipv6"] as const) : ([lists[4], "ipv4"] as const);
@@ -166,10 +177,6 @@ function addresses(...entries: readonly string[]): Addresses {
     else list.addAddress(first, family);
   }
   return lists;
-}
-
-function isIn(lists: Addresses, address: string): boolean {
-  return isIPv6(address) ? lists[6].check(address, "ipv6") : lists[4].check(address, "ipv4");
 }
 
 /** Of an IPv6 address, as an IPv4 address. */
