@@ -37,7 +37,13 @@ const SETTINGS: readonly Field[] = [
     parse: parseList,
   },
   { flag: "customer", path: "customer_id", value: "ID", help: "only about this customer's tanks", clearable: true },
-  { flag: "delay", path: "delay", value: "DURATION", help: "send refills after it, and only alerts that are still open then, such as 4h", clearable: true },
+  {
+    flag: "delay",
+    path: "delay",
+    value: "DURATION",
+    help: "send refills after it, and only alerts that are still open then, such as 4h",
+    clearable: true,
+  },
   {
     flag: "quiet-hours",
     path: "quiet_hours",

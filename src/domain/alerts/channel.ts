@@ -87,7 +87,11 @@ export const CHANNEL_SETTINGS = {
     array(oneOf(EVENT_TYPES), { minItems: 1, description: "Only these events; null: all", examples: [["alert.opened"]] }),
   ),
   kinds: nullable(
-    array(oneOf(ALERT_KINDS), { minItems: 1, description: "Only alerts of these kinds, and no refills; null: all", examples: [["low"]] }),
+    array(oneOf(ALERT_KINDS), {
+      minItems: 1,
+      description: "Only alerts of these kinds, and no refills; null: all",
+      examples: [["low"]],
+    }),
   ),
   customer_id: nullable(idField("Only about this customer's tanks; null: about all", "cus_01kxa8w5s0v3m4q9t7r2n6c8d1")),
   delay: nullable(
