@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Navigation } from "./components/navigation.tsx";
 import { Notices } from "./components/notices.tsx";
-import { ErrorState, Loading } from "./components/states.tsx";
+import { ErrorState } from "./components/states.tsx";
 import { Follower } from "./events.tsx";
 import { unreachableSince } from "./live.ts";
 import { href, type Match, match } from "./location.ts";
@@ -38,7 +38,7 @@ export function App() {
   // While it is found out who is signed in, the screen is loaded with its data, and shown when the role is known.
   return (
     <>
-      {isMissing ? <Loading /> : null}
+      {isMissing ? <p class="starting">Loading…</p> : null}
       <a class="skip" href="#main" hidden={isMissing}>
         Skip to the content
       </a>

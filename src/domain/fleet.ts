@@ -46,13 +46,20 @@ export type FleetQuery = Pick<PageQuery, "page" | "size"> & {
 
 const MAX_WORDS = 8;
 
-/** The words of a search. Only A to Z are lowercased, as in the databases. */
+/** The words of a search. */
 export const searchWords = (search = ""): readonly string[] =>
   search
-    .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
     .split(/\s+/)
     .filter((word) => word !== "")
     .slice(0, MAX_WORDS);
+
+/** How a text may spell the word. The databases ignore the case of A to Z only, which is lowercased here: Ä and ä are two letters. */
+export function spellings(word: string): readonly string[] {
+  const [first = "", ...others] = word;
+  const capitalized = first.toUpperCase() + others.join("").toLowerCase();
+  const all = [word, word.toLowerCase(), word.toUpperCase(), capitalized];
+  return [...new Set(all.map((one) => one.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())))];
+}
 
 /**
  * The digits of a word that may be part of a phone number, without the zeros before it; undefined for other words. Two digits are,

@@ -19,6 +19,11 @@ after(() => browser?.close());
 
 const STAFF = { viewer: "viewer@operator.example" };
 
+function viewIn(url: string): { readonly latitude: number; readonly longitude: number; readonly scale: number } {
+  const [latitude = 0, longitude = 0, scale = 0] = (new URL(url).searchParams.get("at") ?? "").split(",").map(Number);
+  return { latitude, longitude, scale };
+}
+
 /** Thirty tanks around Freiburg, one far away with a name of any kind, two in one place, one without coordinates. */
 before(async () => {
   await createUser(service, "viewer", STAFF.viewer);
@@ -104,6 +109,38 @@ describe("the map", () => {
     await page.getByRole("button", { name: "All" }).click();
     await page.waitForURL((url) => !url.search.includes("at="));
     assert.match((await list.getAttribute("href")) ?? "", /^\/\?bbox=/);
+    assert.deepEqual(errorsOf(screen), []);
+  });
+
+  it("zooms by two fingers around the place between them, and moves by one", async (t) => {
+    const touch = { viewport: PHONE, hasTouch: true, isMobile: true };
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/map?at=48.1,7.9,400", touch);
+    if (screen === undefined) return;
+    const { page } = screen;
+    await page.locator(".mark").first().waitFor();
+    const box = await page.locator(".map").boundingBox();
+    assert.ok(box !== null);
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    const fingers = await page.context().newCDPSession(page);
+    const touchAt = (type: "touchStart" | "touchMove" | "touchEnd", ...places: readonly (readonly [number, number])[]) => {
+      const touchPoints = places.map(([dx, dy], id) => ({ x: x + dx, y: y + dy, id }));
+      return fingers.send("Input.dispatchTouchEvent", { type, touchPoints });
+    };
+    await touchAt("touchStart", [-40, -30], [40, 30]);
+    for (const by of [1.25, 1.5, 1.75, 2]) await touchAt("touchMove", [-40 * by, -30 * by], [40 * by, 30 * by]);
+    await touchAt("touchEnd");
+    await page.waitForURL((url) => !url.search.includes("400"));
+    const zoomed = viewIn(page.url());
+    assert.ok(Math.abs(zoomed.scale - 800) < 1, page.url());
+    assert.ok(Math.abs(zoomed.latitude - 48.1) < 0.01 && Math.abs(zoomed.longitude - 7.9) < 0.01, page.url());
+
+    await touchAt("touchStart", [0, 0]);
+    for (const dx of [20, 60, 100]) await touchAt("touchMove", [dx, 0]);
+    await touchAt("touchEnd");
+    await page.waitForURL((url) => viewIn(url.href).longitude < zoomed.longitude - 0.001);
+    const moved = viewIn(page.url());
+    assert.ok(Math.abs(moved.latitude - zoomed.latitude) < 0.001 && moved.scale === zoomed.scale, page.url());
+    assert.equal(await page.evaluate("visualViewport.scale"), 1, "the page itself is not zoomed");
     assert.deepEqual(errorsOf(screen), []);
   });
 

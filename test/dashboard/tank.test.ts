@@ -9,7 +9,7 @@ import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { expectGood } from "./expect-good.ts";
-import { DESKTOP, openDashboard, PHONE } from "./support.ts";
+import { DESKTOP, openDashboard, PHONE, seriousViolations } from "./support.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -120,6 +120,26 @@ describe("the screen of a tank", () => {
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("The tank was changed").waitFor();
     assert.equal((await manage("GET", "/v1/tanks/tank_used")).body["min_fill_alert_percentage"], 25);
+  });
+
+  it("gets the device of another tank by an exchange, which the dispatcher is asked for", async (t) => {
+    const screen = await openDashboard(t, browser, service, STAFF.dispatcher, "/tanks/tank_used", BERLIN);
+    if (screen === undefined) return;
+    const { page } = screen;
+    const deviceOf = async (id: string) => (await manage("GET", `/v1/tanks/${id}`)).body["assigned_device_id"];
+    const [own, others] = [await deviceOf("tank_used"), await deviceOf("tank_other")];
+    await page.getByRole("button", { name: "Edit" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Device").fill(String(others));
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("This device serves another tank").waitFor();
+    assert.deepEqual(await seriousViolations(page), []);
+    assert.deepEqual([await deviceOf("tank_used"), await deviceOf("tank_other")], [own, others], "nothing is changed yet");
+    await dialog.getByLabel("Exchange the devices").check();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The tank was changed").waitFor();
+    assert.deepEqual([await deviceOf("tank_used"), await deviceOf("tank_other")], [others, own]);
+    await page.locator("section", { hasText: "Device" }).getByText(String(others)).first().waitFor();
   });
 
   it("does not break with names of any kind; its alert is acknowledged", async (t) => {

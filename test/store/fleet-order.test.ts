@@ -20,9 +20,9 @@ import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
 import { ModelStore } from "./model.ts";
 
 const HOUR = 3_600_000;
-const CITIES = ["Bern", "Berlin", "BERGEN", "Oslo", null];
+const CITIES = ["Bern", "Berlin", "BERGEN", "Oslo", "Österby", null];
 const OWNERS = ["a", "b", "c"];
-const SEARCHES = ["TANK", "tank 1", "bERG", "9 oslo", "305550", "030 555", "555", "100%", "_", "nothing", " "];
+const SEARCHES = ["TANK", "tank 1", "bERG", "9 oslo", "öST", "ÖSTERBY", "305550", "030 555", "555", "100%", "_", "nothing", " "];
 /** Two without a limit, one around the date line. */
 const AREAS: readonly (Area | undefined)[] = [
   undefined,

@@ -3,7 +3,7 @@
 import type { AuditEntry } from "../../src/domain/audit.ts";
 import type { CustomerState, TankState } from "../../src/domain/changes.ts";
 import type { Customer } from "../../src/domain/customer.ts";
-import { type FleetEntry, type FleetQuery, marginOf, phoneDigits, searchWords } from "../../src/domain/fleet.ts";
+import { type FleetEntry, type FleetQuery, marginOf, phoneDigits, searchWords, spellings } from "../../src/domain/fleet.ts";
 import type { Area } from "../../src/domain/fleet-map.ts";
 import { deviceKey } from "../../src/domain/id.ts";
 import type { Instant } from "../../src/domain/instant.ts";
@@ -99,7 +99,7 @@ function hasWord({ tank, customer }: FleetEntry, word: string): boolean {
   const texts = [tank.id, tank.name, tank.custom_id, tank.assigned_device_id, city, street, customer.name, customer.phone];
   const digits = phoneDigits(word);
   const hasPhone = digits !== undefined && (customer.phone ?? "").replaceAll(/[^0-9]/g, "").includes(digits);
-  return hasPhone || texts.some((text) => lowerCase(text ?? "").includes(word));
+  return hasPhone || spellings(word).some((one) => texts.some((text) => lowerCase(text ?? "").includes(one)));
 }
 
 function isIn(area: Area, { latitude, longitude }: Location): boolean {

@@ -118,7 +118,7 @@ export const routes: readonly Route[] = [
       city: prefixFilter("city"),
       alert: choice(ALERT_KINDS, "Only those with an alert of this kind that is not closed", undefined),
       search: textFilter(
-        "Only those where each word of this text is part of the tank's name, id, custom_id, device, city or street, or of the name or phone number of its owner; letters A to Z match in either case",
+        "Only those where each word of this text is part of the tank's name, id, custom_id, device, city or street, or of the name or phone number of its owner, in capitals or not",
       ),
       bbox: AREA,
     },

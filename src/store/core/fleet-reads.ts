@@ -2,7 +2,7 @@
 // Otherwise the matches of one index are fetched and sorted, or, if they are very many, all tanks are scanned in order. A search
 // reads all tanks.
 
-import { type FleetEntry, type FleetQuery, type FleetReads, phoneDigits, searchWords } from "../../domain/fleet.ts";
+import { type FleetEntry, type FleetQuery, type FleetReads, phoneDigits, searchWords, spellings } from "../../domain/fleet.ts";
 import type { Box } from "../../domain/fleet-map.ts";
 import { type FleetOrderReads, type FleetOrderState, type FleetScan, PLACES, placesIn } from "../../domain/fleet-order.ts";
 import type { ForecastReads } from "../../domain/forecast/stored.ts";
@@ -271,9 +271,10 @@ const TANK_TEXT = textOf(
 const PHONE_DIGITS = [" ", "-", "/", ".", "(", ")"].reduce((text, sign) => `replace(${text}, '${sign}', '')`, "phone");
 
 function hasWord(parameters: Parameters, word: string): string {
-  const pattern = parameters.add(`%${word.replaceAll(/[%_!]/g, (sign) => `!${sign}`)}%`);
+  const patterns = spellings(word).map((one) => parameters.add(`%${one.replaceAll(/[%_!]/g, (sign) => `!${sign}`)}%`));
+  const isIn = (text: string): string => patterns.map((pattern) => `${text} LIKE ${pattern} ESCAPE '!'`).join(" OR ");
   const digits = phoneDigits(word);
   const hasPhone = digits === undefined ? "" : `OR ${PHONE_DIGITS} LIKE ${parameters.add(`%${digits}%`)}`;
-  const owners = `SELECT id FROM customer WHERE ${textOf("name", "phone")} LIKE ${pattern} ESCAPE '!' ${hasPhone}`;
-  return `(${TANK_TEXT} LIKE ${pattern} ESCAPE '!' OR tank.owner_id IN (${owners}))`;
+  const owners = `SELECT id FROM customer WHERE ${isIn(textOf("name", "phone"))} ${hasPhone}`;
+  return `(${isIn(TANK_TEXT)} OR tank.owner_id IN (${owners}))`;
 }
