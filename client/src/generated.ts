@@ -1287,11 +1287,11 @@ export type Channel = {
   readonly to: string | null;
   /** Only these events; null: all */
   readonly events: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
-  /** Only alerts of these kinds; null: all */
+  /** Only alerts of these kinds, and no refills; null: all */
   readonly kinds: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
-  /** Only alerts of this customer's tanks; null: of all */
+  /** Only about this customer's tanks; null: about all */
   readonly customer_id: string | null;
-  /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
+  /** Send refills after this time, up to 15d, and of alerts only what is still open and unacknowledged then; null: everything at once */
   readonly delay: string | null;
   /** What it is for */
   readonly description: string | null;
@@ -1330,11 +1330,11 @@ export type ChannelDetails = {
   readonly to: string | null;
   /** Only these events; null: all */
   readonly events: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
-  /** Only alerts of these kinds; null: all */
+  /** Only alerts of these kinds, and no refills; null: all */
   readonly kinds: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
-  /** Only alerts of this customer's tanks; null: of all */
+  /** Only about this customer's tanks; null: about all */
   readonly customer_id: string | null;
-  /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
+  /** Send refills after this time, up to 15d, and of alerts only what is still open and unacknowledged then; null: everything at once */
   readonly delay: string | null;
   /** What it is for */
   readonly description: string | null;
@@ -1381,11 +1381,11 @@ export type CreatedChannel = {
   readonly to: string | null;
   /** Only these events; null: all */
   readonly events: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
-  /** Only alerts of these kinds; null: all */
+  /** Only alerts of these kinds, and no refills; null: all */
   readonly kinds: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
-  /** Only alerts of this customer's tanks; null: of all */
+  /** Only about this customer's tanks; null: about all */
   readonly customer_id: string | null;
-  /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
+  /** Send refills after this time, up to 15d, and of alerts only what is still open and unacknowledged then; null: everything at once */
   readonly delay: string | null;
   /** What it is for */
   readonly description: string | null;
@@ -1456,11 +1456,11 @@ export type NewWebhookChannel = {
   readonly url: string;
   /** Only these events; null: all */
   readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
-  /** Only alerts of these kinds; null: all */
+  /** Only alerts of these kinds, and no refills; null: all */
   readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
-  /** Only alerts of this customer's tanks; null: of all */
+  /** Only about this customer's tanks; null: about all */
   readonly customer_id?: string | null;
-  /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
+  /** Send refills after this time, up to 15d, and of alerts only what is still open and unacknowledged then; null: everything at once */
   readonly delay?: string | null;
   /** What it is for */
   readonly description?: string | null;
@@ -1474,11 +1474,11 @@ export type NewEmailChannel = {
   readonly to: string;
   /** Only these events; null: all */
   readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
-  /** Only alerts of these kinds; null: all */
+  /** Only alerts of these kinds, and no refills; null: all */
   readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
-  /** Only alerts of this customer's tanks; null: of all */
+  /** Only about this customer's tanks; null: about all */
   readonly customer_id?: string | null;
-  /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
+  /** Send refills after this time, up to 15d, and of alerts only what is still open and unacknowledged then; null: everything at once */
   readonly delay?: string | null;
   /** What it is for */
   readonly description?: string | null;
@@ -1499,11 +1499,11 @@ export type WebhookChannelChange = {
   readonly url?: string;
   /** Only these events; null: all */
   readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
-  /** Only alerts of these kinds; null: all */
+  /** Only alerts of these kinds, and no refills; null: all */
   readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
-  /** Only alerts of this customer's tanks; null: of all */
+  /** Only about this customer's tanks; null: about all */
   readonly customer_id?: string | null;
-  /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
+  /** Send refills after this time, up to 15d, and of alerts only what is still open and unacknowledged then; null: everything at once */
   readonly delay?: string | null;
   /** What it is for */
   readonly description?: string | null;
@@ -1517,11 +1517,11 @@ export type EmailChannelChange = {
   readonly to?: string;
   /** Only these events; null: all */
   readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
-  /** Only alerts of these kinds; null: all */
+  /** Only alerts of these kinds, and no refills; null: all */
   readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
-  /** Only alerts of this customer's tanks; null: of all */
+  /** Only about this customer's tanks; null: about all */
   readonly customer_id?: string | null;
-  /** Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once */
+  /** Send refills after this time, up to 15d, and of alerts only what is still open and unacknowledged then; null: everything at once */
   readonly delay?: string | null;
   /** What it is for */
   readonly description?: string | null;

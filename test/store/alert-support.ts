@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import type { Alert } from "../../src/domain/alerts/alert.ts";
 import type { AlertQuery } from "../../src/domain/alerts/reads.ts";
+import type { Refill } from "../../src/domain/forecast/refills.ts";
 import type { ForecastValues } from "../../src/domain/forecast/stored.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
@@ -30,13 +31,18 @@ export async function openAlert(store: Store, tankId: string, at = Date.now()): 
   return alert;
 }
 
-export type GivenForecast = { readonly days?: number; readonly leak?: ForecastValues["leak"]; readonly now?: number };
+export type GivenForecast = {
+  readonly days?: number;
+  readonly leak?: ForecastValues["leak"];
+  readonly refills?: readonly Refill[];
+  readonly now?: number;
+};
 
 /** Of a tank that runs low in so many days, by its newest reading. */
 export async function putForecast(
   store: Store,
   tankId: string,
-  { days = 100, leak = "none", now = Date.now() }: GivenForecast,
+  { days = 100, leak = "none", refills = [], now = Date.now() }: GivenForecast,
 ): Promise<void> {
   const [latest] = (await readingsOf(store, tankId, { size: 1 })).data;
   assert.ok(latest !== undefined, `${tankId} has no readings`);
@@ -44,5 +50,5 @@ export async function putForecast(
   const when = { p10: null, p50: now + days * 86_400_000, p90: null };
   const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null };
   const forecast = { state: "ok", based_on_until: latestAt, ...values, level, leak } as const;
-  await store.putForecasts([{ tankId, latestAt, forecast, refills: [] }], now);
+  await store.putForecasts([{ tankId, latestAt, forecast, refills }], now);
 }

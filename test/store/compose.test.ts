@@ -3,76 +3,31 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { DEFAULT_ALERT_SETTINGS } from "../../src/domain/alerts/evaluate.ts";
-import type { Customer, NotificationSettings } from "../../src/domain/customer.ts";
-import { DEFAULT_NOTIFICATION_SETTINGS } from "../../src/domain/customer.ts";
-import type { Mail } from "../../src/domain/mail/mail.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { customerIn, isGenuineToken } from "../../src/domain/unsubscribe.ts";
 import { openStore } from "../../src/store/open.ts";
 import { at, command, executed } from "../support/commands.ts";
-import { incomingBatch } from "../support/readings.ts";
 import { putForecast } from "./alert-support.ts";
-import { customer, NEW_YEAR, putTanks, tank } from "./conformance/objects.ts";
-import { type Engine, type Opened, postgresEngine, sqliteEngine } from "./engines.ts";
+import {
+  compose,
+  DAY,
+  HOUR,
+  MINUTE,
+  mails,
+  measure,
+  NOON,
+  PUBLIC_URL,
+  planned,
+  putChannel,
+  putMailChannel,
+  putOwner,
+  SECOND,
+  SETTINGS,
+  subjects,
+} from "./compose-support.ts";
+import { NEW_YEAR, putTanks, tank } from "./conformance/objects.ts";
+import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
 import { runSql } from "./raw-sql.ts";
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-const NOON = Date.parse("2026-06-01T12:00:00Z");
-const PUBLIC_URL = "https://tanks.example.com/monitor";
-const SETTINGS = { publicUrl: PUBLIC_URL };
-
-type Sent = Mail & {
-  readonly id: string;
-  readonly event: string;
-  readonly alertIds: readonly string[];
-  readonly tankId: unknown;
-};
-
-/** All composed mail, oldest first. */
-async function mails({ url }: Pick<Opened, "url">): Promise<Sent[]> {
-  const sql =
-    "SELECT id, event, alert_ids, tank_id, payload FROM notification WHERE destination = 'mail' ORDER BY created_at, id";
-  return (await runSql(url, sql)).map(({ id, event, alert_ids, tank_id, payload }) => ({
-    ...(JSON.parse(String(payload)) as Mail),
-    ...{ id: String(id), event: String(event), alertIds: JSON.parse(String(alert_ids)), tankId: tank_id },
-  }));
-}
-
-const subjects = async (opened: Pick<Opened, "url">) => (await mails(opened)).map(({ subject }) => subject);
-
-async function planned({ url }: Pick<Opened, "url">): Promise<number> {
-  return Number((await runSql(url, "SELECT count(*) AS count FROM planned_notification"))[0]?.["count"]);
-}
-
-/** Everything that is due; returns the number of steps. */
-async function compose(store: Store, now: number): Promise<number> {
-  let steps = 0;
-  while (await store.composeNotifications(SETTINGS, now)) steps++;
-  return steps;
-}
-
-const measure = (store: Store, fill: number, now: number, ...tanks: string[]) =>
-  store.ingest({ ...incomingBatch(tanks.map((id) => ({ tank: id, fill, at: now }))), receivedAt: now });
-
-type OwnerFields = Partial<Customer> & { readonly settings?: Partial<NotificationSettings> };
-
-/** A verified customer with tanks whose threshold is 20. */
-async function putOwner(store: Store, id: string, tanks: readonly string[], fields: OwnerFields = {}): Promise<void> {
-  const { settings, ...rest } = fields;
-  const own = customer(id, { email: `${id}@customers.example`, verified_at: NEW_YEAR, ...rest });
-  await store.importCustomers([
-    { customer: own, deleted: false, notifications: { ...DEFAULT_NOTIFICATION_SETTINGS, ...settings } },
-  ]);
-  if (tanks.length > 0) await putTanks(store, ...tanks.map((name) => tank(name, id)));
-}
-
-const putChannel = (store: Store, newId: string, fields: object) =>
-  executed(store, { type: "create_channel", newId, fields, secret: "whsec_x", webhookAllow: [] }, at(NOON - DAY));
-const putMailChannel = (store: Store, fields: object = {}) =>
-  putChannel(store, "chn_mail", { type: "email", to: "dispatch@operator.example", ...fields });
 
 const alertOf = async (store: Store, tankId: string) =>
   (await store.unclosedAlerts([tankId]))[0] ?? assert.fail(`${tankId} has no alert`);

@@ -89,7 +89,7 @@ export function ChannelDialog({ channel, close, showSecret }: Props) {
         name="delay"
         defaultValue={channel?.delay ?? ""}
         placeholder="4h"
-        help="Such as 30m, 4h or 2d; empty: at once."
+        help="Such as 30m, 4h or 2d; empty: at once. Refills are sent after this time in any case."
       />
       {type === "email" ? <QuietHours hours={channel?.quiet_hours ?? null} /> : null}
     </Dialog>

@@ -13,7 +13,7 @@ export const EVENTS: Readonly<Record<Notification["event"], string>> = {
   "alert.acknowledged": "Alert acknowledged",
   "alert.closed": "Alert closed",
   "alert.reminder": "Reminder",
-  "alert.digest": "Several alerts",
+  "alert.digest": "Several events",
   "tank.refilled": "Tank refilled",
   "channel.test": "Test",
   "channel.disabled": "Channel disabled",

@@ -36,9 +36,9 @@ export type Channel = {
   /** Null: all. */
   readonly events: readonly EventType[] | null;
   readonly kinds: readonly AlertKind[] | null;
-  /** Only alerts of this customer's tanks; null: of all. */
+  /** Only about this customer's tanks; null: about all. */
   readonly customer_id: string | null;
-  /** Milliseconds; only what is still open and unacknowledged then is sent. 0: everything at once. */
+  /** Milliseconds; then refills are sent, and of alerts only what is still open and unacknowledged. 0: everything at once. */
   readonly delay: number;
   readonly quiet_hours: QuietHours | null;
   readonly state: (typeof CHANNEL_STATES)[number];
@@ -87,11 +87,18 @@ export const CHANNEL_SETTINGS = {
     array(oneOf(EVENT_TYPES), { minItems: 1, description: "Only these events; null: all", examples: [["alert.opened"]] }),
   ),
   kinds: nullable(
-    array(oneOf(ALERT_KINDS), { minItems: 1, description: "Only alerts of these kinds; null: all", examples: [["low"]] }),
+    array(oneOf(ALERT_KINDS), {
+      minItems: 1,
+      description: "Only alerts of these kinds, and no refills; null: all",
+      examples: [["low"]],
+    }),
   ),
-  customer_id: nullable(idField("Only alerts of this customer's tanks; null: of all", "cus_01kxa8w5s0v3m4q9t7r2n6c8d1")),
+  customer_id: nullable(idField("Only about this customer's tanks; null: about all", "cus_01kxa8w5s0v3m4q9t7r2n6c8d1")),
   delay: nullable(
-    durationField("Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once", "4h"),
+    durationField(
+      "Send refills after this time, up to 15d, and of alerts only what is still open and unacknowledged then; null: everything at once",
+      "4h",
+    ),
   ),
   description: nullableTextField("What it is for", "Dispatch"),
 };

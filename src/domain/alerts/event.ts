@@ -55,6 +55,20 @@ export function refillEventObject({ at, refill, tank, customer }: RefillEvent, s
   } as const;
 }
 
+/** The refill of which a stored event tells. */
+export function refillIn(payload: string): { readonly tankId: string; readonly refill: Refill } {
+  const { tank, refill } = (JSON.parse(payload) as ReturnType<typeof refillEventObject>).data;
+  return {
+    tankId: tank.id,
+    refill: {
+      startedAt: Date.parse(refill.started_at),
+      endedAt: Date.parse(refill.ended_at),
+      from: refill.from_percentage,
+      to: refill.to_percentage,
+    },
+  };
+}
+
 export function eventObject({ type, at, alert, tank, customer }: AlertEvent, sequence: number) {
   return {
     type,

@@ -8,7 +8,7 @@ import { EVENT_TYPES, type EventType } from "./event.ts";
 export const NOTIFICATION_STATES = ["pending", "delivered", "failed", "expired"] as const;
 export type NotificationState = (typeof NOTIFICATION_STATES)[number];
 
-/** What a mail may be about, besides the events of its alerts. */
+/** What a mail may be about, besides events. */
 const MAIL_EVENTS = ["alert.reminder", "alert.digest", "customer.verification", "channel.disabled"] as const;
 export type NotificationEvent = EventType | (typeof MAIL_EVENTS)[number];
 

@@ -11,7 +11,7 @@ import {
   QuietHoursObject,
   webhookUrl,
 } from "../alerts/channel.ts";
-import { KEPT_MS } from "../alerts/event.ts";
+import { type EventType, KEPT_MS } from "../alerts/event.ts";
 import { errorInWebhookUrl, maskedUrl, type WebhookAllow } from "../alerts/webhook-url.ts";
 import { type AuditedChange, differences } from "../audit.ts";
 import { hasSameFields } from "../changes.ts";
@@ -148,11 +148,13 @@ function changed(before: Channel, fields: ChannelInput): Channel {
   return { ...before, ...others, ...given };
 }
 
-/** A delay leaves only alerts that are still open. */
-const neverSends = ({ delay, events }: Channel): boolean => delay > 0 && events !== null && !events.includes("alert.opened");
+/** A delay leaves only alerts that are still open, and refills. */
+const AFTER_DELAY: readonly EventType[] = ["alert.opened", "tank.refilled"];
+const neverSends = ({ delay, events }: Channel): boolean =>
+  delay > 0 && events !== null && !events.some((event) => AFTER_DELAY.includes(event));
 const NEVER_SENDS: FieldError = {
   field: "events",
-  message: "must contain alert.opened, all that a channel with a delay is sent",
+  message: `must contain ${AFTER_DELAY.join(" or ")}, all that a channel with a delay is sent`,
 };
 
 /** Part of them may be given, as in any merge patch. */

@@ -1,23 +1,17 @@
-// Mail about alerts: one mail for all changes that a recipient has to know, grouped by kind and update.
+// Mail about alerts and refills: one mail for all that a recipient has to know. Alerts are grouped by kind and update.
 
 import { ALERT_KINDS, type Alert, type AlertKind } from "../alerts/alert.ts";
-import type { Customer } from "../customer.ts";
-import type { Location, Tank } from "../tank.ts";
+import type { Tank } from "../tank.ts";
 import { type Language, type Wording, wordingOf } from "./language.ts";
 import { type Block, type Entry, plain, render } from "./layout.ts";
 import type { Mail } from "./mail.ts";
 import { ALERT_UPDATES, type AlertUpdate } from "./phrases.ts";
+import { NO_REFILLS, refillSection } from "./refill-section.ts";
+import { DIGEST_ABOVE, type Form, nameOf, type Section, sectionBlocks, type TankItem, tankEntry } from "./section.ts";
 
-/** Above this number of alerts of a kind, only the most urgent are listed, in short. */
-export const DIGEST_ABOVE = 20;
-
-/** `customer` owns the tank; `link` leads to the tank, where there is a page for it. */
-export type AlertItem = {
+export type AlertItem = TankItem & {
   readonly update: "opened" | "reminder" | "acknowledged" | "closed";
   readonly alert: Alert;
-  readonly tank: Tank;
-  readonly customer: Customer;
-  readonly link: string | null;
 };
 
 /** Alerts with the same update. `total` is how many there are, `items` the most urgent of them, at least `DIGEST_ABOVE` or all. */
@@ -39,17 +33,19 @@ export type Recipient = {
   | { readonly type: "operator"; readonly channelId: string; readonly channelDescription: string | null }
 );
 
-export function alertMail(recipient: Recipient, groups: readonly AlertGroup[]): Mail {
+/** Refills are for operators. */
+export function alertMail(recipient: Recipient, groups: readonly AlertGroup[], refills = NO_REFILLS): Mail {
   const wording = wordingOf(recipient.language, recipient.timezone);
   const { phrases } = wording;
   const ordered = groups.toSorted((a, b) => rankOf(a) - rankOf(b));
-  const subject = subjectOf(ordered, wording);
+  const sections = ordered.map((group) => alertSection(group, recipient.type, wording));
+  if (refills.items.length > 0) sections.push(refillSection(refills, wording));
   const greeting: Block[] =
     recipient.type === "customer" ? [{ type: "paragraph", text: phrases.greeting(plain(recipient.name)) }] : [];
-  const blocks = ordered.flatMap((group) => blocksOf(group, ordered.length > 1, recipient.type, wording));
+  const blocks = sections.flatMap((section) => sectionBlocks(section, sections.length > 1, wording));
   return render(recipient.to, {
     language: recipient.language,
-    subject,
+    subject: subjectOf(sections),
     blocks: [...greeting, ...blocks],
     ...(recipient.type === "customer"
       ? { footer: [phrases.whyCustomer], unsubscribe: { text: phrases.unsubscribe, url: recipient.unsubscribeUrl } }
@@ -82,33 +78,25 @@ function rankOf({ update, kind }: AlertGroup): number {
   return ALERT_UPDATES.indexOf(update) * ALERT_KINDS.length + ALERT_KINDS.indexOf(kind);
 }
 
-function subjectOf(groups: readonly AlertGroup[], wording: Wording): string {
-  const [first] = groups;
-  const [item] = first?.items ?? [];
-  if (first !== undefined && item !== undefined && groups.length === 1 && first.total === 1) {
-    const percent = wording.percent(item.alert.latest_fill_percentage);
-    return wording.phrases.subject[first.kind][first.update](nameOf(item.tank), percent);
-  }
-  return groups.map((group) => headlineOf(group, wording)).join(", ");
+function subjectOf(sections: readonly Section[]): string {
+  const [first] = sections;
+  if (first !== undefined && sections.length === 1 && first.total === 1) return first.subject;
+  return sections.map(({ headline }) => headline).join(", ");
 }
 
-function headlineOf({ kind, update, total }: AlertGroup, { phrases, count }: Wording): string {
-  return phrases.count[kind][update](total, count(total));
-}
-
-function blocksOf(group: AlertGroup, isOneOfSeveral: boolean, audience: Recipient["type"], wording: Wording): Block[] {
-  const { kind, update, total } = group;
-  const { phrases, count } = wording;
-  const isDigest = total > DIGEST_ABOVE;
-  const listed = group.items.toSorted(byUrgency).slice(0, DIGEST_ABOVE);
-  const blocks: Block[] = isOneOfSeveral ? [{ type: "heading", text: headlineOf(group, wording) }] : [];
-  const explanation = phrases.explanation[kind][update]?.(total);
-  if (explanation !== undefined) blocks.push({ type: "paragraph", text: explanation });
-  if (isDigest) blocks.push({ type: "paragraph", text: phrases.mostUrgent(count(listed.length)) });
-  for (const item of listed) blocks.push(entryOf(item, update, { audience, isDigest }, wording));
-  const left = total - listed.length;
-  if (left > 0) blocks.push({ type: "paragraph", text: phrases.more(left, count(left)) });
-  return blocks;
+function alertSection({ kind, update, total, items }: AlertGroup, audience: Recipient["type"], wording: Wording): Section {
+  const { phrases, count, percent } = wording;
+  const form = { audience, isDigest: total > DIGEST_ABOVE };
+  const listed = items.toSorted(byUrgency).slice(0, DIGEST_ABOVE);
+  const [first] = listed;
+  return {
+    total,
+    subject: first ? phrases.subject[kind][update](nameOf(first.tank), percent(first.alert.latest_fill_percentage)) : "",
+    headline: phrases.count[kind][update](total, count(total)),
+    explanation: phrases.explanation[kind][update]?.(total),
+    selection: phrases.mostUrgent(count(listed.length)),
+    entries: listed.map((item) => entryOf(item, update, form, wording)),
+  };
 }
 
 /** Comparable within a kind. Lowest first: the lowest margin, the first to run low, the largest leak, the longest silent. */
@@ -129,36 +117,16 @@ function byUrgency({ alert: a }: AlertItem, { alert: b }: AlertItem): number {
   return urgencyOf(a) - urgencyOf(b) || (a.id < b.id ? -1 : 1);
 }
 
-type Form = { readonly audience: Recipient["type"]; readonly isDigest: boolean };
-
-function entryOf({ alert, tank, customer, link }: AlertItem, update: AlertUpdate, form: Form, wording: Wording): Entry {
-  const { phrases } = wording;
-  const values: [string, string | null][] = [[phrases.where, addressLine(tank.location)]];
-  if (!form.isDigest) values.push([phrases.reference, tank.custom_id]);
-  values.push(...VALUES[alert.kind](alert, tank, form, wording));
+function entryOf(item: AlertItem, update: AlertUpdate, form: Form, wording: Wording): Entry {
+  const { alert, tank } = item;
+  const { phrases, time } = wording;
+  const values: [string, string | null][] = [...VALUES[alert.kind](alert, tank, form, wording)];
   if (update === "closed" && alert.closed_at !== null && alert.close_reason !== null) {
-    values.push([phrases.closed, phrases.closedBecause(wording.time(alert.closed_at), alert.close_reason)]);
+    values.push([phrases.closed, phrases.closedBecause(time(alert.closed_at), alert.close_reason)]);
   }
-  if (form.audience === "operator") {
-    if (!form.isDigest) values.push(...handlingValues(alert, wording));
-    values.push([phrases.customer, customer.name], [phrases.phone, customer.phone], [phrases.tankId, tank.id]);
-  }
-  return {
-    type: "entry",
-    title: nameOf(tank),
-    ...(alert.kind === "silent" ? {} : { fill: alert.latest_fill_percentage }),
-    values: values.flatMap(([label, value]) => {
-      const shown = value === null ? "" : plain(value, VALUE_MAX_LENGTH);
-      return shown === "" ? [] : [[label, shown] as const];
-    }),
-    ...(link === null ? {} : { link: { text: phrases.openTank, url: link } }),
-  };
+  if (form.audience === "operator" && !form.isDigest) values.push(...handlingValues(alert, wording));
+  return tankEntry(item, alert.kind === "silent" ? undefined : alert.latest_fill_percentage, values, form, wording);
 }
-
-const VALUE_MAX_LENGTH = 300;
-
-/** A name may consist of invisible characters. */
-const nameOf = ({ id, name }: Tank): string => plain(name) || plain(id);
 
 /** One that was closed by hand may still be low. */
 function lowValues(alert: Alert, tank: Tank, { isDigest }: Form, wording: Wording): [string, string][] {
@@ -230,17 +198,4 @@ function handlingValues(
   }
   values.push([phrases.note, note]);
   return values;
-}
-
-/** Coordinates where there is nothing else. */
-function addressLine(location: Location): string | null {
-  const { street, street_number, postal_code, city, district, region, country, latitude, longitude } = location;
-  const joined = (parts: readonly (string | null)[], separator: string): string =>
-    parts
-      .map((part) => plain(part ?? ""))
-      .filter((part) => part !== "")
-      .join(separator);
-  const line = joined([joined([street, street_number], " "), district, joined([postal_code, city], " "), region, country], ", ");
-  if (line !== "") return line;
-  return latitude === null || longitude === null ? null : `${latitude}, ${longitude}`;
 }

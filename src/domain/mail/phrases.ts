@@ -43,6 +43,17 @@ export type Phrases = {
   readonly excessSince: (percent: string, volume: string, since: string) => string;
   readonly loss: string;
   readonly lossAt: (percent: string, volume: string, at: string) => string;
+  readonly refill: {
+    readonly subject: Subject;
+    readonly count: Counted;
+    readonly explanation: (count: number) => string;
+    readonly latest: (shown: string) => string;
+    readonly risen: (from: string, to: string) => string;
+    readonly volume: string;
+    readonly when: string;
+    /** The last reading before it and the first one after it. */
+    readonly between: (from: string, to: string) => string;
+  };
   readonly customer: string;
   readonly phone: string;
   readonly tankId: string;

@@ -14,14 +14,13 @@ import {
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
 import { type AlertChange, type AlertEvent, eventObject } from "../../domain/alerts/event.ts";
-import type { NewNotification } from "../../domain/alerts/notification.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { columnsOf, lastReading } from "../series/block.ts";
 import { isIntactHead, openHead } from "../series/checksum.ts";
 import { LISTS } from "../series/lists.ts";
-import { type EventContext, lockForEvents } from "./events.ts";
+import { COLLECT_MS, type EventContext, lockForEvents, type Outgoing, toChannels } from "./events.ts";
 import { updateLists } from "./lists.ts";
 import type { PlannedNotification, StoreTransaction, TankWithOwner } from "./transaction.ts";
 
@@ -46,9 +45,6 @@ export async function lockedAlerts(tx: StoreTransaction, ids: readonly string[])
   await tx.lockHeads([...new Set(tankIds)].sort(), true);
   return tx.alerts(ids);
 }
-
-/** Mail about what happens at the same time is sent together. */
-export const COLLECT_MS = 5000;
 
 /** Of tanks whose heads the transaction has locked. */
 export async function evaluateAlerts(
@@ -221,9 +217,7 @@ async function writeAlerts(
 const entryOf = ({ id, opened_at, state }: Alert) => ({ id, created_at: opened_at, state });
 
 type NumberedEvent = { readonly event: AlertEvent; readonly sequence: number; readonly payload: string };
-type Outgoing = { readonly notifications: readonly NewNotification[]; readonly planned: readonly PlannedNotification[] };
 
-/** Webhooks without a delay get the event at once; all else is planned. */
 function outgoingOf(
   { event, sequence, payload }: NumberedEvent,
   channels: readonly Channel[],
@@ -231,45 +225,17 @@ function outgoingOf(
   now: Instant,
 ): Outgoing {
   const { type, alert, tank } = event;
-  const wanting = channels.filter((channel) => wants(channel, type, alert.kind, tank.owner_id));
-  const isImmediate = (channel: Channel): boolean => channel.type === "webhook" && channel.delay === 0;
-  const notifications = wanting.filter(isImmediate).map(({ id }) => ({
-    id: newId("msg", now),
-    channel_id: id,
-    customer_id: null,
-    destination: id,
-    event: type,
-    alert_ids: [alert.id],
-    tank_id: tank.id,
-    due_at: now,
-    created_at: now,
-    payload,
-  }));
-  const item = { sequence, alert_id: alert.id, tank_id: tank.id, created_at: now };
   // Mail about the low tank says it.
   const isSaid = (channel: Channel): boolean =>
     channel.type === "email" && alert.close_reason === "became_low" && wants(channel, "alert.opened", "low", tank.owner_id);
-  const toChannels = wanting
-    .filter((channel) => !isImmediate(channel) && !isSaid(channel))
-    .map(({ id, type: channelType, delay }) => ({
-      ...item,
-      id: newId("msg", now),
-      recipient: id,
-      channel_id: id,
-      customer_id: null,
-      event: type,
-      due_at: now + Math.max(delay, channelType === "email" ? COLLECT_MS : 0),
-    }));
+  const wanting = channels.filter((channel) => wants(channel, type, alert.kind, tank.owner_id) && !isSaid(channel));
+  const about = { alert_id: alert.id, tank_id: tank.id, sequence };
+  const { notifications, planned } = toChannels({ ...about, event: type, payload }, wanting, now);
   const toOwner = ownerMails(event, ownerKinds).map((mail) => ({
-    ...item,
-    id: newId("msg", now),
-    recipient: tank.owner_id,
-    channel_id: null,
-    customer_id: tank.owner_id,
-    event: mail,
-    due_at: now + (mail === "alert.reminder" ? remindAfter : COLLECT_MS),
+    ...{ ...about, id: newId("msg", now), recipient: tank.owner_id, channel_id: null, customer_id: tank.owner_id, event: mail },
+    ...{ created_at: now, due_at: now + (mail === "alert.reminder" ? remindAfter : COLLECT_MS) },
   }));
-  return { notifications, planned: [...toChannels, ...toOwner] };
+  return { notifications, planned: [...planned, ...toOwner] };
 }
 
 /** The owner of a tank gets mail when an alert opens, a reminder, and mail when it has recovered, at a verified address. */

@@ -1,12 +1,13 @@
 // Turns planned notifications that are due into notifications: mail, which is grouped by recipient, and webhooks of channels
 // with a delay. It is decided here, by alerts as they are now:
 // - The first mail to a recipient goes at once; what follows within ten minutes is one more.
-// - Quiet hours of a channel hold its mail. A channel with a delay gets only what is still open and unacknowledged.
+// - Quiet hours of a channel hold its mail. Of alerts, a channel with a delay gets only what is still open and unacknowledged.
 // - Customers get mail if their address is verified and they want it. They hear of a recovery only if they heard of the alert.
 
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { ComposeSettings } from "../../domain/alerts/compose.ts";
+import { refillIn } from "../../domain/alerts/event.ts";
 import { MAIL_DESTINATION, type NewNotification } from "../../domain/alerts/notification.ts";
 import { quietUntil } from "../../domain/alerts/quiet-hours.ts";
 import { newId } from "../../domain/id.ts";
@@ -15,17 +16,18 @@ import {
   type AlertGroup,
   type AlertItem,
   alertMail,
-  DIGEST_ABOVE,
   groupAlerts,
   type Recipient,
   updateOf,
   urgencyOf,
 } from "../../domain/mail/alert-mail.ts";
+import type { RefillGroup } from "../../domain/mail/refill-section.ts";
 import { languageOf, timezoneOf } from "../../domain/mail/region.ts";
+import { DIGEST_ABOVE, type TankItem } from "../../domain/mail/section.ts";
 import type { ManagedCustomer } from "../../domain/resource.ts";
 import { unsubscribeToken } from "../../domain/unsubscribe.ts";
-import { COLLECT_MS } from "./alerts.ts";
-import type { DigestDraft, PlannedNotification, StoreTransaction } from "./transaction.ts";
+import { COLLECT_MS } from "./events.ts";
+import type { DigestDraft, DraftedGroup, PlannedNotification, StoreTransaction } from "./transaction.ts";
 
 /** What follows a mail to the same recipient waits this long. */
 const WINDOW_MS = 10 * 60_000;
@@ -58,6 +60,7 @@ type ActiveRecipient = { readonly id: string } & (
 );
 
 const idsOf = (rows: readonly PlannedNotification[]): string[] => rows.map(({ id }) => id);
+const alertIdsOf = (rows: readonly PlannedNotification[]): string[] => rows.flatMap(({ alert_id }) => alert_id ?? []);
 
 /** Undefined: nobody wants it any more. */
 async function activeRecipient(tx: StoreTransaction, planned: PlannedNotification): Promise<ActiveRecipient | undefined> {
@@ -98,14 +101,14 @@ async function createWebhooks(
   now: Instant,
 ): Promise<void> {
   const due = rows.filter(({ due_at }) => due_at <= now);
-  const alerts = await tx.alerts(due.map(({ alert_id }) => alert_id));
-  const wanted = due.filter(({ alert_id, event }) => isStillOpen(alerts.get(alert_id), event));
+  const alerts = await tx.alerts(alertIdsOf(due));
+  const wanted = due.filter(({ alert_id, event }) => alert_id === null || isStillOpen(alerts.get(alert_id), event));
   const payloads = await tx.eventPayloads(wanted.flatMap(({ sequence }) => sequence ?? []));
   const notifications = wanted.flatMap(({ alert_id, tank_id, event, sequence }): NewNotification[] => {
     const payload = payloads.get(sequence ?? 0);
     if (payload === undefined) return [];
     const id = newId("msg", now);
-    const about = { event, alert_ids: [alert_id], tank_id, payload };
+    const about = { event, alert_ids: alert_id === null ? [] : [alert_id], tank_id, payload };
     return [{ id, channel_id: channel.id, customer_id: null, destination: channel.id, ...about, due_at: now, created_at: now }];
   });
   await tx.removePlanned(idsOf(due));
@@ -113,7 +116,7 @@ async function createWebhooks(
   tx.alertChecks.addCreated(notifications.length);
 }
 
-/** What a channel with a delay gets. */
+/** What a channel with a delay gets of alerts. */
 function isStillOpen(alert: Alert | undefined, event: PlannedNotification["event"]): boolean {
   return alert?.state === "open" && event === "alert.opened";
 }
@@ -132,7 +135,8 @@ async function collectMail(
     const notified = changes.map(({ alert }) => alert.id);
     await tx.setAlertsNotified(recipient.id, notified);
   }
-  const draft = withChanges((await tx.digestDraft(recipient.id)) ?? {}, changes);
+  const entries = [...changes.map(alertEntry), ...refillEntries(rows)];
+  const draft = withEntries((await tx.digestDraft(recipient.id)) ?? {}, entries);
   await tx.removePlanned(idsOf(rows));
   if (hasMore) {
     await tx.putDigestDraft(recipient.id, draft);
@@ -152,17 +156,17 @@ const UPDATES: Readonly<Partial<Record<PlannedNotification["event"], Update>>> =
   "alert.closed": "closed",
 };
 
-/** One for each alert: the last thing that happened to it. */
+/** One for each alert, and none for refills: the last thing that happened to it. */
 async function relevantChanges(
   tx: StoreTransaction,
   { id, channel }: ActiveRecipient,
   rows: readonly PlannedNotification[],
   now: Instant,
 ): Promise<RelevantChange[]> {
-  const alerts = await tx.alerts(rows.map(({ alert_id }) => alert_id));
+  const alerts = await tx.alerts(alertIdsOf(rows));
   const decide = channel === undefined ? await ownerUpdates(tx, id, rows, now) : channelUpdates(channel);
   return [...Map.groupBy(rows, ({ alert_id }) => alert_id)].flatMap(([alertId, own]) => {
-    const alert = alerts.get(alertId);
+    const alert = alerts.get(alertId ?? "");
     if (alert === undefined) return [];
     const update = decide(alert, new Set(own.flatMap(({ event }) => UPDATES[event] ?? [])));
     return update === undefined ? [] : [{ alert, update }];
@@ -188,10 +192,7 @@ async function ownerUpdates(
   now: Instant,
 ): Promise<Decide> {
   const ofEvent = (event: PlannedNotification["event"]) => rows.filter((row) => row.event === event);
-  const notified = await tx.alertsNotifiedTo(
-    ownerId,
-    ofEvent("alert.closed").map(({ alert_id }) => alert_id),
-  );
+  const notified = await tx.alertsNotifiedTo(ownerId, alertIdsOf(ofEvent("alert.closed")));
   const paused = await tx.pausedTanks(
     ofEvent("alert.reminder").map(({ tank_id }) => tank_id),
     now,
@@ -205,11 +206,25 @@ async function ownerUpdates(
   };
 }
 
-function withChanges(draft: DigestDraft, changes: readonly RelevantChange[]): DigestDraft {
-  const groups = Map.groupBy(changes, ({ alert, update }) => `${alert.kind} ${updateOf(update, alert)}`);
+type DraftEntry = { readonly group: string; readonly id: string; readonly urgency: number };
+
+const alertEntry = ({ alert, update }: RelevantChange): DraftEntry => ({
+  ...{ group: `${alert.kind} ${updateOf(update, alert)}`, id: alert.id, urgency: urgencyOf(alert) },
+});
+
+const REFILLED = "tank.refilled";
+
+/** The last one found is the first to be listed. */
+const refillEntries = (rows: readonly PlannedNotification[]): DraftEntry[] =>
+  rows.flatMap(({ event, sequence }) =>
+    event === REFILLED && sequence !== null ? [{ group: event, id: String(sequence), urgency: -sequence }] : [],
+  );
+
+function withEntries(draft: DigestDraft, entries: readonly DraftEntry[]): DigestDraft {
+  const groups = Map.groupBy(entries, ({ group }) => group);
   const changed = [...groups].map(([key, group]) => {
     const { total, top } = draft[key] ?? { total: 0, top: [] };
-    const added = group.map(({ alert }) => ({ id: alert.id, urgency: urgencyOf(alert) }));
+    const added = group.map(({ id, urgency }) => ({ id, urgency }));
     const mostUrgent = [...top, ...added].sort((a, b) => a.urgency - b.urgency).slice(0, DIGEST_ABOVE);
     return [key, { total: total + group.length, top: mostUrgent }] as const;
   });
@@ -224,9 +239,10 @@ async function createMail(
   settings: ComposeSettings,
   now: Instant,
 ): Promise<void> {
-  const alerts = await tx.alerts(Object.values(draft).flatMap(({ top }) => top.map(({ id }) => id)));
+  const { [REFILLED]: refilled, ...drafted } = draft;
+  const alerts = await tx.alerts(Object.values(drafted).flatMap(({ top }) => top.map(({ id }) => id)));
   const owned = await tx.tanksWithOwners(Array.from(alerts.values(), ({ tank_id }) => tank_id));
-  const items = Object.entries(draft).flatMap(([key, { top }]) =>
+  const items = Object.entries(drafted).flatMap(([key, { top }]) =>
     top.flatMap(({ id }): AlertItem[] => {
       const alert = alerts.get(id);
       const tank = owned.get(alert?.tank_id ?? "");
@@ -235,20 +251,20 @@ async function createMail(
       return [{ ...tank, alert, update: update === "recovered" ? "closed" : update, link: null }];
     }),
   );
-  const [first] = items;
+  const refills = await refillGroup(tx, refilled);
+  const [first, ...others] = [...items, ...refills.items];
   if (first === undefined) return;
   const groups = groupAlerts(items).map((group) => ({ ...group, total: draft[`${group.kind} ${group.update}`]?.total ?? 0 }));
-  const mail = alertMail(await addressee(tx, recipient, first, settings), groups);
-  const alertIds = [...alerts.keys()];
+  const mail = alertMail(await addressee(tx, recipient, first, settings), groups, refills);
   await tx.addNotifications([
     {
       id: newId("msg", now),
       channel_id: recipient.channel?.id ?? null,
       customer_id: recipient.customer?.customer.id ?? null,
       destination: MAIL_DESTINATION,
-      event: eventOf(groups, items),
-      alert_ids: alertIds,
-      tank_id: alertIds.length === 1 && groups.length === 1 ? first.tank.id : null,
+      event: eventOf(groups, items, refills),
+      alert_ids: [...alerts.keys()],
+      tank_id: others.length === 0 ? first.tank.id : null,
       due_at: now,
       created_at: now,
       payload: JSON.stringify(mail),
@@ -257,17 +273,31 @@ async function createMail(
   tx.alertChecks.addCreated(1);
 }
 
-/** That of all alerts in the mail, unless they are too many to list, or have different ones. */
-function eventOf(groups: readonly AlertGroup[], [first, ...others]: readonly AlertItem[]): NewNotification["event"] {
-  const isDigest = groups.some(({ total }) => total > DIGEST_ABOVE) || others.some(({ update }) => update !== first?.update);
-  return isDigest || first === undefined ? "alert.digest" : `alert.${first.update}`;
+/** As their events have them, of tanks and owners as they are now. */
+async function refillGroup(tx: StoreTransaction, { total, top }: DraftedGroup = { total: 0, top: [] }): Promise<RefillGroup> {
+  const payloads = await tx.eventPayloads(top.map(({ id }) => Number(id)));
+  const refills = Array.from(payloads.values(), refillIn);
+  const owned = await tx.tanksWithOwners(refills.map(({ tankId }) => tankId));
+  const items = refills.flatMap(({ tankId, refill }) => {
+    const tank = owned.get(tankId);
+    return tank === undefined ? [] : [{ ...tank, refill, link: null }];
+  });
+  return { total, items };
+}
+
+/** That of all in the mail, unless they are too many to list, or have different ones. */
+function eventOf(groups: readonly AlertGroup[], items: readonly AlertItem[], refills: RefillGroup): NewNotification["event"] {
+  const events = new Set<NewNotification["event"]>(items.map(({ update }) => `alert.${update}` as const));
+  if (refills.items.length > 0) events.add(REFILLED);
+  const [event = "alert.digest"] = events;
+  return events.size > 1 || [...groups, refills].some(({ total }) => total > DIGEST_ABOVE) ? "alert.digest" : event;
 }
 
 /** Operators read English, as everywhere; customers what they have chosen, or what is spoken where their tank is. */
 async function addressee(
   tx: StoreTransaction,
   { customer, channel }: ActiveRecipient,
-  { tank }: AlertItem,
+  { tank }: TankItem,
   { publicUrl }: ComposeSettings,
 ): Promise<Recipient> {
   if (channel !== undefined) {

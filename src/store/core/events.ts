@@ -1,7 +1,10 @@
-// What a transaction needs to write events about tanks.
+// What a transaction needs to write events about tanks, and to notify channels of them.
 
 import type { Channel } from "../../domain/alerts/channel.ts";
-import type { StoreTransaction, TankWithOwner } from "./transaction.ts";
+import type { NewNotification } from "../../domain/alerts/notification.ts";
+import { newId } from "../../domain/id.ts";
+import type { Instant } from "../../domain/instant.ts";
+import type { PlannedNotification, StoreTransaction, TankWithOwner } from "./transaction.ts";
 
 export type EventContext = {
   readonly owners: ReadonlyMap<string, TankWithOwner>;
@@ -18,4 +21,42 @@ export async function lockForEvents(tx: StoreTransaction, tankIds: readonly stri
     tx.lastSequence(),
   ]);
   return { owners, channels, nextSequence: last + 1 };
+}
+
+/** Mail about what happens at the same time is sent together. */
+export const COLLECT_MS = 5000;
+
+export type OutgoingEvent = Pick<PlannedNotification, "event" | "alert_id" | "tank_id"> & {
+  readonly sequence: number;
+  readonly payload: string;
+};
+export type Outgoing = { readonly notifications: readonly NewNotification[]; readonly planned: readonly PlannedNotification[] };
+
+/** To channels that want it. Webhooks without a delay get the event at once; all else is planned. */
+export function toChannels(
+  { event, alert_id, tank_id, sequence, payload }: OutgoingEvent,
+  channels: readonly Channel[],
+  now: Instant,
+): Outgoing {
+  const isImmediate = ({ type, delay }: Channel): boolean => type === "webhook" && delay === 0;
+  const recipient = (id: string) => ({
+    id: newId("msg", now),
+    channel_id: id,
+    customer_id: null,
+    event,
+    tank_id,
+    created_at: now,
+  });
+  return {
+    notifications: channels.filter(isImmediate).map(({ id }) => ({
+      ...recipient(id),
+      ...{ destination: id, alert_ids: alert_id === null ? [] : [alert_id], due_at: now, payload },
+    })),
+    planned: channels
+      .filter((channel) => !isImmediate(channel))
+      .map(({ id, type, delay }) => ({
+        ...recipient(id),
+        ...{ recipient: id, sequence, alert_id, due_at: now + Math.max(delay, type === "email" ? COLLECT_MS : 0) },
+      })),
+  };
 }

@@ -5,10 +5,9 @@ import { wants } from "../../domain/alerts/channel.ts";
 import { refillEventObject } from "../../domain/alerts/event.ts";
 import { newRefills, type Refill } from "../../domain/forecast/refills.ts";
 import type { ComputedForecast } from "../../domain/forecast/stored.ts";
-import { newId } from "../../domain/id.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import { tanksAlerted } from "./alerts.ts";
-import { lockForEvents } from "./events.ts";
+import { lockForEvents, toChannels } from "./events.ts";
 import { writePlaces } from "./fleet-order.ts";
 import type { FleetTank } from "./forecast-tables.ts";
 import type { StoreTransaction, TankWithOwner } from "./transaction.ts";
@@ -75,7 +74,7 @@ async function writeRefills(
 
 type NewRefill = { readonly tankId: string; readonly refill: Refill };
 
-/** In the feed, and to webhooks. */
+/** In the feed, and to channels. */
 async function reportRefills(tx: StoreTransaction, refills: readonly NewRefill[], at: Instant): Promise<void> {
   if (refills.length === 0) return;
   const { owners, channels, nextSequence } = await lockForEvents(
@@ -88,16 +87,14 @@ async function reportRefills(tx: StoreTransaction, refills: readonly NewRefill[]
     const payload = JSON.stringify(refillEventObject({ at, refill, tank, customer }, sequence));
     return { sequence, at, owner_id: tank.owner_id, tank_id: tankId, payload };
   });
-  const notifications = events.flatMap(({ owner_id, tank_id, payload }) =>
-    channels
-      .filter((channel) => channel.type === "webhook" && wants(channel, "tank.refilled", null, owner_id))
-      .map(({ id }) => ({
-        ...{ id: newId("msg", at), channel_id: id, customer_id: null, destination: id, event: "tank.refilled" as const },
-        ...{ alert_ids: [], tank_id, due_at: at, created_at: at, payload },
-      })),
-  );
+  const outgoing = events.map(({ sequence, owner_id, tank_id, payload }) => {
+    const wanting = channels.filter((channel) => wants(channel, "tank.refilled", null, owner_id));
+    return toChannels({ event: "tank.refilled", alert_id: null, tank_id, sequence, payload }, wanting, at);
+  });
+  const notifications = outgoing.flatMap((one) => one.notifications);
   await tx.addEvents(events);
   await tx.addNotifications(notifications);
+  await tx.planNotifications(outgoing.flatMap(({ planned }) => planned));
   tx.alertChecks.addCreated(notifications.length);
 }
 

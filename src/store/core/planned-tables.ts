@@ -65,7 +65,8 @@ export function plannedTables(prepare: Prepare) {
           ? ["customer_id", recipient.customer_id] // notification_by_customer
           : ["channel_id", recipient.channel_id]; // notification_by_channel
       const [row] = await prepare(
-        `SELECT created_at FROM notification WHERE ${column} = $1 AND created_at <= $2 AND event LIKE 'alert.%'
+        `SELECT created_at FROM notification WHERE ${column} = $1 AND created_at <= $2
+           AND (event LIKE 'alert.%' OR event = 'tank.refilled')
          ORDER BY created_at DESC, id DESC LIMIT 1`,
       )(id, now);
       return row && Number(row[0]);

@@ -299,7 +299,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     customer_id ${text},
     event ${text} NOT NULL,
     sequence ${integer}, -- of the event
-    alert_id ${text} NOT NULL,
+    alert_id ${text}, -- null: about a refill
     tank_id ${text} NOT NULL,
     due_at ${integer} NOT NULL,
     created_at ${integer} NOT NULL

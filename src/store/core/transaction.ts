@@ -221,17 +221,18 @@ export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "cust
   readonly recipient: string;
   readonly event: NotificationEvent;
   readonly sequence: number | null;
-  readonly alert_id: string;
+  /** Null: it is about a refill. */
+  readonly alert_id: string | null;
   readonly tank_id: string;
   readonly due_at: Instant;
 };
 
-/** How many alerts there are of a group, and the most urgent of them, lowest urgency first. */
-type DraftedGroup = {
+/** How many there are of a group, and the most urgent of them, lowest urgency first. */
+export type DraftedGroup = {
   readonly total: number;
   readonly top: readonly { readonly id: string; readonly urgency: number }[];
 };
-/** By kind and update: `low opened`. */
+/** Alerts by kind and update: `low opened`. Refills: `tank.refilled`, by the numbers of their events. */
 export type DigestDraft = Readonly<Record<string, DraftedGroup>>;
 
 type TakenChecks = {

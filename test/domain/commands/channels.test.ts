@@ -122,13 +122,13 @@ test("all errors of a channel are reported at once, field by field", async () =>
   assert.deepEqual(await messages(create({ type: "webhook", url: URL, kinds: [] })), { kinds: "must have at least 1 entry" });
 });
 
-test("a channel with a delay must want opened alerts, which are all that it is sent", async () => {
+test("a channel with a delay must want opened alerts or refills, which are all that it is sent", async () => {
   const events = ["alert.closed", "alert.acknowledged"];
   await planned(create({ type: "webhook", url: URL, events, delay: "0s" }));
   assert.deepEqual(await invalid(change("hook", { events, delay: "1h" })), ["events"]);
   assert.deepEqual(await invalid(change("delayed", { events })), ["events"]);
   await planned(change("delayed", { events, delay: null }));
-  await planned(change("delayed", { events: ["alert.opened"] }));
+  for (const event of ["alert.opened", "tank.refilled"]) await planned(change("delayed", { events: [event, ...events] }));
 });
 
 test("a recipient is one plain address", async () => {

@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ALERT_KINDS } from "../../../src/domain/alerts/alert.ts";
-import { type AlertItem, alertMail, DIGEST_ABOVE, groupAlerts, type Recipient } from "../../../src/domain/mail/alert-mail.ts";
+import { type AlertItem, alertMail, groupAlerts, type Recipient } from "../../../src/domain/mail/alert-mail.ts";
 import { LANGUAGES } from "../../../src/domain/mail/language.ts";
+import { DIGEST_ABOVE } from "../../../src/domain/mail/section.ts";
 import { NO_LOCATION } from "../../../src/domain/tank.ts";
 import { itemOf, MEASURED, OPENED, toCustomer, toOperator, UNSUBSCRIBE } from "./fixtures.ts";
 

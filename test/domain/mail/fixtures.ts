@@ -3,7 +3,9 @@
 import type { Alert } from "../../../src/domain/alerts/alert.ts";
 import type { Channel } from "../../../src/domain/alerts/channel.ts";
 import type { Customer } from "../../../src/domain/customer.ts";
+import type { Refill } from "../../../src/domain/forecast/refills.ts";
 import type { AlertItem, Recipient } from "../../../src/domain/mail/alert-mail.ts";
+import type { RefillItem } from "../../../src/domain/mail/refill-section.ts";
 import { NO_LOCATION, type Tank } from "../../../src/domain/tank.ts";
 
 export const OPENED = Date.UTC(2026, 10, 12, 22, 15);
@@ -77,6 +79,15 @@ export const itemOf = ({ update = "opened", alert, tank, customer, link }: Chang
   tank: { ...TANK, ...tank },
   customer: { ...CUSTOMER, ...customer },
   link: link ?? null,
+});
+
+export const refillOf = (
+  changes: Omit<Changes, "update" | "alert"> & { readonly refill?: Partial<Refill> } = {},
+): RefillItem => ({
+  refill: { startedAt: OPENED, endedAt: OPENED + 2 * 3_600_000, from: 17.9, to: 92.4, ...changes.refill },
+  tank: { ...TANK, ...changes.tank },
+  customer: { ...CUSTOMER, ...changes.customer },
+  link: changes.link ?? null,
 });
 
 export const UNSUBSCRIBE = "https://tanks.example.com/unsubscribe?token=abc&x=1";

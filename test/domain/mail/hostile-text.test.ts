@@ -10,7 +10,7 @@ import type { Mail } from "../../../src/domain/mail/mail.ts";
 import { NO_LOCATION } from "../../../src/domain/tank.ts";
 import { openMailTransport } from "../../../src/notify/mail/transport.ts";
 import { startMailServer } from "../../support/mail-server.ts";
-import { itemOf, toCustomer, toOperator } from "./fixtures.ts";
+import { itemOf, refillOf, toCustomer, toOperator } from "./fixtures.ts";
 
 const ATTACKS = [
   "A\r\nBcc: victim@example.org",
@@ -40,12 +40,13 @@ const hostile = fc.oneof(
 /** Every text from outside is `text`. */
 function mailWith(text: string, recipient: Recipient): Mail {
   const location = { ...NO_LOCATION, street: text, city: text };
+  const about = { tank: { name: text, custom_id: text, location, id: text }, customer: { name: text, phone: text } };
   const item = itemOf({
-    tank: { name: text, custom_id: text, location, id: text },
-    customer: { name: text, phone: text },
+    ...about,
     alert: { note: text, acknowledged_at: 0, acknowledged_by: text },
   });
-  return alertMail(recipient, groupAlerts([item, { ...item, update: "reminder" }, { ...item, update: "closed" }]));
+  const groups = groupAlerts([item, { ...item, update: "reminder" }, { ...item, update: "closed" }]);
+  return alertMail(recipient, groups, recipient.type === "operator" ? { total: 1, items: [refillOf(about)] } : undefined);
 }
 
 const tagsOf = (html: string): string[] => html.match(/<[^>]*>/g) ?? [];

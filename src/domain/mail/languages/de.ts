@@ -133,6 +133,17 @@ export const de: Phrases = {
   excessSince: (percent, volume, since) => `${percent} (${volume}) am Tag seit ${since}`,
   loss: "Auf einmal verloren",
   lossAt: (percent, volume, at) => `${percent} (${volume}), ${at}`,
+  refill: {
+    subject: (name, percent) => `Tank befüllt, ${percent}: ${name}`,
+    count: (count, shown) => (count === 1 ? "1 Befüllung" : `${shown} Befüllungen`),
+    explanation: (count) =>
+      `Die Messwerte zeigen ${count === 1 ? "eine Lieferung" : "Lieferungen"}: Der Füllstand ist gestiegen und hoch geblieben. Es ist nichts zu tun.`,
+    latest: (shown) => `Die ${shown} neuesten:`,
+    risen: (from, to) => `von ${from} auf ${to}`,
+    volume: "Menge",
+    when: "Befüllt",
+    between: (from, to) => `zwischen ${from} und ${to}`,
+  },
   customer: "Kunde",
   phone: "Telefon",
   tankId: "Tank-ID",

@@ -128,6 +128,17 @@ export const en: Phrases = {
   excessSince: (percent, volume, since) => `${percent} (${volume}) a day since ${since}`,
   loss: "Lost at once",
   lossAt: (percent, volume, at) => `${percent} (${volume}), ${at}`,
+  refill: {
+    subject: (name, percent) => `Tank refilled, ${percent}: ${name}`,
+    count: (count, shown) => (count === 1 ? "1 refill" : `${shown} refills`),
+    explanation: (count) =>
+      `${count === 1 ? "A delivery was" : "Deliveries were"} found in the readings: the fill has risen and stayed up. Nothing needs to be done.`,
+    latest: (shown) => `The ${shown} latest:`,
+    risen: (from, to) => `from ${from} to ${to}`,
+    volume: "Volume",
+    when: "Refilled",
+    between: (from, to) => `between ${from} and ${to}`,
+  },
   customer: "Customer",
   phone: "Phone",
   tankId: "Tank ID",

@@ -1,0 +1,89 @@
+// What a mail says of one group of tanks, and a tank as an entry of it: alerts and refills have this in common.
+
+import type { Customer } from "../customer.ts";
+import type { Location, Tank } from "../tank.ts";
+import type { Wording } from "./language.ts";
+import { type Block, type Entry, plain } from "./layout.ts";
+
+/** Above this number in a group, only the most urgent are listed, in short. */
+export const DIGEST_ABOVE = 20;
+
+export type Section = {
+  /** How many there are; `entries` are those that are listed. */
+  readonly total: number;
+  /** Of a mail about nothing else than one entry. */
+  readonly subject: string;
+  readonly headline: string;
+  /** What it means, and what to do. */
+  readonly explanation: string | undefined;
+  /** Says which are listed, if not all are. */
+  readonly selection: string;
+  readonly entries: readonly Entry[];
+};
+
+export function sectionBlocks(section: Section, isOneOfSeveral: boolean, { phrases, count }: Wording): Block[] {
+  const { total, headline, explanation, selection, entries } = section;
+  const blocks: Block[] = isOneOfSeveral ? [{ type: "heading", text: headline }] : [];
+  if (explanation !== undefined) blocks.push({ type: "paragraph", text: explanation });
+  if (total > DIGEST_ABOVE) blocks.push({ type: "paragraph", text: selection });
+  blocks.push(...entries);
+  const left = total - entries.length;
+  if (left > 0) blocks.push({ type: "paragraph", text: phrases.more(left, count(left)) });
+  return blocks;
+}
+
+/** `customer` owns the tank; `link` leads to the tank, where there is a page for it. */
+export type TankItem = { readonly tank: Tank; readonly customer: Customer; readonly link: string | null };
+
+export type Form = { readonly audience: "customer" | "operator"; readonly isDigest: boolean };
+/** With their labels. What is null or empty is left out. */
+export type Values = readonly (readonly [label: string, value: string | null])[];
+
+export function tankEntry(
+  { tank, customer, link }: TankItem,
+  fill: number | undefined,
+  values: Values,
+  { audience, isDigest }: Form,
+  { phrases }: Wording,
+): Entry {
+  const all: Values = [
+    [phrases.where, addressLine(tank.location)],
+    [phrases.reference, isDigest ? null : tank.custom_id],
+    ...values,
+    ...(audience === "operator" ? ownerValues(tank, customer, phrases) : []),
+  ];
+  return {
+    type: "entry",
+    title: nameOf(tank),
+    ...(fill === undefined ? {} : { fill }),
+    values: all.flatMap(([label, value]) => {
+      const shown = value === null ? "" : plain(value, VALUE_MAX_LENGTH);
+      return shown === "" ? [] : [[label, shown] as const];
+    }),
+    ...(link === null ? {} : { link: { text: phrases.openTank, url: link } }),
+  };
+}
+
+const VALUE_MAX_LENGTH = 300;
+
+const ownerValues = ({ id }: Tank, { name, phone }: Customer, phrases: Wording["phrases"]): Values => [
+  [phrases.customer, name],
+  [phrases.phone, phone],
+  [phrases.tankId, id],
+];
+
+/** A name may consist of invisible characters. */
+export const nameOf = ({ id, name }: Tank): string => plain(name) || plain(id);
+
+/** Coordinates where there is nothing else. */
+function addressLine(location: Location): string | null {
+  const { street, street_number, postal_code, city, district, region, country, latitude, longitude } = location;
+  const joined = (parts: readonly (string | null)[], separator: string): string =>
+    parts
+      .map((part) => plain(part ?? ""))
+      .filter((part) => part !== "")
+      .join(separator);
+  const line = joined([joined([street, street_number], " "), district, joined([postal_code, city], " "), region, country], ", ");
+  if (line !== "") return line;
+  return latitude === null || longitude === null ? null : `${latitude}, ${longitude}`;
+}
