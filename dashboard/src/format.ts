@@ -10,6 +10,14 @@ export const whole = (value: number): string => WHOLE.format(value);
 export const date = (at: string | number): string => DATE.format(new Date(at));
 export const dateTime = (at: string | number): string => DATE_TIME.format(new Date(at));
 
+type Range = { readonly p10: number | null; readonly p90: number | null };
+
+/** "9–17"; one number where both ends are the same. */
+export function rangeOf({ p10, p90 }: Range, unlimited: string, between = "–"): string {
+  const [from, to] = [whole(p10 ?? 0), p90 === null ? unlimited : whole(p90)];
+  return from === to ? from : from + between + to;
+}
+
 const UNITS = { liters: "l", gallons: "gal" } as const;
 
 export function volume(given: { readonly volume: number; readonly unit: keyof typeof UNITS }): string {

@@ -4,6 +4,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { ApiError } from "../../client/src/index.ts";
 import { isSignedOut, me, signInFirst } from "./session.ts";
 
 const VISIBLE_MS = 3_000;
@@ -82,11 +83,15 @@ function createWatch<T>(load: Load<T>, report: (result: Result<T>) => void) {
 /** Requests everything that is shown, now: after a change, or when the person asks for it. */
 export async function refreshAll(): Promise<void> {
   const results = await Promise.allSettled([...watched].map(({ refresh }) => refresh()));
-  const isFailed = results.some(({ status }) => status === "rejected");
+  const isFailed = results.some((result) => result.status === "rejected" && isOutage(result.reason));
   failures = isFailed ? failures + 1 : 0;
   if (!isFailed) unreachableSince.value = undefined;
   else unreachableSince.value ??= Date.now();
 }
+
+/** A response that refuses something, such as what is deleted by now, is no outage. */
+const isOutage = (error: unknown): boolean =>
+  !(error instanceof ApiError) || error.status < 400 || error.status === 429 || error.status >= 500;
 
 export function startLive(): void {
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && runSoon());

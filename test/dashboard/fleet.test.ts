@@ -24,7 +24,7 @@ for (const viewport of [DESKTOP, PHONE]) {
       await page.locator(ROWS).first().waitFor();
       assert.deepEqual(
         await page
-          .locator(`${ROWS} a`)
+          .locator(`${ROWS} .fleet-tank a`)
           .allInnerTexts()
           .then((names) => names.slice(0, 3)),
         ["Tank 1", "Tank 2", "Tank 3"],
@@ -37,7 +37,7 @@ for (const viewport of [DESKTOP, PHONE]) {
       await page.goto(`${fleet.url}/?owner_id=c2`);
       await page.locator(".chip").waitFor();
       await page.locator(ROWS).nth(4).waitFor();
-      const names = await page.locator(`${ROWS} a`).allTextContents();
+      const names = await page.locator(`${ROWS} .fleet-tank a`).allTextContents();
       assert.deepEqual(names.sort(), [...HOSTILE_NAMES].sort());
       assert.equal(await overflow(page), 0);
       const heights: number[] = await page
@@ -97,6 +97,10 @@ test("without a mouse: j, k and the arrow keys move through the list, Enter open
   assert.deepEqual(seen, ["Tank 1", "Tank 2", "Tank 3", "Tank 2", "Tank 1"]);
   await page.keyboard.press("x");
   await page.getByRole("button", { name: "Threshold of 1 tank" }).waitFor();
+  await page.keyboard.press("Tab");
+  assert.equal(await focused(), "Brenner Gas GmbH");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/customers/c1");
 });
 
 test("a dispatcher changes the threshold of several tanks, and exports what a filter finds", async (t) => {
@@ -162,6 +166,7 @@ test("a customer sees their own tanks only", async (t) => {
   if (opened === undefined) return;
   const { page } = opened;
   await page.getByText("5 tanks").waitFor();
+  assert.equal(await page.locator(".fleet-customer a").count(), 0);
   await page.getByRole("button", { name: "Menu" }).click();
   const links = await page.getByRole("navigation", { name: "Screens" }).getByRole("link").allInnerTexts();
   assert.deepEqual(

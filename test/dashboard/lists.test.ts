@@ -116,7 +116,7 @@ test("without a mouse: a profile and the shape of the tank make a payload readab
   await page.getByText("No readings are pending").waitFor();
 });
 
-test("a dispatcher creates a customer with a tank, changes it, deletes it, and restores it", async (t) => {
+test("a dispatcher creates a customer with a tank, changes it, deletes and restores the tank, and the customer", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/customers");
   if (opened === undefined) return;
   const { page } = opened;
@@ -141,6 +141,27 @@ test("a dispatcher creates a customer with a tank, changes it, deletes it, and r
   await dialog.getByLabel("Phone").fill("+49 221 7");
   await submit("Save");
   await page.getByRole("link", { name: "+49 221 7" }).waitFor();
+
+  await page.getByRole("link", { name: "Barn" }).click();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await submit("Delete");
+  await page.getByText("This tank has been deleted").waitFor();
+  for (let i = 0; i < 2; i++) await page.waitForResponse((response) => response.status() === 404);
+  assert.equal(await page.getByText("cannot be reached").count(), 0, "that it is gone is no outage");
+  await page.getByRole("link", { name: "Its customer" }).click();
+  await page.getByText("No tanks yet").waitFor();
+  await page.getByRole("link", { name: "Deleted" }).click();
+  await page.getByRole("link", { name: "Barn" }).click();
+  await page.getByRole("button", { name: "Restore" }).click();
+  await dialog.getByLabel("Device").fill("device-1");
+  await submit("Restore");
+  await dialog.getByRole("alert").waitFor();
+  await dialog.getByLabel("Device").fill("barn-2");
+  await submit("Restore");
+  await page.getByText("Barn was restored").waitFor();
+  await page.getByText("barn-2").waitFor();
+  await page.getByRole("link", { name: "Hofgut Lindenau" }).click();
+
   await page.getByRole("button", { name: "Delete" }).click();
   await dialog.getByText(/Nothing is lost/).waitFor();
   await dialog.getByRole("checkbox").check();

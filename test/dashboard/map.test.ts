@@ -155,6 +155,7 @@ describe("the map", () => {
     await page.goto(`${service.url}/map?at=46.948,7.4474,4000`);
     await page.getByRole("button", { name: /^2 tanks/ }).click();
     await page.waitForURL(/\/\?bbox=/);
+    await page.getByText("in the map’s view").waitFor();
     assert.deepEqual(errorsOf(screen), []);
   });
 

@@ -3,7 +3,8 @@
 import type { Alert, FleetTank } from "../../../client/src/index.ts";
 import { CLOSE_REASONS } from "../components/alert-kinds.tsx";
 import { ago, dateTime, duration, percent, place } from "../format.ts";
-import { href, tankPath } from "../location.ts";
+import { customerPath, href, tankPath } from "../location.ts";
+import { may } from "../session.ts";
 
 type Entry = FleetTank | undefined;
 
@@ -20,10 +21,16 @@ export function TankName({ id, entry }: { readonly id: string; readonly entry: E
 
 export function Owner({ entry }: { readonly entry: Entry }) {
   if (entry === undefined) return null;
-  const { name, phone } = entry.customer;
+  const { id, name, phone } = entry.customer;
   return (
     <>
-      <span dir="auto">{name}</span>
+      {may("viewer") ? (
+        <a href={href(customerPath(id))} dir="auto">
+          {name}
+        </a>
+      ) : (
+        <span dir="auto">{name}</span>
+      )}
       {phone === null ? null : (
         <a class="block" href={`tel:${phone}`}>
           {phone}

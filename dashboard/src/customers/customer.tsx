@@ -7,7 +7,7 @@ import { AlertBadge, Badge } from "../components/badge.tsx";
 import { useDialog } from "../components/dialog.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Level } from "../components/level.tsx";
-import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
+import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Sessions } from "../components/sessions.tsx";
@@ -20,6 +20,10 @@ import { may } from "../session.ts";
 import { CustomerDialog, DeleteDialog, RestoreDialog, TankDialog } from "./dialogs.tsx";
 
 const SIZE = 25;
+const TANK_VIEWS = [
+  ["existing", "Tanks"],
+  ["deleted", "Deleted"],
+] as const;
 
 export default function Customer({ params: { id = "" } }: ScreenProps) {
   const { data, error, refresh } = useLive(`customer ${id}`, (signal) => api.manage.customers.retrieve(id, { signal }));
@@ -35,6 +39,7 @@ function Loaded({ customer, changed }: Props) {
   const dialog = useDialog();
   const canChange = may("dispatcher");
   const { deleted, name } = customer;
+  const view = tabInUrl("tanks", TANK_VIEWS);
   const openWith = (Form: typeof DeleteDialog) => () =>
     dialog.open((close) => <Form customer={customer} close={close} done={changed} />);
   const edit = () => dialog.open((close) => <CustomerDialog customer={customer} close={close} done={changed} />);
@@ -71,7 +76,8 @@ function Loaded({ customer, changed }: Props) {
       <Facts customer={customer} changed={changed} />
       <section class="section" aria-labelledby="tanks">
         <h2 id="tanks">Tanks</h2>
-        {deleted ? <DeletedTanks id={customer.id} /> : <Tanks id={customer.id} />}
+        {deleted ? null : <Tabs label="Which tanks" name="tanks" options={TANK_VIEWS} />}
+        {deleted || view === "deleted" ? <DeletedTanks id={customer.id} /> : <Tanks id={customer.id} />}
       </section>
       {may("admin") && !deleted ? <CustomerSessions id={customer.id} /> : null}
       {dialog.shown}
@@ -169,11 +175,20 @@ function Tanks({ id }: { readonly id: string }) {
 }
 
 const DELETED_TANKS: readonly Column<ManagedTank>[] = [
-  { label: "Tank", look: "title", cell: ({ name }) => <span dir="auto">{name}</span> },
+  {
+    label: "Tank",
+    look: "title",
+    cell: ({ id, name }) => (
+      <a href={href(tankPath(id))} dir="auto">
+        {name}
+      </a>
+    ),
+  },
   { label: "Place", cell: ({ location }) => place(location) || "–" },
   { label: "Device", cell: ({ assigned_device_id }) => <code>{assigned_device_id}</code> },
 ];
 
+/** Each is restored on its own screen. */
 function DeletedTanks({ id }: { readonly id: string }) {
   const page = pageInUrl();
   const live = useLive(`deleted tanks ${id} ${page}`, (signal) =>

@@ -46,10 +46,13 @@ function Chip({ name, label }: { readonly name: string; readonly label: string }
   return value === null ? null : (
     <a class="chip" href={href(withQuery({ [name]: undefined, page: undefined }))}>
       <span class="cut">
-        {label}: <bdi>{value}</bdi>
+        {label}: <bdi>{name === "bbox" ? areaInWords(value) : value}</bdi>
       </span>
       <Icon name="close" />
       <span class="hidden">remove this filter</span>
     </a>
   );
 }
+
+/** Four numbers tell nobody anything; the map sets them. */
+const areaInWords = (bbox: string): string => (bbox === "none" ? "without coordinates" : "in the map’s view");

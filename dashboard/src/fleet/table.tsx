@@ -5,8 +5,9 @@ import { AlertBadge, Badge } from "../components/badge.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Level } from "../components/level.tsx";
 import { toneOf } from "../components/urgency.ts";
-import { dateTime, duration, percent, place, volume, whole } from "../format.ts";
-import { href, tankPath } from "../location.ts";
+import { dateTime, duration, percent, place, rangeOf, volume, whole } from "../format.ts";
+import { customerPath, href, tankPath } from "../location.ts";
+import { may } from "../session.ts";
 
 /** Tanks by their ids, also of other pages. */
 export type Selection = ReadonlyMap<string, FleetTank["tank"]>;
@@ -97,9 +98,7 @@ function Row({ entry, selection }: { readonly entry: FleetTank; readonly selecti
         </a>
       </td>
       <td class="fleet-customer" role="cell">
-        <span class="cut" dir="auto" title={`${customer.name}${customer.phone === null ? "" : `, ${customer.phone}`}`}>
-          {customer.name}
-        </span>
+        <Customer customer={customer} />
       </td>
       <td class="fleet-place" role="cell">
         <span class="cut" dir="auto" title={place(tank.location)}>
@@ -128,18 +127,28 @@ function Row({ entry, selection }: { readonly entry: FleetTank; readonly selecti
   );
 }
 
-/** "12 (9–17)": as likely as not by then, and with a probability of 10 and 90 %. */
+/** A link for those who may open it. */
+function Customer({ customer: { id, name, phone } }: Pick<FleetTank, "customer">) {
+  const title = `${name}${phone === null ? "" : `, ${phone}`}`;
+  return may("viewer") ? (
+    <a class="cut" href={href(customerPath(id))} dir="auto" title={title}>
+      {name}
+    </a>
+  ) : (
+    <span class="cut" dir="auto" title={title}>
+      {name}
+    </span>
+  );
+}
+
+/** "12 9–17": as likely as not by then, and with a probability of 10 and 90 %. */
 function DaysLeft({ entry: { days_left, state } }: { readonly entry: FleetTank }) {
   if (state === "low") return <span class="low-now">now</span>;
   if (days_left === null || days_left.p50 === null) return <span class="dim">–</span>;
-  const { p10, p50, p90 } = days_left;
-  const until = p90 === null ? "∞" : whole(p90);
+  const [days, range] = [whole(days_left.p50), rangeOf(days_left, "∞")];
   return (
-    <span title={`With a probability of 80 % in ${whole(p10 ?? 0)} to ${until} days`}>
-      <span class="strong">{whole(p50)}</span>{" "}
-      <span class="dim range">
-        {whole(p10 ?? 0)}–{until}
-      </span>
+    <span title={`With a probability of 80 % in ${rangeOf(days_left, "∞", " to ")} days`}>
+      <span class="strong">{days}</span> {range === days ? null : <span class="dim range">{range}</span>}
     </span>
   );
 }

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { FleetTank, Forecast } from "../../../client/src/index.ts";
 import { Level } from "../components/level.tsx";
 import { toneOf } from "../components/urgency.ts";
-import { ago, date, percent, volume, whole } from "../format.ts";
+import { ago, date, percent, rangeOf, volume, whole } from "../format.ts";
 
 const DAY_SECONDS = 86_400;
 
@@ -62,8 +62,7 @@ function levelNote({ latest, age_seconds, forecast }: FleetTank): string {
 function daysNote({ state, days_left, forecast }: FleetTank): string | null {
   if (state === "low") return "at or below the threshold";
   if (days_left === null || days_left.p50 === null) return forecast.state === "ok" ? "not within three years" : null;
-  const { p10, p90 } = days_left;
-  return `probably ${whole(p10 ?? 0)} to ${p90 === null ? "many" : whole(p90)} (80 %)`;
+  return `probably ${rangeOf(days_left, "many", " to ")} (80 %)`;
 }
 
 /** Why there is no forecast, in words for whoever plans deliveries. */

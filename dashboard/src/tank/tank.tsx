@@ -4,15 +4,17 @@ import { useState } from "preact/hooks";
 import { ApiError, type FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { AlertBadge } from "../components/badge.tsx";
+import { useDialog } from "../components/dialog.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty, ErrorState, Loading } from "../components/states.tsx";
 import { useLive } from "../live.ts";
-import { href } from "../location.ts";
+import { customerPath, href } from "../location.ts";
 import type { ScreenProps } from "../routes.ts";
 import { may, me } from "../session.ts";
 import { TankAlerts } from "./alerts.tsx";
 import { TankAudit } from "./audit.tsx";
+import { DeletedTank, DeleteTank } from "./deleted.tsx";
 import { Device } from "./device.tsx";
 import { EditTank } from "./edit.tsx";
 import { Figures, ForecastNote } from "./figures.tsx";
@@ -28,11 +30,26 @@ export default function TankScreen({ params }: ScreenProps) {
   const forecast = useLive(`forecast ${id}`, (signal) => api.insight.tanks.forecast(id, { signal }));
   const refills = useLive(`refills ${id}`, (signal) => api.insight.tanks.refills(id, { size: MAX_REFILLS, signal }));
   const [isEditing, setEditing] = useState(false);
+  const dialog = useDialog();
   const entry = tank.data;
-  if (entry === undefined || isGone(tank.error)) return <Missing error={tank.error} retry={tank.refresh} />;
+  if (entry === undefined || isGone(tank.error)) return <Missing id={id} error={tank.error} retry={tank.refresh} />;
   const list = refills.data?.data ?? NO_REFILLS;
+  const remove = () => dialog.open((close) => <DeleteTank tank={entry.tank} close={close} done={tank.refresh} />);
   return (
-    <Screen title={entry.tank.name} summary={<Place entry={entry} />} actions={<EditButton edit={() => setEditing(true)} />}>
+    <Screen
+      title={entry.tank.name}
+      summary={<Place entry={entry} />}
+      actions={
+        <>
+          <EditButton edit={() => setEditing(true)} />
+          {may("dispatcher") ? (
+            <button class="button danger" type="button" onClick={remove}>
+              Delete
+            </button>
+          ) : null}
+        </>
+      }
+    >
       {entry.alerts.length === 0 ? null : (
         <p class="badges">
           {entry.alerts.map((alert) => (
@@ -54,6 +71,7 @@ export default function TankScreen({ params }: ScreenProps) {
         </div>
       </div>
       {isEditing ? <EditTank id={id} close={() => setEditing(false)} changed={tank.refresh} /> : null}
+      {dialog.shown}
     </Screen>
   );
 }
@@ -62,7 +80,9 @@ const NO_REFILLS = [] as const;
 
 const isGone = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
 
-function Missing({ error, retry }: { readonly error: unknown; readonly retry: () => unknown }) {
+type MissingProps = { readonly id: string; readonly error: unknown; readonly retry: () => Promise<void> };
+
+function Missing({ id, error, retry }: MissingProps) {
   if (error === undefined) {
     return (
       <Screen title="Tank">
@@ -78,10 +98,10 @@ function Missing({ error, retry }: { readonly error: unknown; readonly retry: ()
     );
   }
   const isDeleted = error instanceof ApiError && error.code === "tank_deleted";
+  if (isDeleted && may("viewer")) return <DeletedTank id={id} restored={retry} />;
   return (
     <Screen title={isDeleted ? "This tank has been deleted" : "There is no such tank"}>
       <Empty title={isDeleted ? "Its readings are kept" : "It may belong to somebody else, or the address may be mistyped"}>
-        {isDeleted && may("dispatcher") ? <p>Restore it with “tank-monitor tank restore”.</p> : null}
         <a class="button" href={href("/")}>
           Go to the fleet
         </a>
@@ -96,7 +116,13 @@ function Place({ entry: { tank, customer } }: { readonly entry: FleetTank }) {
   const address = parts.filter((part) => part !== "").join(", ");
   return (
     <span class="tank-place">
-      <span dir="auto">{customer.name}</span>
+      {may("viewer") ? (
+        <a href={href(customerPath(customer.id))} dir="auto">
+          {customer.name}
+        </a>
+      ) : (
+        <span dir="auto">{customer.name}</span>
+      )}
       {customer.phone === null ? null : <a href={`tel:${customer.phone.replace(/[^+\d]/g, "")}`}>{customer.phone}</a>}
       {address === "" ? null : <span dir="auto">{address}</span>}
       {tank.custom_id === null ? null : <span dir="auto">{tank.custom_id}</span>}

@@ -1,0 +1,106 @@
+// Deleting a tank, and the screen of a deleted one, from which it is restored.
+
+import type { ManagedTank } from "../../../client/src/index.ts";
+import { api } from "../api.ts";
+import { Dialog, useDialog } from "../components/dialog.tsx";
+import { Field } from "../components/field.tsx";
+import { notify } from "../components/notices.tsx";
+import { Screen } from "../components/screen.tsx";
+import { ErrorState, Loading } from "../components/states.tsx";
+import { counted, place } from "../format.ts";
+import { useLive } from "../live.ts";
+import { customerPath, href } from "../location.ts";
+import { may } from "../session.ts";
+
+type DeleteProps = {
+  readonly tank: { readonly id: string; readonly name: string };
+  readonly close: () => void;
+  readonly done: () => Promise<void>;
+};
+
+export function DeleteTank({ tank: { id, name }, close, done }: DeleteProps) {
+  const submit = async () => {
+    await api.manage.tanks.delete(id);
+    notify({ text: `${name} was deleted` });
+    // The tank is gone, which is an error to those who show it.
+    await done().catch(() => {});
+  };
+  return (
+    <Dialog title={`Delete ${name}?`} action="Delete" isDangerous submit={submit} close={close}>
+      <ul class="bullets">
+        <li>The customer does not see the tank any more, and its alerts close.</li>
+        <li>Its device becomes free for another tank.</li>
+        <li>Nothing is lost: the tank and its readings can be restored, here or from the page of its customer.</li>
+      </ul>
+    </Dialog>
+  );
+}
+
+/** For staff. `restored` loads the tank again. */
+export function DeletedTank({ id, restored }: { readonly id: string; readonly restored: () => Promise<void> }) {
+  const { data, error, refresh } = useLive(`deleted tank ${id}`, (signal) => api.manage.tanks.retrieve(id, { signal }));
+  const dialog = useDialog();
+  if (data === undefined) {
+    return <Screen title="Tank">{error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />}</Screen>;
+  }
+  const restore = () => dialog.open((close) => <RestoreTank tank={data} close={close} done={restored} />);
+  return (
+    <Screen
+      title={data.name}
+      summary={<a href={href(customerPath(data.owner_id))}>Its customer</a>}
+      actions={
+        may("dispatcher") ? (
+          <button class="button primary" type="button" onClick={restore}>
+            Restore
+          </button>
+        ) : undefined
+      }
+    >
+      <p class="note" role="status">
+        This tank has been deleted. Its readings are kept, and it can be restored.
+      </p>
+      <section class="card section" aria-label="Tank">
+        <dl class="facts">
+          <dt>Place</dt>
+          <dd dir="auto">{place(data.location) || "–"}</dd>
+          <dt>Device</dt>
+          <dd>
+            <code>{data.assigned_device_id}</code>
+          </dd>
+          <dt>Id</dt>
+          <dd>
+            <code>{data.id}</code>
+          </dd>
+        </dl>
+      </section>
+      {dialog.shown}
+    </Screen>
+  );
+}
+
+type RestoreProps = { readonly tank: ManagedTank; readonly close: () => void; readonly done: () => Promise<void> };
+
+function RestoreTank({ tank, close, done }: RestoreProps) {
+  const submit = async (form: FormData) => {
+    const device = String(form.get("assigned_device_id")).trim();
+    const change = device === tank.assigned_device_id ? {} : { assigned_device_id: device };
+    const { name, taken_in } = await api.manage.tanks.restore(tank.id, change, { ifMatch: tank });
+    const stored = taken_in === null ? "" : `; ${counted(taken_in.readings, "pending reading")} stored`;
+    notify({ text: `${name} was restored${stored}` });
+    await done();
+  };
+  return (
+    <Dialog title={`Restore ${tank.name}?`} action="Restore" submit={submit} close={close}>
+      <p>The tank is in the fleet again, with its readings.</p>
+      <Field
+        label="Device"
+        name="assigned_device_id"
+        required
+        spellcheck={false}
+        autoComplete="off"
+        defaultValue={tank.assigned_device_id}
+        help="Another one, if this device serves another tank by now."
+      />
+    </Dialog>
+  );
+}
