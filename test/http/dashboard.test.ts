@@ -93,8 +93,6 @@ it(`the first screen loads less than ${MAX_FIRST_SCREEN_BYTES / 1000} KB of Java
     for (const [, imported = ""] of source.matchAll(/(?:from|import)\s*"\.\/([\w.-]+\.js)"/g)) await load(imported);
   };
   for (const [, name = ""] of text.matchAll(/"assets\/([\w.-]+\.js)"/g)) await load(name);
-  const [fleet = ""] = readdirSync(ASSETS).filter((name) => /^fleet-\w+\.js$/.test(name));
-  await load(fleet);
   assert.ok(loaded.size > 2 && total > 10_000, `${[...loaded]}`);
   assert.ok(total < MAX_FIRST_SCREEN_BYTES, `${total} bytes`);
 });

@@ -79,6 +79,9 @@ describe("a customer", () => {
     expectStatus(await patch({ name: "Third" }, { "if-match": `"x", ${changed.headers.etag}` }), 200);
     expectStatus(await patch({ phone: null }, { "if-match": "*" }), 200);
     expectStatus(await manage("PATCH", `${CUSTOMERS}/nobody`, {}), 404, "customer_unknown");
+    for (const id of ["nobody", "%00"]) {
+      expectStatus(await manage("GET", `${CUSTOMERS}/${id}/sessions`), 404, "customer_unknown");
+    }
   });
 
   it("with tanks is deleted only together with them, and restored with or without them", async () => {

@@ -2,6 +2,7 @@
 
 import { NewUser, UserChangeObject } from "../../../domain/commands/users.ts";
 import { RequestError } from "../../../domain/errors.ts";
+import { isPossibleId } from "../../../domain/id.ts";
 import { userResource } from "../../../domain/resource.ts";
 import { instantField, literal, object, ref, text } from "../../../domain/schema.ts";
 import { lowerCase } from "../../../domain/sign-in.ts";
@@ -136,7 +137,8 @@ export const routes: readonly Route[] = [
     errors: ["customer_unknown"],
     async handle(request) {
       const { services, id, parameters } = request;
-      if ((await services.management.reads.managedCustomer(id)) === undefined) throw customerUnknown();
+      const found = isPossibleId(id) ? await services.management.reads.managedCustomer(id) : undefined;
+      if (found === undefined) throw customerUnknown();
       return sessionsJson(request, { type: "customer", id }, parameters);
     },
   }),
