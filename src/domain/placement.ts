@@ -58,7 +58,7 @@ export async function placeReadings(lookups: Lookups, batch: IncomingBatch, only
   }
   const context = await loadContext(lookups, batch, all);
   const reasons = new Map<number, string>();
-  const pending: PendingReading[] = [];
+  const pending = new Map<string, PendingReading>();
   const placed: Placed[] = [];
   const superseded: DeviceInstant[] = [];
   for (const position of all) {
@@ -66,12 +66,14 @@ export async function placeReadings(lookups: Lookups, batch: IncomingBatch, only
     const result = placeReading(source, batch, position, context);
     if ("fill" in result) {
       placed.push({ position, tankId: result.tankId, fill: result.fill });
+      // One of the same batch, too: it may be joined from the requests of several keys.
+      if (source.kind === "device" && pending.size > 0) pending.delete(`${batch.createdAt[position]} ${source.id}`);
       if (source.kind === "device" && (context.devices.get(source.id)?.waiting ?? 0) > 0) {
         superseded.push({ device: source.id, created_at: batch.createdAt[position] as number });
       }
     } else if ("pending" in result && context.newDevices.admits(source)) {
       outcomes[position] = WAITING;
-      pending.push(result.pending);
+      pending.set(`${batch.createdAt[position]} ${source.id}`, result.pending);
     } else if ("pending" in result) {
       outcomes[position] = REJECTED;
       reasons.set(position, tooManyDevices());
@@ -80,7 +82,7 @@ export async function placeReadings(lookups: Lookups, batch: IncomingBatch, only
       if ("rejected" in result) reasons.set(position, result.rejected);
     }
   }
-  return { ...columnsOf(batch, placed), pending, superseded, outcomes, reasons };
+  return { ...columnsOf(batch, placed), pending: [...pending.values()], superseded, outcomes, reasons };
 }
 
 const sourceAt = (batch: IncomingBatch, position: number): ReadingSource =>

@@ -57,6 +57,21 @@ test("a reading without a tank is pending, and so is a payload that cannot be in
   ]);
 });
 
+test("a pending reading of the same batch is replaced by a later one of its instant that has a tank", async () => {
+  const [unreadable, other, readable] = [
+    { device: "d", at: 11, payload: { distance: 3 } },
+    { device: "d", at: 12, payload: { distance: 3 } },
+    { device: "d", at: 11, fill: 5 },
+  ];
+  const replaced = await place([unreadable, other, readable]);
+  assert.deepEqual(resultsOf(replaced), ["waiting", "waiting", "B at 11: 5"]);
+  assert.deepEqual(
+    replaced.pending.map(({ created_at }) => created_at),
+    [12],
+  );
+  assert.equal((await place([readable, unreadable])).pending.length, 1);
+});
+
 test("a payload is interpreted by the device's profile and the shape of the tank that it served then", async () => {
   const low = { ...storedTank("low", "anna"), shape: { ...HIGH, height: 1, sensor_height: 1 } };
   const stored = {
