@@ -8,7 +8,7 @@ import { type IncomingBatch, type IngestResult, READING_OUTCOMES, type ReadingSo
 import { MAX_PENDING } from "../../domain/store.ts";
 import { type Append, positionsById } from "../series/merge.ts";
 import { lookupsOn } from "./lookups.ts";
-import { appendReadings, NOTHING_APPENDED, storeReadings } from "./telemetry.ts";
+import { appendReadings, HeadsBusyError, NOTHING_APPENDED, storeReadings } from "./telemetry.ts";
 import type { AppendResult, StoreTransaction } from "./transaction.ts";
 
 const NEW = READING_OUTCOMES.indexOf("new");
@@ -41,7 +41,7 @@ async function ingestLocked(tx: StoreTransaction, batch: IncomingBatch, appendFi
   if (appended.length > 0 && (await sharesTank(lookups, placement, appended))) return "retry";
   // Store, and update the latest reading of each tank; alerts are evaluated when the transaction ends.
   const append = appendFirst && !direct;
-  const stored = await storeReadings(tx, placement.readings, { append, holdsHeads: appended.length > 0 });
+  const stored = await storeReadings(tx, placement.readings, { append, holdsHeads: direct });
   if (stored === "busy") return "retry";
   // Keep what cannot be stored yet.
   if (placement.superseded.length > 0) {
@@ -83,8 +83,9 @@ export async function releasePending(tx: StoreTransaction, deviceIds: readonly s
   for (const group of groupsBelow(withPending, ({ waiting }) => waiting, MAX_PENDING)) {
     const pending = await tx.pendingReadings(group.map(({ device }) => device.id));
     const placement = await placeReadings(lookupsOn(tx), batchOfPending(pending));
-    const stored = await storeReadings(tx, placement.readings, { append: false });
-    if (stored === "busy") throw new Error("heads that are waited for cannot be busy");
+    // Heads of tanks that the same command changes are locked already.
+    const stored = await storeReadings(tx, placement.readings, { append: false, holdsHeads: true });
+    if (stored === "busy") throw new HeadsBusyError();
     const resolved = resolvedReadings(pending, setStoreOutcomes(placement, stored.outcomes));
     if (resolved.length > 0) await tx.resolvePending(resolved);
     for (const { created_at, isRejected } of resolved) released.add(created_at, isRejected);

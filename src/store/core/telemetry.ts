@@ -36,13 +36,17 @@ export async function storeReadings(
 ): Promise<StoredReadings | "busy"> {
   const outcomes = new Uint8Array(batch.tank.length).fill(NEW);
   const remaining = positionsById(batch.tankIds, batch.tank, batch.createdAt);
-  const { appended, longHeads } = append ? await appendReadings(tx, "tank", batch, remaining) : NOTHING_APPENDED;
+  const { longHeads } = append ? await appendReadings(tx, "tank", batch, remaining) : NOTHING_APPENDED;
   if (remaining.size === 0) return { outcomes, longHeads };
-  const heads = await tx.lockHeads([...remaining.keys()], !holdsHeads && appended.length === 0);
+  // Whatever was appended, heads may be locked by now.
+  const heads = await tx.lockHeads([...remaining.keys()], !holdsHeads && !append);
   if (heads === "busy") return "busy";
   tx.alertChecks.add(await mergeAll(tx, batch, remaining, heads, outcomes));
   return { outcomes, longHeads };
 }
+
+/** Another transaction has locked heads that this one needs beside those it has locked: it must be run again. */
+export class HeadsBusyError extends Error {}
 
 export const NOTHING_APPENDED: AppendResult = { appended: [], longHeads: [], toEvaluate: [] };
 

@@ -1,21 +1,25 @@
 // Writes of this process, one transaction after the other, in the order they were made. Waiting batches of readings share a
 // transaction.
 
+import { setTimeout as pause } from "node:timers/promises";
 import type pg from "pg";
 import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
-import { hasCode } from "../../domain/errors.ts";
+import { hasCode, storeUnavailable } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { IncomingBatch, IngestResult, ReadingSource } from "../../domain/reading.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { finishTransaction } from "../core/alerts.ts";
 import { type IngestedBatch, ingestBatch } from "../core/ingest.ts";
-import { splitLongHeads } from "../core/telemetry.ts";
+import { HeadsBusyError, splitLongHeads } from "../core/telemetry.ts";
 import { type DbTransaction, transaction, translateError } from "./connection.ts";
 import { transactionOn } from "./transaction.ts";
 
 const MAX_READINGS_TOGETHER = 20_000;
 /** Splitting this many heads together takes hardly longer than one. */
 const HEADS_TO_SPLIT = 64;
+
+/** Of a transaction that finds heads locked: about 2 seconds in all. */
+const MAX_ATTEMPTS = 20;
 
 type WriteJob = { readonly run: () => Promise<void> };
 type IngestJob = { readonly batch: IncomingBatch; readonly settle: (result: Promise<IngestResult>) => void };
@@ -132,7 +136,7 @@ export class Writer {
       notifications = isAborted(result) ? 0 : await finishTransaction(tx, this.#alerts);
       return result;
     };
-    const result = await transaction(this.#pool, run, { isAborted });
+    const result = await whileHeadsAreBusy(() => transaction(this.#pool, run, { isAborted }));
     if (notifications > 0) this.#observe({ kind: "notifications_created", count: notifications });
     return result;
   }
@@ -142,6 +146,19 @@ export class Writer {
     const tankIds = [...this.#longHeads];
     this.#longHeads.clear();
     await this.#transaction((tx) => splitLongHeads(tx, tankIds)).catch(() => {});
+  }
+}
+
+/** Waits longer each time: those that have locked the heads are soon done. */
+async function whileHeadsAreBusy<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!(error instanceof HeadsBusyError)) throw error;
+      if (attempt === MAX_ATTEMPTS) throw storeUnavailable(error);
+      await pause(attempt * (5 + Math.random() * 10));
+    }
   }
 }
 
