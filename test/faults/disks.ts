@@ -53,8 +53,8 @@ export const SMALL_DISK: DiskKind = {
 
 type SmallDisk = { readonly folder: string; readonly fill: () => void; readonly free: () => void };
 
-export async function mountSmallDisk(life: Lifetime): Promise<SmallDisk> {
-  const folder = mkdtempSync(join(tmpdir(), "tank-monitor-disk-"));
+export async function mountSmallDisk(life: Lifetime, parent = tmpdir()): Promise<SmallDisk> {
+  const folder = mkdtempSync(join(parent, "tank-monitor-disk-"));
   const holder = spawn("sh", ["-c", HOLD, "sh", folder], { stdio: ["pipe", "pipe", "inherit"], detached: true });
   const ended = once(holder, "exit");
   life.after(async () => {

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { cpSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { Client } from "pg";
 import type { Service } from "../e2e/program.ts";
@@ -149,7 +149,6 @@ export async function survivePostgresOutage(t: TestContext, mode: StopMode, seed
 /** The log of a PostgreSQL server is on a disk of its own, which is full: the server stops. */
 export async function survivePostgresFullLog(t: TestContext, seed: string, seconds: number): Promise<void> {
   const server = await ownPostgres(t);
-  const disk = await mountSmallDisk(t);
   async function configure(settings: Readonly<Record<string, string>>): Promise<string> {
     const client = new Client({ connectionString: server.url });
     await client.connect();
@@ -161,6 +160,8 @@ export async function survivePostgresFullLog(t: TestContext, seed: string, secon
   }
   const data = await configure({ min_wal_size: "2MB", max_wal_size: "4MB" });
   await server.stop("fast");
+  // Beside the data: the user of the server cannot reach the temporary folder of the tests.
+  const disk = await mountSmallDisk(t, dirname(data));
   const [log, moved] = [join(data, "pg_wal"), join(disk.folder, "pg_wal")];
   cpSync(log, moved, { recursive: true });
   rmSync(log, { recursive: true });
