@@ -297,7 +297,7 @@ suite("the statements of the store on PostgreSQL", () => {
         assert.match(text, /\btank\b/);
       }
       // Two of them are about alerts: what they depend on, and when they are evaluated next.
-      assert.equal(texts.size, 10, [...texts.keys()].join("\n"));
+      assert.equal(texts.size, 9, [...texts.keys()].join("\n"));
       for (const statement of [...byDevice, ...release].filter(isWork)) checkScans(await planOf(pool, statement), statement.text);
     });
   }
