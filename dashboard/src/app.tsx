@@ -35,7 +35,8 @@ export function App() {
       </main>
     );
   }
-  // While it is found out who is signed in, the screen is loaded with its data, and shown when the role is known.
+  // While it is found out who is signed in, the screen is loaded with its data, and shown when the role is known. Until then the
+  // page looks as index.html does, so that nothing moves.
   return (
     <>
       {isMissing ? <p class="starting">Loading…</p> : null}

@@ -14,7 +14,7 @@ type AllowedNetwork = { readonly network: string; readonly length: number };
 type Addresses = (address: string) => boolean;
 
 /** Services that give credentials to whoever asks from this machine, and spellings that hide an IPv4 address. Nothing opens these. */
-const isNever = addresses(
+const isNeverAllowed = addresses(
   "169.254.0.0/16", // link-local: the metadata services of most providers
   "100.100.100.200", // metadata, Alibaba
   "168.63.129.16", // host agent, Azure
@@ -103,7 +103,7 @@ export function errorInWebhookUrl(text: string, allow: WebhookAllow): string | u
   }
   const address = literalIn(hostname);
   if (address !== undefined && !mayConnectTo(address, hostname, allow)) {
-    return isNever(address)
+    return isNeverAllowed(address)
       ? `must not be at ${address}, which is never allowed`
       : `must not be at ${address}, which is not a public address: WEBHOOK_ALLOW can open it`;
   }
@@ -118,9 +118,9 @@ export function errorInWebhookUrl(text: string, allow: WebhookAllow): string | u
 /** Whether a webhook for `host` may be sent to `address`, to which it was resolved or which it is. */
 export function mayConnectTo(address: string, host: string, allow: WebhookAllow): boolean {
   // An address with a zone is link-local.
-  if (isIP(address) === 0 || address.includes("%") || isNever(address)) return false;
+  if (isIP(address) === 0 || address.includes("%") || isNeverAllowed(address)) return false;
   const inner = isNat64(address) ? lastFourBytes(address) : undefined;
-  if (isAllowedHost(host, allow)) return inner === undefined || !isNever(inner);
+  if (isAllowedHost(host, allow)) return inner === undefined || !isNeverAllowed(inner);
   if (isNotPublic(address) && !isInAllowedNetwork(address, allow)) return false;
   return inner === undefined || mayConnectTo(inner, host, allow);
 }

@@ -209,7 +209,9 @@ async function ownerUpdates(
 type DraftEntry = { readonly group: string; readonly id: string; readonly urgency: number };
 
 const alertEntry = ({ alert, update }: RelevantChange): DraftEntry => ({
-  ...{ group: `${alert.kind} ${updateOf(update, alert)}`, id: alert.id, urgency: urgencyOf(alert) },
+  group: `${alert.kind} ${updateOf(update, alert)}`,
+  id: alert.id,
+  urgency: urgencyOf(alert),
 });
 
 const REFILLED = "tank.refilled";
