@@ -240,6 +240,8 @@ export type FleetMap = {
   readonly positions: {
     /** At or below their threshold: latitude and longitude of each tank, one after the other */
     readonly low: readonly number[];
+    /** With a `leak` alert: latitude and longitude of each tank, one after the other */
+    readonly leak: readonly number[];
     /** As likely as not low within 7 days: latitude and longitude of each tank, one after the other */
     readonly soon: readonly number[];
     /** With a `silent` alert, or without a reading for 48 hours: latitude and longitude of each tank, one after the other */

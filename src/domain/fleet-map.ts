@@ -10,10 +10,10 @@ export type Box = { readonly west: number; readonly south: number; readonly east
 export type Area = Box | "none";
 
 /**
- * The most urgent first; each tank is in the first that holds. Low: at its threshold or below it; soon: as likely as not low within
- * a week; unknown: without a reading.
+ * The most urgent first; each tank is in the first that holds. Low: at its threshold or below it; leak: with an alert that
+ * suspects one; soon: as likely as not low within a week; unknown: without a reading.
  */
-export const MAP_STATES = ["low", "soon", "silent", "unknown", "ok"] as const;
+export const MAP_STATES = ["low", "leak", "soon", "silent", "unknown", "ok"] as const;
 export type MapState = (typeof MAP_STATES)[number];
 
 export const SOON_MS = 7 * 24 * 3_600_000;

@@ -22,9 +22,12 @@ const WORLD = { west: 0, north: 0, east: 1024, south: 1024 };
 const SIZE = { width: 800, height: 600 };
 
 function randomMap(tanks: number): FleetMap {
-  const positions = { low: [], soon: [], silent: [], unknown: [], ok: [] } as Record<(typeof STATES)[number], number[]>;
+  const positions = { low: [], leak: [], soon: [], silent: [], unknown: [], ok: [] } as Record<(typeof STATES)[number], number[]>;
   for (let i = 0; i < tanks; i++) {
-    positions[STATES[random.whole(0, 4)] ?? "ok"].push(random.whole(470_000, 550_000), random.whole(60_000, 150_000));
+    positions[STATES[random.whole(0, STATES.length - 1)] ?? "ok"].push(
+      random.whole(470_000, 550_000),
+      random.whole(60_000, 150_000),
+    );
   }
   return { object: "fleet_map", positions, unlocated: 0, towns: [] };
 }

@@ -74,7 +74,7 @@ describe("the map", () => {
       await page.getByRole("link", { name: "List 33 tanks" }).waitFor();
       assert.match(
         await page.locator(".map-legend").innerText(),
-        /Low: 1\s+Low within 7 days: 0\s+Silent: 0\s+No reading yet: 30\s+OK: 2/,
+        /Low: 1\s+Leak suspected: 0\s+Low within 7 days: 0\s+Silent: 0\s+No reading yet: 30\s+OK: 2/,
       );
       await expectGood(screen);
     }

@@ -255,7 +255,14 @@ describe("the map", () => {
       { name: "Bonn", latitude: 500000, longitude: 71000, tanks: 2 },
       { name: "Köln", latitude: 500000, longitude: 69600, tanks: 1 },
     ];
-    const positions = { low: [...[500000, 71000], ...[500000, 69600]], soon: [], silent: [], unknown: [], ok: [500000, 71000] };
+    const positions = {
+      low: [...[500000, 71000], ...[500000, 69600]],
+      leak: [],
+      soon: [],
+      silent: [],
+      unknown: [],
+      ok: [500000, 71000],
+    };
     assert.deepEqual(await map(keys.f1), { object: "fleet_map", positions, unlocated: 1, towns });
     const whole = await map(keys.operator);
     assert.deepEqual((whole["positions"] as { low: number[] }).low.toSorted(), [...own, ...worst].toSorted());

@@ -7,6 +7,7 @@ import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Location } from "../../src/domain/tank.ts";
 import { followReadings } from "../../src/forecast/fleet-order.ts";
 import { putReadings } from "../support/records.ts";
+import { putForecast } from "./alert-support.ts";
 import { customer, NEW_YEAR, putCustomers, putTanks, scopeOf, tank } from "./conformance/objects.ts";
 import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
 
@@ -19,7 +20,7 @@ function suite(engine: Engine): void {
   test(`${engine.name}: every tank in scope is on the map, in the first state that holds, or counted as without coordinates`, async (t) => {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"), customer("b"));
-    const empty = { positions: { low: [], soon: [], silent: [], unknown: [], ok: [] }, unlocated: 0, towns: [] };
+    const empty = { positions: { low: [], leak: [], soon: [], silent: [], unknown: [], ok: [] }, unlocated: 0, towns: [] };
     assert.deepEqual(await store.fleetMap(QUERY, UNRESTRICTED), empty);
     const tanks = [
       tank("1 ok", "a", { location: at(60.39299, 5.32414, "Bergen") }),
@@ -33,7 +34,16 @@ function suite(engine: Engine): void {
       tank("9 sold", "a", { location: at(1, 1, "Bergen") }),
     ];
     await putTanks(store, ...tanks);
+    await putTanks(
+      store,
+      tank("leak and soon", "a", { location: at(10, 11) }),
+      tank("soon", "a", { location: at(10, 12) }),
+      tank("low and leak", "a", { location: at(10, 13) }),
+    );
     for (const [id, at, fill] of [
+      ["leak and soon", NEW_YEAR, 50],
+      ["soon", NEW_YEAR, 50],
+      ["low and leak", NEW_YEAR, 10],
       ["1 ok", NEW_YEAR, 50],
       ["2 ok", QUERY.silentSince, 50],
       ["3 low", NEW_YEAR, 20],
@@ -45,6 +55,10 @@ function suite(engine: Engine): void {
       await putReadings(store, id, [[at, fill]]);
     }
     await store.importTanks([{ remove: "9 sold" }]);
+    const leak = { since: NEW_YEAR - 99 * HOUR, excess: 2, isSudden: false };
+    await putForecast(store, "leak and soon", { days: 5, leak, now: NEW_YEAR });
+    await putForecast(store, "soon", { days: 5, now: NEW_YEAR });
+    await putForecast(store, "low and leak", { leak, now: NEW_YEAR });
     await followReadings(store, NEW_YEAR);
     const [ok, low, silent] = [
       [603930, 53241],
@@ -53,8 +67,9 @@ function suite(engine: Engine): void {
     ];
     assert.deepEqual(await store.fleetMap(QUERY, UNRESTRICTED), {
       positions: {
-        low: [...low, 0, 0],
-        soon: [],
+        low: [...low, 0, 0, 100000, 130000],
+        leak: [100000, 110000],
+        soon: [100000, 120000],
         silent,
         unknown: [900000, 1800000],
         ok: [...ok, -900000, -1800000],
@@ -67,7 +82,7 @@ function suite(engine: Engine): void {
       ],
     });
     assert.deepEqual(await store.fleetMap(QUERY, scopeOf("b")), {
-      positions: { low: [0, 0], soon: [], silent: [], unknown: [], ok: [-900000, -1800000] },
+      positions: { low: [0, 0], leak: [], soon: [], silent: [], unknown: [], ok: [-900000, -1800000] },
       unlocated: 1,
       towns: [{ name: "Bergen", latitude: -900000, longitude: -1800000, tanks: 1 }],
     });

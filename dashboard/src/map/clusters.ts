@@ -4,7 +4,7 @@ import type { FleetMap } from "../../../client/src/index.ts";
 import { type Bounds, xOf, yOf } from "./projection.ts";
 
 /** The most urgent first, as in the response. */
-export const STATES = ["low", "soon", "silent", "unknown", "ok"] as const;
+export const STATES = ["low", "leak", "soon", "silent", "unknown", "ok"] as const;
 export type State = (typeof STATES)[number];
 
 export type Points = { readonly x: Float64Array; readonly y: Float64Array; readonly state: Uint8Array };

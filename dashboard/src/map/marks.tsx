@@ -8,6 +8,7 @@ type Look = { readonly label: string; readonly path: string };
 /** Around 0,0 with a radius of about 7. */
 export const LOOKS: Readonly<Record<State, Look>> = {
   low: { label: "Low", path: "M-8-6.5H8L0 8Z" },
+  leak: { label: "Leak suspected", path: "M0-9.5C2-5 6-1.5 6 2.5A6 6 0 0 1-6 2.5C-6-1.5-2-5 0-9.5Z" },
   soon: { label: "Low within 7 days", path: "M0-8.5 8.5 0 0 8.5-8.5 0Z" },
   silent: { label: "Silent", path: "M-6.5-6.5H6.5V6.5H-6.5Z" },
   unknown: { label: "No reading yet", path: "M-6-1.5H-1.5V-6H1.5V-1.5H6V1.5H1.5V6H-1.5V1.5H-6Z" },

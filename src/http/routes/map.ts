@@ -19,6 +19,7 @@ import { type Route, route } from "../route.ts";
 
 const DESCRIPTIONS: Readonly<Record<MapState, string>> = {
   low: "At or below their threshold",
+  leak: "With a `leak` alert",
   soon: "As likely as not low within 7 days",
   silent: "With a `silent` alert, or without a reading for 48 hours",
   unknown: "Without any reading",
@@ -45,6 +46,7 @@ export const schemas = {
       positions: object(
         {
           low: positions("low"),
+          leak: positions("leak"),
           soon: positions("soon"),
           silent: positions("silent"),
           unknown: positions("unknown"),

@@ -1,5 +1,6 @@
 // The map of the fleet: a scan of all tanks in scope, packed by the database, so that few rows leave it.
 
+import type { AlertKind } from "../../domain/alerts/alert.ts";
 import {
   type FleetMap,
   type FleetMapQuery,
@@ -28,11 +29,14 @@ function tanksIn({ customerId }: Scope, parameters: Parameters): string {
 function stateOf({ soonBy, silentSince }: FleetMapQuery, parameters: Parameters): string {
   const { to: lastLow = 0 } = placesIn("low", "urgency");
   const { from: firstUnknown = 0 } = placesIn("unknown", "urgency");
-  const hasSilentAlert = "forecast.id IN (SELECT tank_id FROM alert WHERE state <> 'closed' AND kind = 'silent')"; // alert_not_closed
+  // alert_not_closed
+  const hasAlert = (kind: AlertKind): string =>
+    `forecast.id IN (SELECT tank_id FROM alert WHERE state <> 'closed' AND kind = '${kind}')`;
   const conditions: Readonly<Record<Exclude<MapState, "ok">, string>> = {
     low: `forecast.urgency <= ${lastLow}`,
+    leak: hasAlert("leak"),
     soon: `forecast.urgency <= ${parameters.add(soonBy)}`,
-    silent: `forecast.urgency < ${firstUnknown} AND (forecast.at < ${parameters.add(silentSince)} OR ${hasSilentAlert})`,
+    silent: `forecast.urgency < ${firstUnknown} AND (forecast.at < ${parameters.add(silentSince)} OR ${hasAlert("silent")})`,
     unknown: `forecast.urgency >= ${firstUnknown}`,
   };
   return `CASE ${Object.entries(conditions)
