@@ -99,7 +99,7 @@ async function runDevices({ store, url }: App, databaseUrl: string): Promise<() 
   };
 }
 
-/** Prints every event of an alert that arrives at a webhook receiver of the demo, until the returned function is called. */
+/** Prints what arrives at a webhook receiver of the demo, until the returned function is called. */
 async function receiveWebhooks({ store }: App, config: Config): Promise<() => Promise<void>> {
   const manage = new ManagementService(store, Date.now, managementSettings(config));
   for (const { id, description } of await store.channelList()) {
@@ -186,6 +186,6 @@ And to see which tank needs a truck next:
 DATABASE_URL=${database} npx tank-monitor fleet --limit 10
 
 New readings arrive every second. A few tanks are emptied and filled within minutes: a webhook receiver of the demo prints each alert that
-opens or closes and each refill that is found, below. Press Ctrl-C to stop.
+opens or closes and each refill that is found, below; of many at a time, how many. Press Ctrl-C to stop.
 `;
 }

@@ -1,4 +1,4 @@
-// The demo's own webhook receiver: verifies what arrives, and describes it in a line.
+// The demo's own webhook receiver: verifies what arrives, and describes each event in a line, or many of them together.
 
 import { timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
@@ -17,12 +17,26 @@ type ReceivedRefill = ReturnType<typeof refillObject>;
 /** `secret` is set once the channel is created, which needs the URL. */
 export type Receiver = { readonly url: string; secret: string; readonly close: () => void };
 
+/** What arrives within this time is described together: above the maximum only by how many there are. */
+const TOGETHER_MS = 1000;
+const MAX_LINES = 5;
+
 export async function startReceiver(print: (line: string) => void): Promise<Receiver> {
+  let recent: ReceivedEvent[] = [];
+  function received(event: ReceivedEvent): void {
+    recent.push(event);
+    if (recent.length > 1) return;
+    setTimeout(() => {
+      const events = recent;
+      recent = [];
+      for (const line of events.length > MAX_LINES ? [describeMany(events)] : events.map(describeEvent)) print(line);
+    }, TOGETHER_MS).unref();
+  }
   const server = createServer(async (request, response) => {
     const body = await text(request);
     const isAuthentic = isSigned(request, body, receiver.secret);
     response.writeHead(isAuthentic ? 204 : 401).end();
-    if (isAuthentic) print(describeEvent(JSON.parse(body) as ReceivedEvent));
+    if (isAuthentic) received(JSON.parse(body) as ReceivedEvent);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -45,12 +59,22 @@ function isSigned({ headers }: IncomingMessage, body: string, secret: string): b
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
+const timeOf = ({ timestamp }: ReceivedEvent): string => /T(.*)\./.exec(timestamp)?.[1] ?? "";
+
+function describeMany(events: readonly ReceivedEvent[]): string {
+  const numbers = Object.entries(Object.groupBy(events, ({ type }) => type)).map(([type, { length }]) => {
+    const [noun, verb] = type.split(".");
+    return `${length} ${noun}${length === 1 ? "" : "s"} ${verb}`;
+  });
+  return `${events.map(timeOf).at(-1)}  ${numbers.join(", ")}`;
+}
+
 function describeEvent(event: ReceivedEvent): string {
-  const [, time = ""] = /T(.*)\./.exec(event.timestamp) ?? [];
   const what = event.type.replace(".", " ");
   const { tank } = event.data;
   const details = event.type === "tank.refilled" ? refillText(event.data.refill) : alertText(event.data.alert);
-  return `${time}  ${what.padEnd(18)}  ${details}  ${tank.name}, ${tank.location.city} (${tank.id})`;
+  const place = [tank.name, tank.location.city].filter((part) => part !== null).join(", ");
+  return `${timeOf(event)}  ${what.padEnd(18)}  ${details}  ${place} (${tank.id})`;
 }
 
 const alertText = (alert: ReceivedAlert): string => `${alert.kind.padEnd(13)}  ${stateOf(alert)}`;

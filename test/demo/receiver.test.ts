@@ -6,11 +6,12 @@ import test from "node:test";
 import { startReceiver } from "../../src/demo/receiver.ts";
 import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
 import { WebhookSender } from "../../src/notify/webhook.ts";
+import { until } from "../support/until.ts";
 
 const page = readFileSync(new URL("../../docs/webhooks.md", import.meta.url), "utf8");
 const [, payload = ""] = /```json\n(\{"type":"alert\.opened".*?)```/s.exec(page) ?? [];
 
-test("describes an event in a line, and refuses one with another signature", async (t) => {
+test("describes an event in a line, many at a time by their number, and refuses one with another signature", async (t) => {
   const lines: string[] = [];
   const receiver = await startReceiver((line) => lines.push(line));
   t.after(receiver.close);
@@ -23,5 +24,9 @@ test("describes an event in a line, and refuses one with another signature", asy
   };
   assert.equal((await send(newWebhookSecret())).status, 401);
   assert.equal((await send(receiver.secret)).status, 204);
+  await until("it is printed", () => lines.length > 0);
   assert.deepEqual(lines, ["10:23:30  alert opened        low             19.5 % (threshold 20 %)  Hall 3, Kempten (t-204)"]);
+  await Promise.all(Array.from({ length: 6 }, () => send(receiver.secret)));
+  await until("the number is printed", () => lines.length > 1);
+  assert.deepEqual(lines.slice(1), ["10:23:30  6 alerts opened"]);
 });
