@@ -169,11 +169,15 @@ function Age({ entry: { latest, next_reading_at: next } }: { readonly entry: Fle
   if (latest === null) return <span class="dim">never</span>;
   const seconds = Math.max(0, (Date.now() - Date.parse(latest.created_at)) / 1000);
   const remaining = next === null ? undefined : (Date.parse(next) - Date.now()) / 1000;
-  const due = remaining === undefined ? "" : remaining >= 60 ? `, next in ${duration(remaining)}` : ", next due";
+  const due = remaining === undefined ? undefined : remaining >= 60 ? `next in ${duration(remaining)}` : "next due";
   return (
     <span title={`${dateTime(latest.created_at)}${next === null ? "" : `; next due ${dateTime(next)}`}`}>
       <time dateTime={latest.created_at}>{seconds < 60 ? "now" : `${duration(seconds)} ago`}</time>
-      <span class="dim">{due}</span>
+      {due === undefined ? null : (
+        <>
+          , <span class="dim">{due}</span>
+        </>
+      )}
     </span>
   );
 }
