@@ -1,7 +1,7 @@
 // A fleet of very many tanks with one reading and a forecast each, a hundred tanks per customer, spread over towns.
 
 import { join } from "node:path";
-import { NO_TANK_ALERTS } from "../../src/domain/alerts/tank-alerts.ts";
+import { DEFAULT_TANK_ALERT_SETTINGS } from "../../src/domain/alerts/tank-alert-settings.ts";
 import type { Change, CustomerState, TankState } from "../../src/domain/changes.ts";
 import { placeOf } from "../../src/domain/fleet-order.ts";
 import type { ForecastValues } from "../../src/domain/forecast/stored.ts";
@@ -156,5 +156,5 @@ function tankChange({ id, owner, town, threshold }: WideTank): Change<TankState>
   const record = tankRecord(id, owner, { location: { city: town }, min_fill_alert_percentage: threshold });
   if (!("tank" in record)) throw new Error("not a tank");
   const { tank, deleted } = record;
-  return { id, before: undefined, after: { tank, deleted, shape: null, alerts: NO_TANK_ALERTS } };
+  return { id, before: undefined, after: { tank, deleted, shape: null, alerts: DEFAULT_TANK_ALERT_SETTINGS } };
 }

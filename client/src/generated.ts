@@ -758,7 +758,7 @@ export type ManagedTank = {
   /** What the tank is used for */
   readonly use_case: "residential" | "commercial" | "industrial" | null;
   readonly shape: Shape | null;
-  readonly alerts: TankAlerts;
+  readonly alerts: TankAlertSettings;
   /** Whether the tank is deleted */
   readonly deleted: boolean;
 };
@@ -811,7 +811,7 @@ export type ChangedTank = {
   /** What the tank is used for */
   readonly use_case: "residential" | "commercial" | "industrial" | null;
   readonly shape: Shape | null;
-  readonly alerts: TankAlerts;
+  readonly alerts: TankAlertSettings;
   /** Whether the tank is deleted */
   readonly deleted: boolean;
   /** The pending readings that this stored; null if there were none */
@@ -900,7 +900,7 @@ export type ShapeChange = {
 };
 
 /** Settings for the alerts of the tank */
-export type TankAlerts = {
+export type TankAlertSettings = {
   /** Time without a reading after which the tank is silent, from 10m to 365d; null: the setting of the service */
   readonly silent_after: string | null;
   /** No alert of this tank opens until then */
@@ -912,7 +912,7 @@ export type TankAlerts = {
 };
 
 /** The settings to change; `null` clears `silent_after` or `paused_until` */
-export type TankAlertsChange = {
+export type TankAlertSettingsChange = {
   /** Time without a reading after which the tank is silent, from 10m to 365d; null: the setting of the service */
   readonly silent_after?: string | null;
   /** No alert of this tank opens until then */
@@ -965,7 +965,7 @@ export type NewTank = {
   /** What the tank is used for */
   readonly use_case?: "residential" | "commercial" | "industrial" | null;
   readonly shape?: Shape | null;
-  readonly alerts?: TankAlertsChange;
+  readonly alerts?: TankAlertSettingsChange;
 };
 
 /** The fields to change */
@@ -1008,7 +1008,7 @@ export type TankChange = {
   /** What the tank is used for */
   readonly use_case?: "residential" | "commercial" | "industrial" | null;
   readonly shape?: Shape | ShapeChange | null;
-  readonly alerts?: TankAlertsChange;
+  readonly alerts?: TankAlertSettingsChange;
 };
 
 export type TankRestoring = {
@@ -1229,7 +1229,7 @@ export type TankRow = {
   /** What the tank is used for */
   readonly use_case?: "residential" | "commercial" | "industrial" | null;
   readonly shape?: Shape | ShapeChange | null;
-  readonly alerts?: TankAlertsChange;
+  readonly alerts?: TankAlertSettingsChange;
   readonly profile?: Profile | null;
 };
 

@@ -1,7 +1,7 @@
 // CSV files of customers or tanks: rows with their line numbers, and the objects of the interface that they describe.
 
 import { CsvError, type Info, parse } from "csv-parse/sync";
-import { TankAlertsObject } from "../domain/alerts/tank-alerts.ts";
+import { TankAlertSettingsObject } from "../domain/alerts/tank-alert-settings.ts";
 import { NewCustomer } from "../domain/commands/customers.ts";
 import { NewTank } from "../domain/commands/tanks.ts";
 import { NotificationSettings } from "../domain/customer.ts";
@@ -74,7 +74,7 @@ const COLUMNS: Readonly<Record<CsvKind, ReadonlyMap<string, Omit<CsvColumn, "tit
   tanks: new Map([
     ...columnsOf(NewTank.properties, "").filter(([name]) => name !== "location"),
     ...nestedColumns(Location.properties, "location."),
-    ...nestedColumns(TankAlertsObject.properties, "alerts."),
+    ...nestedColumns(TankAlertSettingsObject.properties, "alerts."),
     ["shape", { path: "shape", type: "json" }],
     ["profile", { path: "profile", type: "json" }],
   ]),

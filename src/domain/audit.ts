@@ -1,6 +1,6 @@
 // The audit log: who changed what and when, with the values before and after.
 
-import { NO_TANK_ALERTS, type TankAlerts, tankAlertsObject } from "./alerts/tank-alerts.ts";
+import { DEFAULT_TANK_ALERT_SETTINGS, type TankAlertSettings, tankAlertSettingsObject } from "./alerts/tank-alert-settings.ts";
 import type { Change, CustomerState, TankState } from "./changes.ts";
 import { customerObject, notificationSettingsObject } from "./customer.ts";
 import type { Instant } from "./instant.ts";
@@ -50,8 +50,8 @@ export function auditTanks(changes: readonly Change<TankState>[]): AuditedChange
   return [...changes.flatMap((change) => auditedChange("tank", change, tankFields)), ...settings];
 }
 
-function alertFields(alerts: TankAlerts = NO_TANK_ALERTS): Fields {
-  return flattened("alerts", tankAlertsObject(alerts));
+function alertFields(alerts: TankAlertSettings = DEFAULT_TANK_ALERT_SETTINGS): Fields {
+  return flattened("alerts", tankAlertSettingsObject(alerts));
 }
 
 type Fields = Readonly<Record<string, unknown>>;

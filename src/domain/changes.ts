@@ -1,7 +1,7 @@
 // Customers and tanks before and after a change, and how devices follow the tanks that name them.
 
 import { isDeepStrictEqual } from "node:util";
-import type { TankAlerts } from "./alerts/tank-alerts.ts";
+import type { TankAlertSettings } from "./alerts/tank-alert-settings.ts";
 import type { Customer, NotificationSettings } from "./customer.ts";
 import { type Device, type DeviceMove, moveDevice, unknownDevice } from "./device.ts";
 import { deviceKey } from "./id.ts";
@@ -20,7 +20,7 @@ export type TankState = {
   readonly tank: Tank;
   readonly deleted: boolean;
   readonly shape: Shape | null;
-  readonly alerts: TankAlerts;
+  readonly alerts: TankAlertSettings;
 };
 
 /** `before` is undefined for an object that is created. */

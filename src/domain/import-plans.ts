@@ -1,7 +1,7 @@
 // What an import changes: each record is decided on what the records before it left. Nothing is written here.
 
 import { isDeepStrictEqual } from "node:util";
-import { NO_TANK_ALERTS } from "./alerts/tank-alerts.ts";
+import { DEFAULT_TANK_ALERT_SETTINGS } from "./alerts/tank-alert-settings.ts";
 import { type AuditedChange, auditFields } from "./audit.ts";
 import { type Change, type CustomerState, changesBetween, hasSameFields, type TankState } from "./changes.ts";
 import { DEFAULT_NOTIFICATION_SETTINGS } from "./customer.ts";
@@ -49,7 +49,7 @@ export async function planTankImport(lookups: Lookups, records: readonly TankRec
     const isDamaged = before?.damage !== undefined;
     if (isDamaged && record.shape === undefined) return { rejected: `shape: is missing, and needed because ${before?.damage}` };
     const kept = isDamaged ? undefined : before;
-    const { tank, deleted, shape = kept?.shape ?? null, alerts = kept?.alerts ?? NO_TANK_ALERTS } = record;
+    const { tank, deleted, shape = kept?.shape ?? null, alerts = kept?.alerts ?? DEFAULT_TANK_ALERT_SETTINGS } = record;
     const isSame = before !== undefined && !isDamaged && before.deleted === deleted && hasSameFields(tank, before.tank);
     if (isSame && isDeepStrictEqual([shape, alerts], [before.shape, before.alerts])) return "unchanged";
     if (!owners.has(tank.owner_id)) return { rejected: "owner_id: there is no customer with this id" };

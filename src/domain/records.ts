@@ -1,6 +1,6 @@
 // The content of imports and exports. A record replaces the object with its id, or creates it.
 
-import type { TankAlerts } from "./alerts/tank-alerts.ts";
+import type { TankAlertSettings } from "./alerts/tank-alert-settings.ts";
 import type { Customer, NotificationSettings } from "./customer.ts";
 import type { Device, DeviceAssignment, ProfileChoice } from "./device.ts";
 import type { Instant } from "./instant.ts";
@@ -14,7 +14,7 @@ export type CustomerRecord =
   | Removal;
 /** Without `shape` or `alerts`, the tank keeps what it has. */
 export type TankRecord =
-  | { readonly tank: Tank; readonly deleted: boolean; readonly shape?: Shape | null; readonly alerts?: TankAlerts }
+  | { readonly tank: Tank; readonly deleted: boolean; readonly shape?: Shape | null; readonly alerts?: TankAlertSettings }
   | Removal;
 
 /** Fields that are undefined keep their value. */

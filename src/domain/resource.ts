@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 import { type Alert, alertObject } from "./alerts/alert.ts";
 import { type Channel, channelObject } from "./alerts/channel.ts";
 import { type Notification, notificationObject } from "./alerts/notification.ts";
-import { tankAlertsObject } from "./alerts/tank-alerts.ts";
+import { tankAlertSettingsObject } from "./alerts/tank-alert-settings.ts";
 import type { CustomerState, TankState } from "./changes.ts";
 import { type CustomerWithCount, customerObject, notificationSettingsObject } from "./customer.ts";
 import { type Device, deviceObject } from "./device.ts";
@@ -30,7 +30,7 @@ export function customerResource({ customer, deleted, ...settings }: ManagedCust
 }
 
 export function tankResource({ tank, shape, alerts, deleted }: TankState): Resource {
-  return withEtag({ ...tankObject(tank), shape, alerts: tankAlertsObject(alerts), deleted });
+  return withEtag({ ...tankObject(tank), shape, alerts: tankAlertSettingsObject(alerts), deleted });
 }
 
 export function deviceResource({ device, waiting, dropped }: ManagedDevice): Resource {

@@ -2,12 +2,12 @@
 // Decoding turns a line into a record, or says what is wrong with it.
 
 import {
-  errorsInTankAlerts,
-  mergeTankAlerts,
-  NO_TANK_ALERTS,
-  type TankAlertsInput,
-  tankAlertsObject,
-} from "../domain/alerts/tank-alerts.ts";
+  DEFAULT_TANK_ALERT_SETTINGS,
+  errorsInTankAlertSettings,
+  mergeTankAlertSettings,
+  type TankAlertSettingsInput,
+  tankAlertSettingsObject,
+} from "../domain/alerts/tank-alert-settings.ts";
 import {
   type Customer,
   CustomerObject,
@@ -159,7 +159,7 @@ function decodeTank(value: object): DecodedRecord {
   const error =
     errorInObject(TankLine, fields) ??
     (isGiven(shape) ? firstError(errorsInShape(shape)) : undefined) ??
-    (alerts === undefined ? undefined : firstError(errorsInTankAlerts(alerts)));
+    (alerts === undefined ? undefined : firstError(errorsInTankAlertSettings(alerts)));
   if (error !== undefined) return rejected(error);
   const { object: _tank, deleted, ...line } = fields as Static<typeof TankLine>;
   const dates = parseDates(line);
@@ -174,7 +174,9 @@ function decodeTank(value: object): DecodedRecord {
   };
   const given = {
     ...(shape !== undefined && { shape: shape === null ? null : shapeOf(shape) }),
-    ...(alerts !== undefined && { alerts: mergeTankAlerts(NO_TANK_ALERTS, alerts as TankAlertsInput) }),
+    ...(alerts !== undefined && {
+      alerts: mergeTankAlertSettings(DEFAULT_TANK_ALERT_SETTINGS, alerts as TankAlertSettingsInput),
+    }),
   };
   return { kind: "tank", record: { tank, deleted: deleted === true, ...given } };
 }
@@ -242,7 +244,7 @@ export function exportLines(record: ExportRecord): readonly string[] {
       return [JSON.stringify({ ...customerObject(record.customer), notifications, ...(record.deleted && { deleted: true }) })];
     }
     case "tank": {
-      const settings = { shape: record.shape, alerts: tankAlertsObject(record.alerts) };
+      const settings = { shape: record.shape, alerts: tankAlertSettingsObject(record.alerts) };
       return [JSON.stringify({ ...tankObject(record.tank), ...settings, ...(record.deleted && { deleted: true }) })];
     }
     case "device": {

@@ -5,7 +5,7 @@
 // `last_seen_at` of a customer, `dropped` of a device.
 
 import { crc32 } from "node:zlib";
-import type { TankAlerts } from "../domain/alerts/tank-alerts.ts";
+import type { TankAlertSettings } from "../domain/alerts/tank-alert-settings.ts";
 import type { AuditEntry } from "../domain/audit.ts";
 import type { CustomerState, TankState } from "../domain/changes.ts";
 import type { CustomerWithCount, NotificationSettings } from "../domain/customer.ts";
@@ -141,7 +141,7 @@ export function tankState(row: Row): TankState {
     tank: tankOf(row),
     deleted: isDeleted(row),
     shape: jsonOrNull(shape) as Shape | null,
-    alerts: { silent_after, paused_until, runs_low_soon: runs_low_soon === 1, leak: leak === 1 } as TankAlerts,
+    alerts: { silent_after, paused_until, runs_low_soon: runs_low_soon === 1, leak: leak === 1 } as TankAlertSettings,
   };
 }
 

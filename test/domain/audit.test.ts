@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { NO_TANK_ALERTS } from "../../src/domain/alerts/tank-alerts.ts";
+import { DEFAULT_TANK_ALERT_SETTINGS } from "../../src/domain/alerts/tank-alert-settings.ts";
 import { auditCustomers, auditTanks, differences } from "../../src/domain/audit.ts";
 import { DEFAULT_NOTIFICATION_SETTINGS } from "../../src/domain/customer.ts";
 import { formatInstant } from "../../src/domain/instant.ts";
@@ -19,7 +19,7 @@ const tankOf = (fields: Parameters<typeof tank>[2] = {}) => ({
   tank: tank("one", "a", fields),
   deleted: false,
   shape: null,
-  alerts: NO_TANK_ALERTS,
+  alerts: DEFAULT_TANK_ALERT_SETTINGS,
 });
 
 test("a creation has all fields that are set", () => {

@@ -3,7 +3,7 @@
 import type { Alert } from "../../src/domain/alerts/alert.ts";
 import type { Channel } from "../../src/domain/alerts/channel.ts";
 import type { Notification } from "../../src/domain/alerts/notification.ts";
-import { NO_TANK_ALERTS } from "../../src/domain/alerts/tank-alerts.ts";
+import { DEFAULT_TANK_ALERT_SETTINGS } from "../../src/domain/alerts/tank-alert-settings.ts";
 import type { TankState } from "../../src/domain/changes.ts";
 import type { Device, DeviceAssignment } from "../../src/domain/device.ts";
 import { EARLIEST } from "../../src/domain/instant.ts";
@@ -90,7 +90,7 @@ export const storedTank = (id: string, owner: string, fields: Partial<Tank> = {}
   tank: tank(id, owner, fields),
   deleted,
   shape: null,
-  alerts: NO_TANK_ALERTS,
+  alerts: DEFAULT_TANK_ALERT_SETTINGS,
 });
 
 export const device = (id: string, tank_id: string | null, more: Partial<Device> = {}): Device => ({

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { NO_TANK_ALERTS } from "../../src/domain/alerts/tank-alerts.ts";
+import { DEFAULT_TANK_ALERT_SETTINGS } from "../../src/domain/alerts/tank-alert-settings.ts";
 import { DEFAULT_NOTIFICATION_SETTINGS, type NotificationSettings } from "../../src/domain/customer.ts";
 import type { Device } from "../../src/domain/device.ts";
 import { EARLIEST } from "../../src/domain/instant.ts";
@@ -14,7 +14,7 @@ const DEVICE: Device = { id: "d", tank_id: "one", since: EARLIEST, profile: null
 test("an ETag is a quoted string", () => {
   for (const { etag } of [
     customerResource({ customer: CUSTOMER, deleted: false, notifications: DEFAULT_NOTIFICATION_SETTINGS }),
-    tankResource({ tank: tank("one", "a"), shape: null, alerts: NO_TANK_ALERTS, deleted: false }),
+    tankResource({ tank: tank("one", "a"), shape: null, alerts: DEFAULT_TANK_ALERT_SETTINGS, deleted: false }),
     deviceResource({ device: DEVICE, waiting: 0, dropped: 0 }),
     keyResource({ ...key("k"), customer_deleted: false }, NEW_YEAR),
   ]) {
@@ -47,7 +47,8 @@ test("a customer's ETag depends on the fields that an operator can change", () =
 
 test("a tank's ETag depends on every field, its shape, its alerts and deleted", () => {
   const tag = (fields: Partial<Tank>, more: object = {}) =>
-    tankResource({ tank: tank("one", "a", fields), shape: null, alerts: NO_TANK_ALERTS, deleted: false, ...more }).etag;
+    tankResource({ tank: tank("one", "a", fields), shape: null, alerts: DEFAULT_TANK_ALERT_SETTINGS, deleted: false, ...more })
+      .etag;
   const shape = { kind: "upright", height: 2, unit: "m" } as const;
   const tags = [
     tag({}),
@@ -55,9 +56,9 @@ test("a tank's ETag depends on every field, its shape, its alerts and deleted", 
     tag({ capacity: 1 }),
     tag({ custom_id: "x" }),
     tag({}, { shape }),
-    tag({}, { alerts: { ...NO_TANK_ALERTS, silent_after: 600_000 } }),
-    tag({}, { alerts: { ...NO_TANK_ALERTS, paused_until: NEW_YEAR } }),
-    tag({}, { alerts: { ...NO_TANK_ALERTS, leak: false } }),
+    tag({}, { alerts: { ...DEFAULT_TANK_ALERT_SETTINGS, silent_after: 600_000 } }),
+    tag({}, { alerts: { ...DEFAULT_TANK_ALERT_SETTINGS, paused_until: NEW_YEAR } }),
+    tag({}, { alerts: { ...DEFAULT_TANK_ALERT_SETTINGS, leak: false } }),
     tag({}, { deleted: true }),
   ];
   assert.equal(new Set(tags).size, tags.length);

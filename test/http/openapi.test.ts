@@ -177,7 +177,7 @@ describe("the schemas", () => {
     ];
     assert.deepEqual(
       [...names].sort(),
-      [...requests, "CustomerRow", "TankRow", "ShapeChange", "TankAlertsChange", "NewKey", "KeyChange"].sort(),
+      [...requests, "CustomerRow", "TankRow", "ShapeChange", "TankAlertSettingsChange", "NewKey", "KeyChange"].sort(),
     );
     for (const [where, { schema }] of media().filter(([name]) => !name.includes(" request "))) {
       for (const [inner, found] of schemasIn(schema, where)) assert.notEqual(found["additionalProperties"], false, inner);

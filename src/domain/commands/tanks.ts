@@ -1,7 +1,12 @@
 // Commands on tanks.
 
 import { isDeepStrictEqual } from "node:util";
-import { errorsInTankAlerts, mergeTankAlerts, NO_TANK_ALERTS, type TankAlertsInput } from "../alerts/tank-alerts.ts";
+import {
+  DEFAULT_TANK_ALERT_SETTINGS,
+  errorsInTankAlertSettings,
+  mergeTankAlertSettings,
+  type TankAlertSettingsInput,
+} from "../alerts/tank-alert-settings.ts";
 import { hasSameFields, type TankState } from "../changes.ts";
 import { DeviceUse } from "../device.ts";
 import type { FieldError } from "../errors.ts";
@@ -48,7 +53,7 @@ export const TankRestoring = object({ assigned_device_id: changeable.assigned_de
 export type TankInput = Partial<Omit<Static<typeof NewTank>, "location">> & {
   location?: Partial<Location>;
   shape?: Shape | null;
-  alerts?: TankAlertsInput;
+  alerts?: TankAlertSettingsInput;
 };
 
 const MAX_DEVICES_LISTED = 5;
@@ -76,7 +81,12 @@ export function newTank(fields: TankInput, newId: string, at: Instant): TankStat
     updated_at: at,
     use_case: input.use_case ?? null,
   };
-  return { tank, deleted: false, shape: completeShape(shape), alerts: mergeTankAlerts(NO_TANK_ALERTS, alerts) };
+  return {
+    tank,
+    deleted: false,
+    shape: completeShape(shape),
+    alerts: mergeTankAlertSettings(DEFAULT_TANK_ALERT_SETTINGS, alerts),
+  };
 }
 
 /** The shape with its defaults. */
@@ -103,7 +113,7 @@ export function mergeTank(before: TankState, { shape = before.shape, alerts, loc
   return {
     ...before,
     shape: completeShape(shape),
-    alerts: mergeTankAlerts(before.alerts, alerts),
+    alerts: mergeTankAlertSettings(before.alerts, alerts),
     tank: { ...before.tank, ...input, location: { ...before.tank.location, ...location } },
   };
 }
@@ -183,7 +193,7 @@ export function tankErrors(schema: typeof NewTank | typeof TankChange, fields: u
   return [
     ...errorsInObject(schema, rest),
     ...(shape === null ? [] : errorsInShape(shape, "shape")),
-    ...(alerts === undefined ? [] : errorsInTankAlerts(alerts)),
+    ...(alerts === undefined ? [] : errorsInTankAlertSettings(alerts)),
   ];
 }
 

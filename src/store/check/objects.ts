@@ -1,6 +1,6 @@
 // Checks customers, tanks, devices, keys and the audit log.
 
-import { errorInTankAlerts, type TankAlerts } from "../../domain/alerts/tank-alerts.ts";
+import { errorInTankAlertSettings, type TankAlertSettings } from "../../domain/alerts/tank-alert-settings.ts";
 import { errorInCustomer } from "../../domain/customer.ts";
 import { isAhead, unknownDevice } from "../../domain/device.ts";
 import { placeOf } from "../../domain/fleet-order.ts";
@@ -161,8 +161,8 @@ function shapeErrors(shape: string | null): Inconsistency[] {
   return error === undefined ? [] : unrepairable(`${error.field}: ${error.message}; set its shape again`);
 }
 
-function alertSettingErrors(alerts: TankAlerts): Inconsistency[] {
-  const error = errorInTankAlerts(alerts);
+function alertSettingErrors(alerts: TankAlertSettings): Inconsistency[] {
+  const error = errorInTankAlertSettings(alerts);
   return error === undefined ? [] : unrepairable(`${error}; set it again`);
 }
 

@@ -1,6 +1,6 @@
 // Reads and writes of checks and repairs, in SQL that both engines run.
 
-import type { TankAlerts } from "../../domain/alerts/tank-alerts.ts";
+import type { TankAlertSettings } from "../../domain/alerts/tank-alert-settings.ts";
 import type { CustomerWithCount, NotificationSettings } from "../../domain/customer.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
@@ -83,7 +83,7 @@ export type TankRow = {
   readonly hasOwner: boolean;
   /** JSON. */
   readonly shape: string | null;
-  readonly alerts: TankAlerts;
+  readonly alerts: TankAlertSettings;
   /** `inBlocks`: where the engine stores how many readings are in blocks. */
   readonly head: (HeadRow & { readonly inBlocks: number | null }) | undefined;
   readonly fleet:

@@ -1,7 +1,7 @@
 // Random writes: commands, imports of records, and readings as a fleet may send them. Each is made from a seed and from what the
 // model holds, so that readings are late, repeated or corrected.
 
-import { NO_TANK_ALERTS } from "../../../src/domain/alerts/tank-alerts.ts";
+import { DEFAULT_TANK_ALERT_SETTINGS } from "../../../src/domain/alerts/tank-alert-settings.ts";
 import type { AuditContext } from "../../../src/domain/audit.ts";
 import type { CommandResult } from "../../../src/domain/commands/command.ts";
 import type { Customer } from "../../../src/domain/customer.ts";
@@ -266,7 +266,7 @@ function fewTank(random: Random): TankRecord {
   const alerts = random.pick([
     {},
     {},
-    { alerts: NO_TANK_ALERTS },
+    { alerts: DEFAULT_TANK_ALERT_SETTINGS },
     { alerts: { silent_after: 3_600_000, paused_until: 5, runs_low_soon: true, leak: false } },
   ]);
   return { tank: tank(random.pick(TANKS), random.pick(CUSTOMERS), fields), deleted: random.chance(0.1), ...shape, ...alerts };

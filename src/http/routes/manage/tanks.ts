@@ -1,6 +1,6 @@
 // /manage/v1/tanks
 
-import { TankAlertsChange, TankAlertsObject } from "../../../domain/alerts/tank-alerts.ts";
+import { TankAlertSettingsChange, TankAlertSettingsObject } from "../../../domain/alerts/tank-alert-settings.ts";
 import { NewTank, TankChange, TankRestoring } from "../../../domain/commands/tanks.ts";
 import { isPossibleId } from "../../../domain/id.ts";
 import { tankResource } from "../../../domain/resource.ts";
@@ -25,12 +25,12 @@ const PATH = "/manage/v1/tanks";
 
 const shapeOrNull = anyOf(ref("Shape"), { type: "null" });
 export const changedShape = anyOf(ref("Shape"), ref("ShapeChange"), { type: "null" });
-export const changedAlerts = ref("TankAlertsChange");
+export const changedAlerts = ref("TankAlertSettingsChange");
 const ManagedTank = object(
   {
     ...TankObject.properties,
     shape: shapeOrNull,
-    alerts: ref("TankAlerts"),
+    alerts: ref("TankAlertSettings"),
     deleted: boolean({ description: "Whether the tank is deleted", examples: [false] }),
   },
   { description: "A tank, as the operator sees it" },
@@ -45,8 +45,8 @@ export const schemas = {
   ManagedTankList: listSchema(ref("ManagedTank"), "One page of tanks"),
   Shape: ShapeSchema,
   ShapeChange,
-  TankAlerts: TankAlertsObject,
-  TankAlertsChange,
+  TankAlertSettings: TankAlertSettingsObject,
+  TankAlertSettingsChange,
   // The shape and the settings for alerts have their own validation.
   NewTank: { ...NewTank, properties: { ...NewTank.properties, shape: shapeOrNull, alerts: changedAlerts } },
   TankChange: { ...TankChange, properties: { ...TankChange.properties, shape: changedShape, alerts: changedAlerts } },

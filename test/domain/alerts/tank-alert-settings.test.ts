@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-  errorInTankAlerts,
-  errorsInTankAlerts,
-  mergeTankAlerts,
-  NO_TANK_ALERTS,
-  tankAlertsObject,
-} from "../../../src/domain/alerts/tank-alerts.ts";
+  DEFAULT_TANK_ALERT_SETTINGS,
+  errorInTankAlertSettings,
+  errorsInTankAlertSettings,
+  mergeTankAlertSettings,
+  tankAlertSettingsObject,
+} from "../../../src/domain/alerts/tank-alert-settings.ts";
 import { formatDuration, parseDuration } from "../../../src/domain/instant.ts";
 
 const HOUR = 3_600_000;
@@ -21,9 +21,9 @@ test("a duration is shown as it is usually written", () => {
 
 test("fields that are left out stay, null clears them", () => {
   const before = { silent_after: 5 * HOUR, paused_until: 7, runs_low_soon: true, leak: false };
-  assert.deepEqual(mergeTankAlerts(before, {}), before);
-  assert.deepEqual(mergeTankAlerts(before, { silent_after: null }), { ...before, silent_after: null });
-  assert.deepEqual(mergeTankAlerts(before, { leak: true, runs_low_soon: false }), {
+  assert.deepEqual(mergeTankAlertSettings(before, {}), before);
+  assert.deepEqual(mergeTankAlertSettings(before, { silent_after: null }), { ...before, silent_after: null });
+  assert.deepEqual(mergeTankAlertSettings(before, { leak: true, runs_low_soon: false }), {
     ...before,
     leak: true,
     runs_low_soon: false,
@@ -31,9 +31,9 @@ test("fields that are left out stay, null clears them", () => {
   const given = { silent_after: "72h", paused_until: "2026-12-01T00:00:00Z" };
   const kinds = { runs_low_soon: true, leak: true };
   const after = { silent_after: 72 * HOUR, paused_until: Date.parse("2026-12-01"), ...kinds };
-  assert.deepEqual(mergeTankAlerts(NO_TANK_ALERTS, given), after);
-  assert.deepEqual(tankAlertsObject(after), { silent_after: "72h", paused_until: "2026-12-01T00:00:00.000Z", ...kinds });
-  assert.deepEqual(tankAlertsObject(NO_TANK_ALERTS), { silent_after: null, paused_until: null, ...kinds });
+  assert.deepEqual(mergeTankAlertSettings(DEFAULT_TANK_ALERT_SETTINGS, given), after);
+  assert.deepEqual(tankAlertSettingsObject(after), { silent_after: "72h", paused_until: "2026-12-01T00:00:00.000Z", ...kinds });
+  assert.deepEqual(tankAlertSettingsObject(DEFAULT_TANK_ALERT_SETTINGS), { silent_after: null, paused_until: null, ...kinds });
 });
 
 test("every wrong field is named", () => {
@@ -54,19 +54,22 @@ test("every wrong field is named", () => {
   ];
   for (const [value, ...fields] of cases) {
     assert.deepEqual(
-      errorsInTankAlerts(value).map(({ field }) => field),
+      errorsInTankAlertSettings(value).map(({ field }) => field),
       fields,
       JSON.stringify(value),
     );
   }
   for (const value of [{}, { silent_after: "10m" }, { silent_after: "365d" }, { silent_after: null, paused_until: null }]) {
-    assert.deepEqual(errorsInTankAlerts(value), []);
+    assert.deepEqual(errorsInTankAlertSettings(value), []);
   }
 });
 
 test("stored settings that nobody can have set are found", () => {
-  assert.equal(errorInTankAlerts(NO_TANK_ALERTS), undefined);
-  assert.equal(errorInTankAlerts({ ...NO_TANK_ALERTS, silent_after: 10 * 60_000, paused_until: 0 }), undefined);
-  assert.match(errorInTankAlerts({ ...NO_TANK_ALERTS, silent_after: 5 }) ?? "", /alerts\.silent_after/);
-  assert.match(errorInTankAlerts({ ...NO_TANK_ALERTS, paused_until: 1e300 }) ?? "", /alerts\.paused_until/);
+  assert.equal(errorInTankAlertSettings(DEFAULT_TANK_ALERT_SETTINGS), undefined);
+  assert.equal(
+    errorInTankAlertSettings({ ...DEFAULT_TANK_ALERT_SETTINGS, silent_after: 10 * 60_000, paused_until: 0 }),
+    undefined,
+  );
+  assert.match(errorInTankAlertSettings({ ...DEFAULT_TANK_ALERT_SETTINGS, silent_after: 5 }) ?? "", /alerts\.silent_after/);
+  assert.match(errorInTankAlertSettings({ ...DEFAULT_TANK_ALERT_SETTINGS, paused_until: 1e300 }) ?? "", /alerts\.paused_until/);
 });

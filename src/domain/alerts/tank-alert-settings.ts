@@ -5,7 +5,7 @@ import { formatDuration, formatInstantOrNull, type Instant, instantOrNull, isIns
 import { boolean, durationField, instantField, nullable, object, partial } from "../schema.ts";
 import { errorsInObject, isObject } from "../validate.ts";
 
-export type TankAlerts = {
+export type TankAlertSettings = {
   /** Milliseconds without a reading after which the tank is silent; null: `SILENT_AFTER`. */
   readonly silent_after: number | null;
   /** No alert opens until then. */
@@ -15,14 +15,19 @@ export type TankAlerts = {
   readonly leak: boolean;
 };
 
-export const NO_TANK_ALERTS: TankAlerts = { silent_after: null, paused_until: null, runs_low_soon: true, leak: true };
+export const DEFAULT_TANK_ALERT_SETTINGS: TankAlertSettings = {
+  silent_after: null,
+  paused_until: null,
+  runs_low_soon: true,
+  leak: true,
+};
 
 const SILENT_AFTER = { minimum: 600_000, maximum: 365 * 86_400_000 };
 
 /** A kind of alerts that may be off. */
 const kindField = (description: string) => boolean({ description, examples: [true] });
 
-export const TankAlertsObject = object(
+export const TankAlertSettingsObject = object(
   {
     silent_after: nullable(
       durationField(
@@ -36,12 +41,12 @@ export const TankAlertsObject = object(
   },
   { description: "Settings for the alerts of the tank" },
 );
-export const TankAlertsChange = partial(TankAlertsObject, {
+export const TankAlertSettingsChange = partial(TankAlertSettingsObject, {
   description: "The settings to change; `null` clears `silent_after` or `paused_until`",
 });
 
 /** As JSON has them; what is left out stays as it is. */
-export type TankAlertsInput = {
+export type TankAlertSettingsInput = {
   readonly silent_after?: string | null;
   readonly paused_until?: string | null;
   readonly runs_low_soon?: boolean;
@@ -49,8 +54,8 @@ export type TankAlertsInput = {
 };
 
 /** All errors by field; `at` is the path of the settings themselves. */
-export function errorsInTankAlerts(value: unknown, at = "alerts"): FieldError[] {
-  const errors = errorsInObject(TankAlertsChange, value, at);
+export function errorsInTankAlertSettings(value: unknown, at = "alerts"): FieldError[] {
+  const errors = errorsInObject(TankAlertSettingsChange, value, at);
   const given = isObject(value) ? value["silent_after"] : undefined;
   const duration = typeof given === "string" ? parseDuration(given) : undefined;
   if (duration === undefined || isSilentAfter(duration)) return errors;
@@ -60,7 +65,7 @@ export function errorsInTankAlerts(value: unknown, at = "alerts"): FieldError[] 
 const isSilentAfter = (value: number): boolean => value >= SILENT_AFTER.minimum && value <= SILENT_AFTER.maximum;
 
 /** `input` has been validated. */
-export function mergeTankAlerts(before: TankAlerts, input: TankAlertsInput = {}): TankAlerts {
+export function mergeTankAlertSettings(before: TankAlertSettings, input: TankAlertSettingsInput = {}): TankAlertSettings {
   const { silent_after, paused_until, runs_low_soon = before.runs_low_soon, leak = before.leak } = input;
   return {
     silent_after: silent_after === undefined ? before.silent_after : durationOrNull(silent_after),
@@ -72,7 +77,7 @@ export function mergeTankAlerts(before: TankAlerts, input: TankAlertsInput = {})
 
 const durationOrNull = (text: string | null): number | null => (text === null ? null : (parseDuration(text) ?? null));
 
-export function tankAlertsObject({ silent_after, paused_until, runs_low_soon, leak }: TankAlerts) {
+export function tankAlertSettingsObject({ silent_after, paused_until, runs_low_soon, leak }: TankAlertSettings) {
   return {
     silent_after: silent_after === null ? null : formatDuration(silent_after),
     paused_until: formatInstantOrNull(paused_until),
@@ -82,7 +87,7 @@ export function tankAlertsObject({ silent_after, paused_until, runs_low_soon, le
 }
 
 /** What is wrong with stored settings. */
-export function errorInTankAlerts({ silent_after, paused_until }: TankAlerts): string | undefined {
+export function errorInTankAlertSettings({ silent_after, paused_until }: TankAlertSettings): string | undefined {
   if (silent_after !== null && !isSilentAfter(silent_after)) {
     return `alerts.silent_after: should be from 10m to 365d, it is ${silent_after} ms`;
   }
