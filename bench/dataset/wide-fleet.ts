@@ -141,7 +141,7 @@ async function putTanks(tx: StoreTransaction, from: number, to: number): Promise
     return [[id, { total: 1, inBlocks: 0, start: EARLIEST, data }]];
   });
   await tx.writeHeads(new Map(heads));
-  await tx.setAlertStates(new Map(heads.map(([id]) => [id, NO_CHECK])));
+  await tx.setEvaluations(new Map(heads.map(([id]) => [id, NO_CHECK])));
   await tx.putForecasts(numbers.map((number) => forecastOf(wideTank(number), number)));
 }
 

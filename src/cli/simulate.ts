@@ -7,9 +7,9 @@ import { type Fleet, type SeededFleet, seededFleet } from "../simulate/fleet.ts"
 import { type HttpClient, httpClient, httpTransport, isReachable } from "../simulate/http.ts";
 import { mqttTransport } from "../simulate/mqtt.ts";
 import { canManage, canRead, provision } from "../simulate/provision.ts";
-import { READING_LOG_LIMIT, type Summary, Tally, type Verification, verify } from "../simulate/results.ts";
+import { READING_LOG_LIMIT, type Summary, Tally, type VerificationResult, verify } from "../simulate/results.ts";
 import { MAKERS, type Maker } from "../simulate/sensors.ts";
-import { simulate as run, type Transport } from "../simulate/simulation.ts";
+import { type MessageTransport, simulate as run } from "../simulate/simulation.ts";
 import { type CliCall, type CliCommand, parseDurationFlag, text, valueFlags } from "./command.ts";
 import { ProgressBar, print, say } from "./output.ts";
 
@@ -90,7 +90,7 @@ async function register(fleet: SeededFleet, manager: HttpClient): Promise<void> 
   await provision(fleet, manager, (done) => progress.show(done, fleet.size));
 }
 
-function transportFor({ url = "", mqtt, key, manageKey }: SimulationOptions): Transport | Promise<Transport> {
+function transportFor({ url = "", mqtt, key, manageKey }: SimulationOptions): MessageTransport | Promise<MessageTransport> {
   return mqtt === undefined ? httpTransport(httpClient(url, key ?? manageKey ?? "")) : mqttTransport(mqtt, key ?? manageKey);
 }
 
@@ -138,12 +138,12 @@ function endAfter(durationMs: number | undefined) {
   };
 }
 
-async function verifyReadings(tally: Tally, fleet: Fleet, reader: HttpClient): Promise<Verification> {
+async function verifyReadings(tally: Tally, fleet: Fleet, reader: HttpClient): Promise<VerificationResult> {
   using progress = new ProgressBar("verifying");
   return await verify(tally, fleet, reader, (tanks) => progress.show(tanks, fleet.size));
 }
 
-function isSuccess({ rejected, undelivered }: Summary, verification: Verification | undefined): boolean {
+function isSuccess({ rejected, undelivered }: Summary, verification: VerificationResult | undefined): boolean {
   const { missing, different, strange } = verification ?? { missing: 0, different: 0, strange: 0 };
   return rejected + undelivered + missing + different + strange === 0;
 }
@@ -159,7 +159,7 @@ function countsText({ reasons: _, ...counts }: Partial<Summary>): string {
     .join(", ");
 }
 
-function printSummary(summary: Partial<Summary>, verification: Verification | undefined): void {
+function printSummary(summary: Partial<Summary>, verification: VerificationResult | undefined): void {
   print(countsText(summary));
   for (const reason of summary.reasons ?? []) say(`rejected: ${reason}`);
   if ((summary.waiting ?? 0) > 0)

@@ -11,7 +11,7 @@ import type { ManagedCustomer, ManagedDevice } from "./resource.ts";
 import type { OpenSession } from "./session.ts";
 import type { AccountReads, SignIn } from "./sign-in.ts";
 import type { User } from "./user.ts";
-import type { Verification } from "./verification.ts";
+import type { EmailVerification } from "./verification.ts";
 
 /** `damage` says that what is stored is not what was written. A shape or profile is then left out. */
 export type Stored<T> = T & { readonly damage?: string | undefined };
@@ -43,7 +43,7 @@ export interface Lookups {
   ): Promise<readonly FailedNotification[]>;
   /** The ids of those of a channel that are pending, at most `limit`. */
   pendingNotifications(channel: Pick<Channel, "id" | "type">, limit: number): Promise<readonly string[]>;
-  verification(hash: string): Promise<Verification | undefined>;
+  verification(hash: string): Promise<EmailVerification | undefined>;
   /** When the customer was sent links that verify the address, since then, oldest first. */
   verificationsSince(customerId: string, since: Instant): Promise<readonly Instant[]>;
   /** All of them. */

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import type { Instant } from "./instant.ts";
 
 /** The address that is verified: the link is void if the customer has another one by then. */
-export type Verification = {
+export type EmailVerification = {
   readonly hash: string;
   readonly customer_id: string;
   readonly email: string;
@@ -22,7 +22,7 @@ export const isVerificationToken = (text: string): boolean => TOKEN.test(text);
 
 /** For the pages that links in mail lead to. */
 export interface RecipientReads {
-  verification(hash: string): Promise<Verification | undefined>;
+  verification(hash: string): Promise<EmailVerification | undefined>;
   /** Undefined: no link to unsubscribe was ever sent. */
   unsubscribeSecret(): Promise<string | undefined>;
 }

@@ -24,7 +24,7 @@ import {
   type Route,
   RouteResponse,
 } from "./route.ts";
-import type { Client } from "./sign-in.ts";
+import type { ClientInfo } from "./sign-in.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -91,7 +91,7 @@ function createHandler(
   };
 }
 
-const clientOf = (request: FastifyRequest, publicUrl: string | null): Client => ({
+const clientOf = (request: FastifyRequest, publicUrl: string | null): ClientInfo => ({
   address: request.ip,
   userAgent: request.headers["user-agent"],
   cookies: new Cookies(request, publicUrl),

@@ -8,7 +8,7 @@ import type { Reads } from "../domain/store.ts";
 import type { Access } from "./auth.ts";
 import type { ManagementService } from "./management.ts";
 import type { ParameterSet, ParameterValues } from "./parameters.ts";
-import type { Client, SignInService } from "./sign-in.ts";
+import type { ClientInfo, SignInService } from "./sign-in.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -64,7 +64,7 @@ export type RouteRequest<S extends ParameterSet = ParameterSet> = Dependencies &
     readonly scope: Scope;
     /** Of a caller without a key. */
     readonly session: OpenSession | null;
-    readonly client: () => Client;
+    readonly client: () => ClientInfo;
     readonly id: string;
     readonly parameters: ParameterValues<S>;
     /** For work that turns out to be long: a few run at a time, with those of long reads, one key after the other. */

@@ -18,7 +18,7 @@ import { exceedsSignInLimit, exceedsWrongKeyLimit, type Limits } from "./limits.
 import type { ManagementService } from "./management.ts";
 
 /** Who sends a request. */
-export type Client = { readonly address: string; readonly userAgent: string | undefined; readonly cookies: Cookies };
+export type ClientInfo = { readonly address: string; readonly userAgent: string | undefined; readonly cookies: Cookies };
 
 type Options = {
   readonly management: ManagementService;
@@ -59,7 +59,7 @@ export class SignInService {
   }
 
   /** Sends a mail later, if the address is known. Returns the cookie that names the browser. */
-  async request(email: string, { address, cookies }: Client): Promise<string> {
+  async request(email: string, { address, cookies }: ClientInfo): Promise<string> {
     const { management, limits, isLimited } = this.#options;
     const { publicUrl, missingForMail } = management.settings;
     if (isLimited && (await exceedsSignInLimit(limits, address))) {
@@ -110,7 +110,7 @@ export class SignInService {
   }
 
   /** What the link opens, and whether it is in the browser that asked for it. It stays valid. */
-  async inspect(token: string, { address, cookies }: Client) {
+  async inspect(token: string, { address, cookies }: ClientInfo) {
     const { reads, clock } = this.#options.management;
     const found = isWellFormedSecret(token) ? await reads.signInByHash(hashSecret(token)) : undefined;
     const accounts = found === undefined || found.expires_at <= clock() ? [] : await this.#accountsFor(found);
@@ -124,20 +124,20 @@ export class SignInService {
     return accountsFor(signIn, { users: () => reads.userList(), customersAt: (email) => reads.customersAt(email) });
   }
 
-  async signInWithToken(token: string, account: string | undefined, client: Client): Promise<SignInResult> {
+  async signInWithToken(token: string, account: string | undefined, client: ClientInfo): Promise<SignInResult> {
     if (!isWellFormedSecret(token)) return this.#refuse(client.address);
     return this.#signIn({ token: hashSecret(token) }, account, client, BY.token);
   }
 
   /** In the browser that asked for the code. */
-  async signInWithCode(email: string, code: string, account: string | undefined, client: Client): Promise<SignInResult> {
+  async signInWithCode(email: string, code: string, account: string | undefined, client: ClientInfo): Promise<SignInResult> {
     const browser = client.cookies.get("browser") ?? "";
     if (!isWellFormedSecret(browser)) return this.#refuse(client.address);
     const proof = { email, browser: hashSecret(browser), code: hashCode(browser, code) };
     return this.#signIn(proof, account, client, BY.code);
   }
 
-  async #signIn(proof: SignInProof, account: string | undefined, client: Client, by: string): Promise<SignInResult> {
+  async #signIn(proof: SignInProof, account: string | undefined, client: ClientInfo, by: string): Promise<SignInResult> {
     const { management, noteSeen } = this.#options;
     const { address, cookies } = client;
     const replaced = cookies.get("session") ?? "";
@@ -163,7 +163,7 @@ export class SignInService {
   }
 }
 
-function agentOf({ userAgent = "" }: Client): string | null {
+function agentOf({ userAgent = "" }: ClientInfo): string | null {
   const text = userAgent.slice(0, USER_AGENT_MAX_LENGTH);
   return text !== "" && isCleanText(text) ? text : null;
 }

@@ -7,7 +7,7 @@ import { type Clock, type Instant, parseInstant } from "../domain/instant.ts";
 import { FILL } from "../domain/reading.ts";
 import { quoted, suggestion } from "../domain/text.ts";
 import { isObject, type JsonObject, MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../domain/validate.ts";
-import type { IncomingReading, ReadingResult, Rejected, Sender } from "./ingest.ts";
+import type { IncomingReading, ReadingResult, ReadingSender, Rejected } from "./ingest.ts";
 import type { IngestInTurns } from "./turns.ts";
 
 type Source = IncomingReading["source"];
@@ -87,15 +87,15 @@ type HttpItem = { readonly value: unknown } | { readonly unreadable: string };
 /** Readings over HTTP: from the values in a request body to one result per reading. */
 export function createHttpIngest(ingest: IngestInTurns, clock: Clock) {
   return {
-    readings(items: readonly HttpItem[], sender: Sender): Promise<ReadingResult[]> {
+    readings(items: readonly HttpItem[], sender: ReadingSender): Promise<ReadingResult[]> {
       const context = new BatchContext(clock());
       const decode = (item: HttpItem) =>
         "value" in item ? decodeIncomingReading(item.value, context) : rejected(item.unreadable);
       return ingest({ length: items.length, slice: (from, to) => items.slice(from, to).map(decode) }, sender);
     },
-    chirpstack: (message: unknown, sender: Sender): Promise<ReadingResult[]> =>
+    chirpstack: (message: unknown, sender: ReadingSender): Promise<ReadingResult[]> =>
       ingest(decodeChirpstack(message, clock()), sender),
-    tts: (message: unknown, sender: Sender): Promise<ReadingResult[]> => ingest(decodeTts(message, clock()), sender),
+    tts: (message: unknown, sender: ReadingSender): Promise<ReadingResult[]> => ingest(decodeTts(message, clock()), sender),
   };
 }
 

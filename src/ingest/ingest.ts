@@ -25,7 +25,7 @@ export type Rejected = { readonly rejected: string };
  * What the key allows. `wasPending`: the readings were pending in another database, and stay so if they cannot be interpreted.
  * `source`: where they arrived, for the metrics.
  */
-export type Sender = KeyBinding & { readonly wasPending?: boolean; readonly source?: IngestSource };
+export type ReadingSender = KeyBinding & { readonly wasPending?: boolean; readonly source?: IngestSource };
 
 export type ReadingResult = "stored" | "duplicate" | "replaced" | "waiting" | Rejected;
 
@@ -34,17 +34,17 @@ export type ReadingResult = "stored" | "duplicate" | "replaced" | "waiting" | Re
  * `store_unavailable` error where nothing was stored or the outcome is unknown, and with `data_damaged` where readings of some
  * sources were not stored. Sending again is safe, since duplicates are recognised.
  */
-export type Ingest = (readings: readonly (IncomingReading | Rejected)[], sender: Sender) => Promise<ReadingResult[]>;
+export type Ingest = (readings: readonly (IncomingReading | Rejected)[], sender: ReadingSender) => Promise<ReadingResult[]>;
 
 const MIN_INSTANT: Instant = 0;
 
 export function createIngest(writes: Pick<Writes, "ingest">, clock: Clock, observe: Observe = () => {}): Ingest {
-  async function store(readings: readonly IncomingReading[], sender: Sender): Promise<ReadingResult[]> {
+  async function store(readings: readonly IncomingReading[], sender: ReadingSender): Promise<ReadingResult[]> {
     const { outcomes, reasons } = await writes.ingest(toBatch(readings, sender, clock()));
     return readings.map((_, i) => toResult(outcomes[i] ?? 0, reasons.get(i)));
   }
 
-  function report(results: readonly ReadingResult[], { source }: Sender): void {
+  function report(results: readonly ReadingResult[], { source }: ReadingSender): void {
     if (source === undefined) return;
     const stored = results.filter((result) => result === "stored" || result === "replaced").length;
     const rejected = results.filter((result) => typeof result === "object").length;
@@ -52,7 +52,7 @@ export function createIngest(writes: Pick<Writes, "ingest">, clock: Clock, obser
   }
 
   /** Data of one tank is damaged: readings of the others are stored, each source on its own. */
-  async function storeBySource(readings: readonly IncomingReading[], sender: Sender): Promise<void> {
+  async function storeBySource(readings: readonly IncomingReading[], sender: ReadingSender): Promise<void> {
     const bySource = Map.groupBy(readings, ({ source }) => JSON.stringify(source));
     if (bySource.size === 1) return;
     const stored = Array.from(bySource.values(), (own) => store(own, sender).then((results) => report(results, sender)));
@@ -77,11 +77,11 @@ export function createIngest(writes: Pick<Writes, "ingest">, clock: Clock, obser
 }
 
 /** The same for readings that arrive there. */
-export function ingestFrom<R>(source: IngestSource, ingest: (readings: R, sender: Sender) => Promise<ReadingResult[]>) {
-  return (readings: R, sender: Sender): Promise<ReadingResult[]> => ingest(readings, { ...sender, source });
+export function ingestFrom<R>(source: IngestSource, ingest: (readings: R, sender: ReadingSender) => Promise<ReadingResult[]>) {
+  return (readings: R, sender: ReadingSender): Promise<ReadingResult[]> => ingest(readings, { ...sender, source });
 }
 
-function errorIn({ source, createdAt }: IncomingReading, { deviceId }: Sender, now: Instant): Rejected | undefined {
+function errorIn({ source, createdAt }: IncomingReading, { deviceId }: ReadingSender, now: Instant): Rejected | undefined {
   if (createdAt < MIN_INSTANT) return { rejected: `created_at: must not be before ${formatInstant(MIN_INSTANT)}` };
   if (createdAt > now + MAX_AHEAD_MS) {
     return { rejected: `created_at: must be at most 10 minutes in the future; the server time is ${formatInstant(now)}` };
@@ -91,7 +91,7 @@ function errorIn({ source, createdAt }: IncomingReading, { deviceId }: Sender, n
   return isOwn ? undefined : { rejected: `device_id: this key may only send readings of device ${deviceId}` };
 }
 
-function toBatch(readings: readonly IncomingReading[], sender: Sender, receivedAt: Instant): IncomingBatch {
+function toBatch(readings: readonly IncomingReading[], sender: ReadingSender, receivedAt: Instant): IncomingBatch {
   const { customerId, wasPending = false } = sender;
   const indexes = { tank: new Map<string, number>(), device: new Map<string, number>() };
   const sources: ReadingSource[] = [];

@@ -3,7 +3,7 @@
 
 import { hasCode } from "../domain/errors.ts";
 import { FairQueue, type Turns } from "../domain/fair-queue.ts";
-import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from "./ingest.ts";
+import type { IncomingReading, Ingest, ReadingResult, ReadingSender, Rejected } from "./ingest.ts";
 
 /** Readings that are decoded when they are needed. A list of readings is one. */
 type ReadingSlices = {
@@ -12,7 +12,7 @@ type ReadingSlices = {
 };
 
 /** As `Ingest`, but with a transaction for each slice: where it rejects, some of the readings may be stored. */
-export type IngestInTurns = (readings: ReadingSlices, sender: Sender) => Promise<ReadingResult[]>;
+export type IngestInTurns = (readings: ReadingSlices, sender: ReadingSender) => Promise<ReadingResult[]>;
 
 /** So few are decoded and stored at once: they take less than 0.2 ms. */
 const AT_ONCE_READINGS = 100;

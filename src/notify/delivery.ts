@@ -4,7 +4,7 @@ import { type AttemptResult, MAX_MAILS, MAX_WEBHOOKS } from "../domain/alerts/de
 import type { WebhookAllow } from "../domain/alerts/webhook-url.ts";
 import type { Mail, Mailbox } from "../domain/mail/mail.ts";
 import type { MailTransport } from "./mail/transport.ts";
-import { Sender, type Transport } from "./sender.ts";
+import { NotificationSender, type NotificationTransport } from "./sender.ts";
 import { WebhookThread } from "./thread.ts";
 import { Upkeep, type UpkeepOptions } from "./upkeep.ts";
 
@@ -31,7 +31,7 @@ export function startDelivery(options: DeliveryOptions): Delivery {
   const { store, clock, observe, mail: settings, webhookAllow: allow, version, timeoutMs } = options;
   const webhooks = new WebhookThread({ allow, version, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   const mail = openMail(settings, options.missing);
-  const sender = new Sender({ store, clock, observe, webhooks: webhookTransport(webhooks), mail });
+  const sender = new NotificationSender({ store, clock, observe, webhooks: webhookTransport(webhooks), mail });
   const upkeep = new Upkeep(options);
   const direct = new Set<Promise<AttemptResult>>();
   return {
@@ -49,7 +49,7 @@ export function startDelivery(options: DeliveryOptions): Delivery {
   };
 }
 
-function webhookTransport(webhooks: WebhookThread): Transport {
+function webhookTransport(webhooks: WebhookThread): NotificationTransport {
   return {
     concurrency: MAX_WEBHOOKS,
     async send({ id, payload, channel_id }, channel) {
@@ -63,7 +63,7 @@ function webhookTransport(webhooks: WebhookThread): Transport {
 
 const NO_MAIL: AttemptResult = { status: null, error: "mail is not configured", isPermanent: true };
 
-type MailSender = Transport & Pick<Delivery, "sendMail">;
+type MailSender = NotificationTransport & Pick<Delivery, "sendMail">;
 
 function openMail({ smtpUrl, mailFrom }: MailSettings, missing: readonly string[]): MailSender | undefined {
   if (smtpUrl === null || mailFrom === null || missing.length > 0) return undefined;

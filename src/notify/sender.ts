@@ -40,7 +40,7 @@ const FAST_MS = 500;
 const MAX_IN_HAND = 1024;
 
 /** How a kind of destination is sent to. */
-export type Transport = {
+export type NotificationTransport = {
   readonly send: (notification: ClaimedNotification, channel: SendingChannel | undefined) => Promise<AttemptResult>;
   /** Attempts at a time to one destination. */
   readonly concurrency: number;
@@ -50,9 +50,9 @@ export type Transport = {
 
 type Options = {
   readonly store: Pick<DeliveryReads, "pendingDestinations"> & DeliveryWrites;
-  readonly webhooks: Transport;
+  readonly webhooks: NotificationTransport;
   /** Undefined: no mail is sent; it stays pending. */
-  readonly mail: Transport | undefined;
+  readonly mail: NotificationTransport | undefined;
   readonly clock: Clock;
   readonly observe: Observe;
 };
@@ -71,7 +71,7 @@ type Delivery = {
 
 type Destination = {
   readonly name: string;
-  readonly transport: Transport;
+  readonly transport: NotificationTransport;
   readonly waiting: Delivery[];
   underWay: number;
   claimLimit: number;
@@ -82,7 +82,7 @@ type Destination = {
 
 type Result = { readonly delivery: Delivery; readonly record: DeliveryRecord };
 
-export class Sender {
+export class NotificationSender {
   readonly #options: Options;
   readonly #deliveries = new Map<string, Delivery>();
   /** Those with something waiting or under way; the one that was served last is the last. */

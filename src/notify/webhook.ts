@@ -17,7 +17,7 @@ const MAX_REQUESTS_PER_CONNECTION = 1000;
 const MAX_IDLE_MS = 60_000;
 
 /** `error` is null if it was delivered, otherwise short and without path, query and secret. */
-export type AttemptResult = {
+export type WebhookResult = {
   /** Of the response; null without one. */
   readonly status: number | null;
   readonly error: string | null;
@@ -75,7 +75,7 @@ export class WebhookSender {
   }
 
   /** More than `MAX_WEBHOOKS` of a channel wait for each other, within their time. Errors are results, not rejections. */
-  async send({ channelId, url, id, payload, secrets }: Webhook): Promise<AttemptResult> {
+  async send({ channelId, url, id, payload, secrets }: Webhook): Promise<WebhookResult> {
     const { version, clock } = this.#options;
     if (this.#isClosed) return failure(INTERRUPTED);
     const key = `${channelId} ${url}`;
@@ -123,13 +123,13 @@ export class WebhookSender {
 }
 
 const INTERRUPTED = "interrupted";
-const failure = (error: string): AttemptResult => ({ status: null, error, isGone: false });
+const failure = (error: string): WebhookResult => ({ status: null, error, isGone: false });
 
 /** The status decides. The rest of the response is read only to use the connection again. */
-function attempt(pool: Pool, request: Dispatcher.DispatchOptions, timeoutMs: number, clock: Clock): Promise<AttemptResult> {
-  const { promise, resolve } = Promise.withResolvers<AttemptResult>();
+function attempt(pool: Pool, request: Dispatcher.DispatchOptions, timeoutMs: number, clock: Clock): Promise<WebhookResult> {
+  const { promise, resolve } = Promise.withResolvers<WebhookResult>();
   let controller: Dispatcher.DispatchController | undefined;
-  let response: AttemptResult | undefined;
+  let response: WebhookResult | undefined;
   let isEnded = false;
 
   function end(error: string): void {
@@ -160,7 +160,7 @@ function attempt(pool: Pool, request: Dispatcher.DispatchOptions, timeoutMs: num
   return promise;
 }
 
-function resultOf(status: number, after: string | string[] | undefined, clock: Clock): AttemptResult {
+function resultOf(status: number, after: string | string[] | undefined, clock: Clock): WebhookResult {
   if (status >= 200 && status < 300) return { status, error: null, isGone: false };
   if (status >= 300 && status < 400) return { status, error: `redirects are not followed (${status})`, isGone: false };
   if (status === 410) return { status, error: "the receiver wants no more webhooks (410)", isGone: true };

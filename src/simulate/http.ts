@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../domain/errors.ts";
 import type { Message } from "./messages.ts";
-import type { DeliveryResult, Transport } from "./simulation.ts";
+import type { DeliveryResult, MessageTransport } from "./simulation.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const MIN_RETRY_DELAY_MS = 100;
@@ -68,7 +68,7 @@ export function unexpectedResponse({ status, body }: HttpResponse, doing: string
   return new UserError(`${doing}: the service responded with ${status}: ${detail}${errors}`);
 }
 
-export function httpTransport(send: HttpClient): Transport {
+export function httpTransport(send: HttpClient): MessageTransport {
   return {
     concurrency: CONCURRENCY,
     batchSize: MAX_MESSAGES_PER_REQUEST,

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { MqttClient } from "mqtt";
 import { UserError } from "../domain/errors.ts";
 import { type Message, topicOf } from "./messages.ts";
-import type { Transport } from "./simulation.ts";
+import type { MessageTransport } from "./simulation.ts";
 
 const IN_FLIGHT = 100;
 const RETRY_DELAY_MS = 250;
@@ -14,7 +14,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const CREDENTIAL_ERRORS: readonly unknown[] = [4, 5];
 
 /** Rejects if the broker is unreachable or does not accept the key. Without a key, the credentials in the address are used. */
-export async function mqttTransport(url: string, key: string | undefined): Promise<Transport> {
+export async function mqttTransport(url: string, key: string | undefined): Promise<MessageTransport> {
   const connection = new MqttConnection(url, key);
   try {
     await connection.open();

@@ -90,7 +90,7 @@ const MAX_REPORTED = 10;
 /** The service computes in binary fractions of metres and rounds to hundredths; a value on the edge may round either way. */
 const TOLERANCE = 0.0101;
 
-export type Verification = {
+export type VerificationResult = {
   readonly tanks: number;
   readonly readings: number;
   /** Acknowledged, but not stored. */
@@ -112,7 +112,7 @@ export async function verify(
   fleet: Fleet,
   send: HttpClient,
   onProgress: (tanks: number) => void,
-): Promise<Verification> {
+): Promise<VerificationResult> {
   const counts = { tanks: 0, readings: 0, missing: 0, different: 0, strange: 0 };
   const faults: string[] = [];
   await forEachConcurrently(tally.byDevice(), async ([device, entries]) => {

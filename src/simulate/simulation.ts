@@ -18,7 +18,7 @@ export type DeliveryResult = {
 };
 
 /** A connection to the service. */
-export type Transport = {
+export type MessageTransport = {
   /** How many deliveries run at the same time. */
   readonly concurrency: number;
   /** How many messages in our own format can be delivered together. */
@@ -46,7 +46,7 @@ export type Observer = ScenarioObserver & {
 export type Simulation = {
   readonly fleet: Fleet;
   readonly seed: Seed;
-  readonly transport: Transport;
+  readonly transport: MessageTransport;
   /** Readings a second of all devices together. */
   readonly rate: number;
   readonly clock: Clock;
@@ -102,7 +102,7 @@ async function reportAtRate(
 
 async function deliver(
   messages: readonly Message[],
-  transport: Transport,
+  transport: MessageTransport,
   observer: Observer,
   abort: AbortSignal,
 ): Promise<void> {

@@ -14,7 +14,7 @@ import type { OpenSession } from "../../src/domain/session.ts";
 import { lowerCase, type SignIn } from "../../src/domain/sign-in.ts";
 import type { Tank } from "../../src/domain/tank.ts";
 import type { User } from "../../src/domain/user.ts";
-import type { Verification } from "../../src/domain/verification.ts";
+import type { EmailVerification } from "../../src/domain/verification.ts";
 import { tank } from "../store/conformance/objects.ts";
 
 export type StoredObjects = {
@@ -29,7 +29,7 @@ export type StoredObjects = {
   readonly alerts?: readonly Alert[];
   readonly channels?: readonly Channel[];
   readonly notifications?: readonly Notification[];
-  readonly verifications?: readonly Verification[];
+  readonly verifications?: readonly EmailVerification[];
   readonly users?: readonly User[];
   readonly signIns?: readonly SignIn[];
   readonly sessions?: readonly OpenSession[];

@@ -25,7 +25,7 @@ export type Load = {
   readonly random: Random;
 };
 
-export type Sender = {
+export type LoadSender = {
   /** Resolves when nothing is in flight. */
   readonly stop: () => Promise<void>;
   /** Immediately, whatever is in flight. */
@@ -45,7 +45,12 @@ const HTTP_RETRY_MS = 20;
 const ACCEPTED = new Set(["stored", "duplicate", "replaced", "waiting"]);
 
 /** Up to `maxReadings` per request, by tank or by device. */
-export function httpSender({ ledger, measurements, tally, random }: Load, url: string, key: string, maxReadings: number): Sender {
+export function httpSender(
+  { ledger, measurements, tally, random }: Load,
+  url: string,
+  key: string,
+  maxReadings: number,
+): LoadSender {
   const abandoned = new AbortController();
   let isStopped = false;
 
@@ -111,7 +116,7 @@ const MQTT_RETRY_MS = 50;
 const READINGS_PER_MESSAGE = 20;
 
 /** Of any source, or of one alone. */
-export function mqttSender(load: Load, url: string, password: string, only?: Source): Sender {
+export function mqttSender(load: Load, url: string, password: string, only?: Source): LoadSender {
   const { tally } = load;
   const client = mqtt.connect(url, { username: "any", password, reconnectPeriod: MQTT_RETRY_MS, reconnectOnConnackError: true });
   // Emitted with every failed attempt.

@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { Turns } from "../../src/domain/fair-queue.ts";
-import type { IncomingReading, Sender } from "../../src/ingest/ingest.ts";
+import type { IncomingReading, ReadingSender } from "../../src/ingest/ingest.ts";
 import { inTurns } from "../../src/ingest/turns.ts";
 import { until } from "../support/until.ts";
 import { FakeIngest, unavailable } from "./mqtt/fake-ingest.ts";
 
-const sender = (keyId: string | null): Sender => ({ keyId, customerId: null, deviceId: null });
+const sender = (keyId: string | null): ReadingSender => ({ keyId, customerId: null, deviceId: null });
 
 const reading = (deviceId: string, createdAt: number): IncomingReading => ({
   source: { deviceId },

@@ -4,14 +4,14 @@ import type { Clock } from "../../src/domain/instant.ts";
 import { type Fleet, seededFleet } from "../../src/simulate/fleet.ts";
 import { httpClient, httpTransport } from "../../src/simulate/http.ts";
 import { provision } from "../../src/simulate/provision.ts";
-import { type Summary, Tally, type Verification, verify } from "../../src/simulate/results.ts";
+import { type Summary, Tally, type VerificationResult, verify } from "../../src/simulate/results.ts";
 import { MAKERS } from "../../src/simulate/sensors.ts";
-import { simulate, type Transport } from "../../src/simulate/simulation.ts";
+import { type MessageTransport, simulate } from "../../src/simulate/simulation.ts";
 import type { Service } from "../support/service.ts";
 
 type Run = {
   readonly fleet: Fleet;
-  readonly transport: Transport;
+  readonly transport: MessageTransport;
   readonly count: number;
   readonly clock?: Clock;
   readonly rate?: number;
@@ -42,7 +42,7 @@ export async function runSimulation(run: Run): Promise<{ readonly summary: Summa
 export async function sendTo(
   service: Service,
   { tanks = 10, count, clock = Date.now }: { readonly tanks?: number; readonly count: number; readonly clock?: Clock },
-): Promise<Summary & { readonly verification: Verification }> {
+): Promise<Summary & { readonly verification: VerificationResult }> {
   const manager = httpClient(service.url, await service.key({ role: "manage" }));
   const fleet = seededFleet("test", tanks, MAKERS);
   await provision(fleet, manager, () => {});
@@ -51,7 +51,7 @@ export async function sendTo(
   return { ...summary, verification: await verify(tally, fleet, manager, () => {}) };
 }
 
-export const verified = (readings: number, tanks: number): Verification => ({
+export const verified = (readings: number, tanks: number): VerificationResult => ({
   tanks,
   readings,
   missing: 0,

@@ -193,7 +193,7 @@ test("the sweep, and what it evaluates, use indexes", async (t) => {
     await tables.fleetAfter({ after: "", scope: "all" }, 500);
     await tables.fleetAfter({ after: "", scope: "timed" }, 500);
     await tables.tankConditions(["one"]);
-    telemetryWrites(db, () => {}, 3).setAlertStates(new Map([["one", { noticed: 0, checkAt: null }]]));
+    telemetryWrites(db, () => {}, 3).setEvaluations(new Map([["one", { noticed: 0, checkAt: null }]]));
     await tables.alertsNotClosed(["one"]);
     await tables.tanksWithOwners(["one"]);
     await tables.moveAlerts(new Map([["one", "a"]]));

@@ -16,7 +16,7 @@ import type { AccountKey, Session } from "../session.ts";
 import type { SignIn } from "../sign-in.ts";
 import type { User } from "../user.ts";
 import { invalidBody } from "../validate.ts";
-import type { Verification } from "../verification.ts";
+import type { EmailVerification } from "../verification.ts";
 
 type Target = { readonly id: string; readonly ifMatch?: IfMatch };
 /** `fields` are as the client sent them: all their errors are reported together with those that need a lookup. */
@@ -150,7 +150,7 @@ export type ChangeSet = {
   readonly notificationsRetried: readonly string[];
   readonly notificationsEnded: readonly string[];
   /** The only link that verifies the address of each customer from now on; null: none. */
-  readonly verifications: readonly { readonly customerId: string; readonly link: Verification | null }[];
+  readonly verifications: readonly { readonly customerId: string; readonly link: EmailVerification | null }[];
   readonly users: readonly UserChange[];
   readonly signIns: readonly SignIn[];
   readonly sessionsStarted: readonly (Session & { readonly hash: string })[];

@@ -8,7 +8,7 @@ import type { MqttEndpointKind, Observe } from "../../domain/events.ts";
 import { RoundRobin } from "../../domain/fair-queue.ts";
 import { printable } from "../../domain/text.ts";
 import { decodeMqttMessage, type MqttMessage } from "../decode.ts";
-import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from "../ingest.ts";
+import type { IncomingReading, Ingest, ReadingResult, ReadingSender, Rejected } from "../ingest.ts";
 
 /** `error`: nothing of the message was stored, or the outcome is unknown. It must not be acknowledged. */
 export type MessageResult = { readonly results: readonly ReadingResult[] } | { readonly error: unknown };
@@ -18,7 +18,7 @@ export type MessageSource = {
   /** Null for an external broker. */
   readonly keyId: string | null;
   /** Called for each batch, so that a key revoked meanwhile is noticed. */
-  readonly sender: () => Promise<Sender>;
+  readonly sender: () => Promise<ReadingSender>;
 };
 
 export type PendingMessage = {

@@ -31,7 +31,7 @@ import {
   replyToControl,
   replyVersion,
 } from "./protocol.ts";
-import type { Client, EndpointLimits, KeySession, Sessions } from "./sessions.ts";
+import type { ConnectedClient, EndpointLimits, KeySession, Sessions } from "./sessions.ts";
 import type { TurnLimit } from "./turn-limit.ts";
 
 /** What all connections of an endpoint share. */
@@ -55,7 +55,7 @@ const TCP_KEEP_ALIVE_MS = 60_000;
 /** A control packet counts as one for each of these: the more topics or properties it has, the longer it takes. */
 const CONTROL_UNIT_BYTES = 64;
 
-export class Connection implements Client {
+export class Connection implements ConnectedClient {
   readonly address: string;
   readonly #socket: Socket;
   readonly #replies: ReplyWriter;

@@ -6,7 +6,7 @@ import { type ErrorCode, hasCode, RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason } from "../../domain/events.ts";
 import { deviceKey } from "../../domain/id.ts";
 import type { MqttMessage } from "../decode.ts";
-import type { Sender } from "../ingest.ts";
+import type { ReadingSender } from "../ingest.ts";
 import { isUnavailable, type MessageResult } from "./batcher.ts";
 
 export const PacketType = { connect: 1, publish: 3, pubrel: 6, subscribe: 8, unsubscribe: 10, pingreq: 12, disconnect: 14 };
@@ -293,7 +293,11 @@ export type Acknowledgement = { readonly code: number; readonly reason?: string 
  * server is not: it did not write the message, and ChirpStack's client reconnects after a failure code. A disconnect reason where
  * the message must not be acknowledged.
  */
-export function replyTo(message: MqttMessage, sender: Sender, result: MessageResult): Acknowledgement | MqttDisconnectReason {
+export function replyTo(
+  message: MqttMessage,
+  sender: ReadingSender,
+  result: MessageResult,
+): Acknowledgement | MqttDisconnectReason {
   if ("error" in result) {
     if (isUnavailable(result.error)) return "store_unavailable";
     if (hasCode(result.error, "data_damaged")) return "data_damaged";

@@ -3,7 +3,7 @@
 
 import { type ErrorCode, RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
-import type { Sender } from "../ingest.ts";
+import type { ReadingSender } from "../ingest.ts";
 import type { MessageSource } from "./batcher.ts";
 import { BufferShare, type BufferUse, KeyMemory, MemoryBudget, type TakeToken } from "./budgets.ts";
 import { type ConnectError, isKeyError, ReasonCode } from "./protocol.ts";
@@ -40,13 +40,13 @@ export const DEFAULT_LIMITS = {
   memoryBytes: 67_108_864,
 };
 
-export type AuthenticatedKey = { readonly keyId: string; readonly sender: Sender; readonly takeToken: TakeToken };
+export type AuthenticatedKey = { readonly keyId: string; readonly sender: ReadingSender; readonly takeToken: TakeToken };
 
 /** Looks up the key of a client at an address; may cache it briefly. Rejects with a `RequestError` if it is not accepted. */
 export type AuthenticateClient = (secret: string, address: string) => Promise<AuthenticatedKey>;
 
 /** A connected client, as seen from here. */
-export type Client = {
+export type ConnectedClient = {
   readonly address: string;
   readonly close: (reason: MqttDisconnectReason) => void;
   readonly disconnect: (reasonCode: number) => void;
@@ -58,8 +58,8 @@ export type Client = {
 export type KeySession = MessageSource & {
   readonly secret: string;
   key: AuthenticatedKey;
-  readonly clients: Map<string, Client>;
-  readonly leaving: Set<Client>;
+  readonly clients: Map<string, ConnectedClient>;
+  readonly leaving: Set<ConnectedClient>;
   readonly memory: KeyMemory;
   readonly buffer: BufferShare;
 };
@@ -90,7 +90,7 @@ export class Sessions {
   }
 
   /** A client with the id of another client of the same key replaces it. */
-  async connect(secret: string, clientId: string, client: Client): Promise<KeySession | ConnectError> {
+  async connect(secret: string, clientId: string, client: ConnectedClient): Promise<KeySession | ConnectError> {
     const { address } = client;
     if (secret === "") return this.#reject("key_missing", address);
     try {
@@ -120,12 +120,12 @@ export class Sessions {
   }
 
   /** Its client id is free again. */
-  leave(session: KeySession, clientId: string, client: Client): void {
+  leave(session: KeySession, clientId: string, client: ConnectedClient): void {
     if (session.clients.get(clientId) === client) session.clients.delete(clientId);
     session.leaving.add(client);
   }
 
-  disconnect(session: KeySession, clientId: string, client: Client): void {
+  disconnect(session: KeySession, clientId: string, client: ConnectedClient): void {
     if (session.clients.get(clientId) === client) session.clients.delete(clientId);
     session.leaving.delete(client);
     if (session.clients.size + session.leaving.size === 0 && this.#sessions.get(session.secret) === session)

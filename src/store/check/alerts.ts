@@ -80,7 +80,7 @@ export async function repairAlerts(tx: StoreTransaction, { tank, fleet }: TankRo
   if (fleet !== undefined) {
     const unclosed = await tx.alertsNotClosed([id]);
     const noticed = unclosed.reduce((bits, { kind }) => bits | NOTICED[kind], fleet.noticed & ALL_NOTICED);
-    await tx.setAlertStates(new Map([[id, { noticed, checkAt: null }]]));
+    await tx.setEvaluations(new Map([[id, { noticed, checkAt: null }]]));
   }
   tx.alertChecks.addCreated(await evaluateAlerts(tx, [id], tx.alertSettings, await tx.now()));
 }

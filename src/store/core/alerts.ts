@@ -66,7 +66,7 @@ export async function evaluateAlerts(
     ({ condition, evaluation }) => !condition.isLive || evaluation.opened.length + evaluation.cleared.length > 0,
   );
   if (affected.length === 0) {
-    await tx.setAlertStates(states);
+    await tx.setEvaluations(states);
     return 0;
   }
   const affectedIds = affected.map(({ condition }) => condition.tankId);
@@ -74,7 +74,7 @@ export async function evaluateAlerts(
   const [context, known] = await Promise.all([
     lockForEvents(tx, affectedIds),
     tx.alertsNotClosed(affectedIds),
-    tx.setAlertStates(states),
+    tx.setEvaluations(states),
   ]);
   const alerts = Map.groupBy(known, ({ tank_id }) => tank_id);
   const changes = affected.flatMap(({ condition, evaluation }) =>

@@ -21,7 +21,7 @@ import type { ReadingSource } from "../../domain/reading.ts";
 import type { ManagedCustomer, ManagedDevice, Resource } from "../../domain/resource.ts";
 import type { SignIn } from "../../domain/sign-in.ts";
 import type { Tank } from "../../domain/tank.ts";
-import type { Verification } from "../../domain/verification.ts";
+import type { EmailVerification } from "../../domain/verification.ts";
 import type { BlockRow, HeadRow } from "../series/checksum.ts";
 import type { ListKind } from "../series/lists.ts";
 import type { Append, BatchColumns, HeadUpdate, StoredBlock } from "../series/merge.ts";
@@ -113,7 +113,7 @@ export interface StoreTransaction extends Lookups {
   lockAlerts(): Promise<void>;
   /** Without the usual interval. Unknown tanks are left out. */
   tankConditions(tankIds: readonly string[]): Promise<readonly TankCondition[]>;
-  setAlertStates(states: ReadonlyMap<string, AlertState>): Promise<void>;
+  setEvaluations(states: ReadonlyMap<string, StoredEvaluation>): Promise<void>;
   /** Tanks whose alerts must be evaluated again by then, at most `limit`. Their heads are not locked. */
   tanksToCheck(now: Instant, limit: number): Promise<readonly string[]>;
   /** The next live tanks by id, at most `limit`. */
@@ -191,7 +191,7 @@ export interface StoreTransaction extends Lookups {
   unsubscribeSecret(): Promise<string>;
 
   /** Replaces all links that verify the address of the customer. */
-  putVerification(customerId: string, link: Verification | null): Promise<void>;
+  putVerification(customerId: string, link: EmailVerification | null): Promise<void>;
 
   // Users, sessions, links to sign in
 
@@ -212,7 +212,7 @@ export interface StoreTransaction extends Lookups {
 }
 
 /** What is stored of an evaluation beside the latest reading of the tank. */
-export type AlertState = Pick<Evaluation, "noticed" | "checkAt">;
+export type StoredEvaluation = Pick<Evaluation, "noticed" | "checkAt">;
 export type TankWithOwner = { readonly tank: Tank; readonly customer: CustomerWithCount };
 
 /** What is sent later: mail, which is grouped by recipient, and what a channel wants only after a delay. */

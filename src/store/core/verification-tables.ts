@@ -1,18 +1,18 @@
 // Links that verify the addresses of customers, written once over the statements of an engine.
 
 import type { Instant } from "../../domain/instant.ts";
-import type { Verification } from "../../domain/verification.ts";
+import type { EmailVerification } from "../../domain/verification.ts";
 import type { Row } from "../columns.ts";
 import type { Prepare } from "./reads.ts";
 
 export const VERIFICATION_BY_HASH = "SELECT hash, customer_id, email, expires_at FROM verification WHERE hash = $1";
 
-export const verificationOf = ([hash, customer_id, email, expires_at]: Row): Verification =>
-  ({ hash, customer_id, email, expires_at }) as Verification;
+export const verificationOf = ([hash, customer_id, email, expires_at]: Row): EmailVerification =>
+  ({ hash, customer_id, email, expires_at }) as EmailVerification;
 
 export function verificationTables(prepare: Prepare) {
   return {
-    verification: async (hash: string): Promise<Verification | undefined> =>
+    verification: async (hash: string): Promise<EmailVerification | undefined> =>
       (await prepare(VERIFICATION_BY_HASH)(hash)).map(verificationOf)[0],
 
     async verificationsSince(customerId: string, since: Instant): Promise<readonly Instant[]> {
@@ -23,7 +23,7 @@ export function verificationTables(prepare: Prepare) {
       return rows.map(([at]) => Number(at));
     },
 
-    async putVerification(customerId: string, link: Verification | null): Promise<void> {
+    async putVerification(customerId: string, link: EmailVerification | null): Promise<void> {
       await prepare("DELETE FROM verification WHERE customer_id = $1")(customerId); // verification_by_customer
       if (link === null) return;
       const add = prepare("INSERT INTO verification (hash, customer_id, email, expires_at) VALUES ($1, $2, $3, $4)");

@@ -2,7 +2,7 @@
 
 import { EARLIEST } from "../../domain/instant.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
-import type { AlertState, AppendResult, BlockKey } from "../core/transaction.ts";
+import type { AppendResult, BlockKey, StoredEvaluation } from "../core/transaction.ts";
 import { changesNoAlert, QUARTER_DAY, STORED_STATES, stateIn } from "../fleet-row.ts";
 import { Block, lastReading } from "../series/block.ts";
 import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../series/checksum.ts";
@@ -138,7 +138,7 @@ export function telemetryWrites(db: Db, margin: number) {
       ]);
     },
 
-    async setAlertStates(states: ReadonlyMap<string, AlertState>): Promise<void> {
+    async setEvaluations(states: ReadonlyMap<string, StoredEvaluation>): Promise<void> {
       const values = [...states.values()];
       const columns = [values.map(({ noticed }) => noticed), values.map(({ checkAt }) => checkAt)];
       if (values.length > 0) await db.rows(SET_ALERT_STATES, [texts([...states.keys()]), ...columns]);

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Reading, ReadingSource } from "../../domain/reading.ts";
-import type { AlertState, AppendResult, BlockKey, RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
+import type { AppendResult, BlockKey, RankTable, SeriesGroup, SeriesPosition, StoredEvaluation } from "../core/transaction.ts";
 import { changesNoAlert, fleetRow, heardAt, stateIn } from "../fleet-row.ts";
 import { Block, lastReading } from "../series/block.ts";
 import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../series/checksum.ts";
@@ -130,7 +130,7 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, margin: num
       }
     },
 
-    setAlertStates(states: ReadonlyMap<string, AlertState>): void {
+    setEvaluations(states: ReadonlyMap<string, StoredEvaluation>): void {
       for (const [tankId, { noticed, checkAt }] of states) setAlertState.run(noticed, checkAt, tankId);
     },
 

@@ -3,7 +3,7 @@ import test from "node:test";
 import type { Notification } from "../../../src/domain/alerts/notification.ts";
 import { hashSecret } from "../../../src/domain/key.ts";
 import type { Mail } from "../../../src/domain/mail/mail.ts";
-import { VERIFICATION_MS, type Verification } from "../../../src/domain/verification.ts";
+import { type EmailVerification, VERIFICATION_MS } from "../../../src/domain/verification.ts";
 import { storedTank } from "../lookups.ts";
 import { assertErrors, errorOf, NOW, planned, STORED } from "./planned.ts";
 
@@ -13,7 +13,7 @@ const request = (id: string) =>
   ({ type: "request_verification", id, newId: "msg_new", token: TOKEN, publicUrl: "https://x.example/tanks" }) as const;
 const verify = { type: "verify_customer", hash: hashSecret(TOKEN) } as const;
 const BEN = { customer_id: "ben", email: "office@customers.example" };
-const LINK: Verification = { hash: hashSecret(TOKEN), ...BEN, expires_at: NOW + 1 };
+const LINK: EmailVerification = { hash: hashSecret(TOKEN), ...BEN, expires_at: NOW + 1 };
 
 const sentAt = (created_at: number): Notification => ({
   ...{

@@ -17,7 +17,7 @@ import {
 } from "./values.ts";
 
 /** Which key or session a request is sent with: a sufficient one, or any, which may also be wrong, expired, revoked or missing. */
-export type Sender = { readonly isSufficient: boolean; readonly index: number; readonly asBearer: boolean };
+export type RequestSender = { readonly isSufficient: boolean; readonly index: number; readonly asBearer: boolean };
 
 type Text = string | Offset | Reference;
 
@@ -39,7 +39,7 @@ export type GeneratedRequest = {
   readonly isForm: boolean;
   readonly rawQuery: string;
   readonly headers: Readonly<Record<string, Text | readonly string[]>>;
-  readonly sender: Sender;
+  readonly sender: RequestSender;
   readonly body: Body | undefined;
   readonly contentType: string;
   readonly isCompressed: boolean;
@@ -176,7 +176,7 @@ function requestsOf(document: Document, template: string, method: string, operat
     }));
 }
 
-const senders: fc.Arbitrary<Sender> = fc.record({
+const senders: fc.Arbitrary<RequestSender> = fc.record({
   isSufficient: mostly(fc.constant(true), fc.constant(false), 9),
   index: fc.nat({ max: 999 }),
   asBearer: usually(false, true),

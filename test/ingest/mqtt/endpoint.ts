@@ -5,7 +5,7 @@ import mqtt, { type IClientOptions, type MqttClient } from "mqtt";
 import { generate, type IConnectPacket, type IPublishPacket, type Packet, parser } from "mqtt-packet";
 import { type ErrorCode, RequestError } from "../../../src/domain/errors.ts";
 import type { Event } from "../../../src/domain/events.ts";
-import type { Sender } from "../../../src/ingest/ingest.ts";
+import type { ReadingSender } from "../../../src/ingest/ingest.ts";
 import type { TakeToken } from "../../../src/ingest/mqtt/budgets.ts";
 import { type EndpointDependencies, type Listener, MqttEndpoint } from "../../../src/ingest/mqtt/endpoint.ts";
 import type { AuthenticatedKey, EndpointLimits } from "../../../src/ingest/mqtt/sessions.ts";
@@ -13,7 +13,7 @@ import type { Lifetime } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
 import { FakeIngest } from "./fake-ingest.ts";
 
-export const ANYONE: Sender = { keyId: "key_1", customerId: null, deviceId: null };
+export const ANYONE: ReadingSender = { keyId: "key_1", customerId: null, deviceId: null };
 
 export type TestEndpoint = {
   readonly port: number;
@@ -21,7 +21,7 @@ export type TestEndpoint = {
   readonly ingest: FakeIngest;
   readonly events: Event[];
   /** By password; a code is the reason for refusing it. Others are `key_invalid`. */
-  readonly keys: Map<string, Sender | ErrorCode>;
+  readonly keys: Map<string, ReadingSender | ErrorCode>;
   /** Of keys with a rate limit. */
   readonly tokens: Map<string, TakeToken>;
 };
@@ -34,7 +34,7 @@ export async function startEndpoint(
 ): Promise<TestEndpoint> {
   const ingest = new FakeIngest();
   const events: Event[] = [];
-  const keys = new Map<string, Sender | ErrorCode>([["good", ANYONE]]);
+  const keys = new Map<string, ReadingSender | ErrorCode>([["good", ANYONE]]);
   const tokens = new Map<string, TakeToken>();
   const authenticate = async (secret: string): Promise<AuthenticatedKey> => {
     const known = keys.get(secret) ?? "key_invalid";

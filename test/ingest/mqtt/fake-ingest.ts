@@ -1,9 +1,9 @@
 // An `Ingest` for tests: it records its calls, takes as long as a test wants, and fails on demand.
 
 import { RequestError } from "../../../src/domain/errors.ts";
-import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from "../../../src/ingest/ingest.ts";
+import type { IncomingReading, Ingest, ReadingResult, ReadingSender, Rejected } from "../../../src/ingest/ingest.ts";
 
-export type Call = { readonly readings: readonly (IncomingReading | Rejected)[]; readonly sender: Sender };
+export type Call = { readonly readings: readonly (IncomingReading | Rejected)[]; readonly sender: ReadingSender };
 
 export class FakeIngest {
   readonly calls: Call[] = [];
@@ -36,7 +36,7 @@ export class FakeIngest {
     return this.stored.map(fillOf);
   }
 
-  #store(reading: IncomingReading | Rejected, sender: Sender): ReadingResult {
+  #store(reading: IncomingReading | Rejected, sender: ReadingSender): ReadingResult {
     if ("rejected" in reading) return reading;
     if (sender.deviceId !== null && "deviceId" in reading.source && reading.source.deviceId !== sender.deviceId) {
       return { rejected: "device_id: this key sends for another device" };
