@@ -7,14 +7,14 @@ import type { Instant } from "../domain/instant.ts";
 /** Tanks in one write: readings wait for no more of them. */
 const TANKS_PER_WRITE = 50;
 
-export type FollowedReadings = { readonly isComplete: boolean; readonly scanned: number; readonly moved: number };
+export type FleetOrderUpdate = { readonly isComplete: boolean; readonly scanned: number; readonly moved: number };
 
 /** Scans the whole fleet. After it the order knows all readings that were stored before. */
-export async function followReadings(
+export async function updateFleetOrder(
   store: FleetOrderReads & FleetOrderWrites,
   now: Instant,
   isStopping: () => boolean = () => false,
-): Promise<FollowedReadings> {
+): Promise<FleetOrderUpdate> {
   let [after, scanned, moved] = ["", 0, 0];
   for (;;) {
     const scan = await store.scanFleet(after, now - FORECAST_MS);

@@ -7,7 +7,7 @@ import type { Observe } from "../domain/events.ts";
 import type { FleetOrderReads, FleetOrderState, FleetOrderWrites } from "../domain/fleet-order.ts";
 import type { Clock } from "../domain/instant.ts";
 import { RepeatedTask } from "../domain/repeated-task.ts";
-import { followReadings } from "./fleet-order.ts";
+import { updateFleetOrder } from "./fleet-order.ts";
 import { computeOutdated, type ForecastStore } from "./outdated.ts";
 import { ForecastThread } from "./thread.ts";
 
@@ -55,7 +55,7 @@ export class ForecastJob {
     this.#order.start();
   }
 
-  /** Readings were stored by this process: the order follows as soon as it may. */
+  /** Readings were stored by this process: the order is updated as soon as possible. */
   wake(): void {
     this.#isWoken = true;
   }
@@ -75,7 +75,7 @@ export class ForecastJob {
     this.#isHolder = state === undefined || state.holder === this.#id || Math.abs(now - state.at) > TURN_MS;
     if (!this.#isHolder) return;
     this.#isWoken = false;
-    const { isComplete, scanned, moved } = await followReadings(store, now, () => this.#order.isStopping);
+    const { isComplete, scanned, moved } = await updateFleetOrder(store, now, () => this.#order.isStopping);
     const isNews = moved > 0 || state?.holder !== this.#id || now - state.at >= STATE_MS;
     if (isComplete && isNews) this.#isHolder = await this.#putState(state, now);
     const ended = performance.now();

@@ -2,7 +2,7 @@
 
 import type { Store } from "../domain/store.ts";
 import { computeForecast } from "./compute.ts";
-import { followReadings } from "./fleet-order.ts";
+import { updateFleetOrder } from "./fleet-order.ts";
 import { computeOutdated } from "./outdated.ts";
 
 /** Who has kept the order: no service does. */
@@ -17,7 +17,7 @@ export async function updateForecasts(store: Store): Promise<void> {
   const before = await store.fleetOrderState();
   const now = Date.now();
   if (before !== undefined && before.holder !== HOLDER && Math.abs(now - before.at) < FRESH_MS) return;
-  await followReadings(store, now);
+  await updateFleetOrder(store, now);
   await store.putFleetOrderState(before, { asOf: now, holder: HOLDER, at: 0 });
   const isStopping = (): boolean => Date.now() - now > COMPUTING_MS;
   await computeOutdated({ store, clock: Date.now, compute: computeForecast, everyMs: 0, isStopping });

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { FLEET_SORTS, FLEET_STATES, type FleetQuery } from "../../src/domain/fleet.ts";
 import type { Area } from "../../src/domain/fleet-map.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { followReadings } from "../../src/forecast/fleet-order.ts";
+import { updateFleetOrder } from "../../src/forecast/fleet-order.ts";
 import { type Random, seeded } from "../../src/simulate/random.ts";
 import { onPool, openPool } from "../../src/store/postgres/connection.ts";
 import { managementReads as postgresReads } from "../../src/store/postgres/management-reads.ts";
@@ -62,7 +62,7 @@ function randomPlace(random: Random) {
 type Pages = Pick<Store, "fleetPage">;
 
 async function comparePages(store: Store, scanned: Pages, model: ModelStore, random: Random): Promise<void> {
-  await followReadings(store, NEW_YEAR);
+  await updateFleetOrder(store, NEW_YEAR);
   for (const query of queries(random)) {
     const expected = await model.fleetPage(query);
     assert.deepEqual(await store.fleetPage(query), expected, JSON.stringify(query));

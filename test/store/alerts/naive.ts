@@ -87,7 +87,7 @@ export class NaiveAlerts {
     }
   }
 
-  /** The order of the fleet follows the readings. */
+  /** The order of the fleet is updated. */
   place(facts: Facts, now: number): void {
     for (const [tank, one] of facts) this.#place(tank, one, true, now);
   }

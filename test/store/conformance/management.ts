@@ -7,7 +7,7 @@ import { formatInstant } from "../../../src/domain/instant.ts";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { NO_LOCATION } from "../../../src/domain/tank.ts";
-import { followReadings } from "../../../src/forecast/fleet-order.ts";
+import { updateFleetOrder } from "../../../src/forecast/fleet-order.ts";
 import { at, command, executed, OPERATOR, tankFields } from "../../support/commands.ts";
 import { ingest, ingestFills } from "../../support/readings.ts";
 import { putReadings } from "../../support/records.ts";
@@ -218,7 +218,7 @@ export function fleetConformance(engine: Engine): void {
       await ingest(one, ...readings);
     }
     const sorts = ["margin", "silent"] as const;
-    await followReadings(store, Date.now());
+    await updateFleetOrder(store, Date.now());
     for (const state of [undefined, ...FLEET_STATES]) {
       for (const filter of [{}, { owner_id: "a" }, { owner_id: "a", size: 10 }, { city: "u" }, { silentSince: 900 * 60_000 }]) {
         for (const [i, page] of [1, 2, 5, 9, 10, 11, 12, 18, 19].entries()) {
