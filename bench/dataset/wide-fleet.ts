@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { DEFAULT_TANK_ALERT_SETTINGS } from "../../src/domain/alerts/tank-alert-settings.ts";
 import type { Change, CustomerState, TankState } from "../../src/domain/changes.ts";
-import { placeOf } from "../../src/domain/fleet-order.ts";
+import { sortKeysOf } from "../../src/domain/fleet-order.ts";
 import type { ForecastValues } from "../../src/domain/forecast/stored.ts";
 import { EARLIEST } from "../../src/domain/instant.ts";
 import type { ForecastRow } from "../../src/store/core/forecast-tables.ts";
@@ -83,7 +83,7 @@ function forecastOf({ id, owner, threshold, latest }: WideTank, number: number):
   const reading = latest === undefined ? null : { created_at: latest.at, fill_percentage: latest.fill };
   return {
     ...{ id, owner_id: owner, at: latest?.at ?? EARLIEST, fill: latest?.fill ?? null },
-    ...placeOf(threshold, reading, forecast),
+    ...sortKeysOf(threshold, reading, forecast),
     // Nothing is to be computed: it would only disturb.
     ...{ outdatedSince: null, computedAt: forecast === null ? null : FAR, forecast },
   };

@@ -1,5 +1,5 @@
-// The orders of the fleet. In each of them a tank has a place, a whole number; tanks with the same place are ordered by id. A job
-// keeps the places by the latest readings, so that no reading has to.
+// The orders of the fleet. Each sorts tanks by a key, a whole number, and then by id. A job updates the sort keys from the latest
+// readings, so that storing a reading does not have to.
 
 import type { FleetSort, FleetState } from "./fleet.ts";
 import type { ForecastValues } from "./forecast/stored.ts";
@@ -18,9 +18,9 @@ const WITHOUT_FORECAST = 2e15;
 const UNKNOWN = 4e15;
 const LATEST_FORECAST = 1e15;
 
-export type FleetPlace = { readonly margin: number; readonly urgency: number };
+export type FleetSortKeys = { readonly margin: number; readonly urgency: number };
 
-export function placeOf(threshold: number, latest: Reading | null, forecast: ForecastValues | null): FleetPlace {
+export function sortKeysOf(threshold: number, latest: Reading | null, forecast: ForecastValues | null): FleetSortKeys {
   if (latest === null) return { margin: UNKNOWN, urgency: UNKNOWN };
   const margin = marginUnits(latest.fill_percentage - threshold);
   return { margin, urgency: urgencyOf(margin, forecast?.runs_low_at.p50 ?? null) };
@@ -40,8 +40,8 @@ function urgencyOf(margin: number, runsLowAt: Instant | null): number {
 
 type Range = { readonly from: number | undefined; readonly to: number | undefined };
 
-/** The places of the tanks in a state. */
-export function placesIn(state: FleetState | undefined, order: "urgency" | "margin"): Range {
+/** The sort keys of the tanks in a state. */
+export function sortKeyRange(state: FleetState | undefined, order: "urgency" | "margin"): Range {
   const lastLow = order === "urgency" ? LOW : 0;
   switch (state) {
     case undefined:
@@ -55,8 +55,8 @@ export function placesIn(state: FleetState | undefined, order: "urgency" | "marg
   }
 }
 
-/** The column that each order is by. */
-export const PLACES = { urgency: "urgency", margin: "margin", silent: "at" } as const satisfies Record<FleetSort, string>;
+/** The column of each order: in the table `forecast`. */
+export const SORT_COLUMNS = { urgency: "urgency", margin: "margin", silent: "at" } as const satisfies Record<FleetSort, string>;
 
 /** `asOf`: the order knows all readings until then. `holder`: the process that keeps the order, and when it last said so. */
 export type FleetOrderState = { readonly asOf: Instant; readonly holder: string; readonly at: Instant };
@@ -64,7 +64,7 @@ export type FleetOrderState = { readonly asOf: Instant; readonly holder: string;
 /** A forecast is computed again after a day, also without a new reading: its range widens. */
 export const FORECAST_MS = 24 * 3_600_000;
 
-/** The next tanks by id: how many were looked at, the last of them, and those that the order has to follow. */
+/** The next tanks by id: how many were looked at, the last of them, and those whose sort keys or forecasts are outdated. */
 export type FleetScan = { readonly scanned: number; readonly last: string; readonly moved: readonly string[] };
 
 export interface FleetOrderReads {
@@ -75,8 +75,8 @@ export interface FleetOrderReads {
 }
 
 export interface FleetOrderWrites {
-  /** Moves tanks to the places of their latest readings. */
-  placeTanks(tankIds: readonly string[], at: Instant): Promise<void>;
+  /** Sets the sort keys from the latest readings. */
+  updateSortKeys(tankIds: readonly string[], at: Instant): Promise<void>;
   /** False if it is not `before` any more. */
   putFleetOrderState(before: FleetOrderState | undefined, after: FleetOrderState): Promise<boolean>;
 }

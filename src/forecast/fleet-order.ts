@@ -21,7 +21,7 @@ export async function updateFleetOrder(
     if (scan.scanned === 0) return { isComplete: true, scanned, moved };
     for (let from = 0; from < scan.moved.length; from += TANKS_PER_WRITE) {
       if (isStopping()) return { isComplete: false, scanned, moved };
-      await store.placeTanks(scan.moved.slice(from, from + TANKS_PER_WRITE), now);
+      await store.updateSortKeys(scan.moved.slice(from, from + TANKS_PER_WRITE), now);
       await setImmediate();
     }
     scanned += scan.scanned;

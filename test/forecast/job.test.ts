@@ -205,9 +205,9 @@ function outdatedForecasts(engine: Engine): void {
     await putCustomers(store, customer("a"));
     await putTanks(store, ...["one", "two", "three"].map((id) => tank(id, "a")));
     await ingest(store, ...["one", "two", "three"].flatMap((id) => falling(id, 40, 0.1, 365)));
-    await store.placeTanks(["two"], NOW - 90_000);
-    await store.placeTanks(["one"], NOW - 60_000);
-    await store.placeTanks(["three"], NOW - 30_000);
+    await store.updateSortKeys(["two"], NOW - 90_000);
+    await store.updateSortKeys(["one"], NOW - 60_000);
+    await store.updateSortKeys(["three"], NOW - 30_000);
     const lag = async () => (await forecastMetrics(store, () => NOW)())[0]?.values[0]?.value;
     assert.equal(await lag(), 90);
     const computed: string[] = [];

@@ -36,7 +36,7 @@ for (const engine of ENGINES) {
       // Collected for five seconds, it is due now.
       const now = Date.now() - 5500;
       await ingest(store, ...delivered("one", now));
-      await store.placeTanks(["one"], now);
+      await store.updateSortKeys(["one"], now);
       const task = { store, clock: () => now, everyMs: 0, isStopping: () => false };
       await computeOutdated({ ...task, compute: computeForecast });
       const observe = (event: (typeof events)[number]) => events.push(event);

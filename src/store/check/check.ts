@@ -6,7 +6,7 @@ import { UserError } from "../../domain/errors.ts";
 import { deviceKey } from "../../domain/id.ts";
 import { EARLIEST } from "../../domain/instant.ts";
 import type { CheckTotals, Finding, Progress } from "../../domain/store.ts";
-import { resetPlaces } from "../core/fleet-order.ts";
+import { resetSortKeys } from "../core/fleet-order.ts";
 import { rebuildListIndex } from "../core/lists.ts";
 import type { StoreTransaction } from "../core/transaction.ts";
 import { Block } from "../series/block.ts";
@@ -25,8 +25,8 @@ import {
   checkTanks,
   isHeadDamaged,
   isLive,
-  placeErrors,
   repairDevices,
+  sortKeyErrors,
 } from "./objects.ts";
 import type { CheckOperations } from "./operations.ts";
 import { checkListIndex, segmentStarts } from "./rank-index.ts";
@@ -229,7 +229,7 @@ async function rebuildTank(tx: StoreTransaction, operations: CheckOperations, { 
   if (!isHeadDamaged(row, readings)) {
     await tx.setThresholds(new Map([[tank.id, isLive(row) ? tank.min_fill_alert_percentage : null]]));
   }
-  if (placeErrors(row).length > 0) await resetPlaces(tx, [tank.id]);
+  if (sortKeyErrors(row).length > 0) await resetSortKeys(tx, [tank.id]);
   if (isLive(row)) await operations.assignDevice(deviceKey(tank.assigned_device_id), tank.id);
   if (!isHeadDamaged(row, readings)) await repairAlerts(tx, row);
 }

@@ -3,7 +3,7 @@
 import { errorInTankAlertSettings, type TankAlertSettings } from "../../domain/alerts/tank-alert-settings.ts";
 import { errorInCustomer } from "../../domain/customer.ts";
 import { isAhead, unknownDevice } from "../../domain/device.ts";
-import { placeOf } from "../../domain/fleet-order.ts";
+import { sortKeysOf } from "../../domain/fleet-order.ts";
 import { deviceKey } from "../../domain/id.ts";
 import { displayInstant, EARLIEST } from "../../domain/instant.ts";
 import { errorInKey } from "../../domain/key.ts";
@@ -93,7 +93,7 @@ function checkTank(
     ...(segments === undefined ? [] : checkRankIndex(groups, segments, [EARLIEST])),
     // Of a damaged tank it is unknown whether it belongs to the fleet, and which device serves it.
     ...(isFlag(deletedFlag) && !isDamaged
-      ? [...fleetErrors(row, readings), ...placeErrors(row), ...assignmentErrors(row), ...alerts]
+      ? [...fleetErrors(row, readings), ...sortKeyErrors(row), ...assignmentErrors(row), ...alerts]
       : []),
   ];
   return { where: `tank ${tank.id}`, found, row, readings };
@@ -120,21 +120,21 @@ function fleetErrors(row: TankRow, readings: CheckedReadings): Inconsistency[] {
   );
 }
 
-/** Whether the tank has the places that follow from what is stored with them; the job follows the latest reading. */
-export function placeErrors(row: TankRow): Inconsistency[] {
+/** Whether the sort keys fit the reading and the forecast beside them. These may be older than the latest reading: the job updates them. */
+export function sortKeyErrors(row: TankRow): Inconsistency[] {
   const { tank, forecast } = row;
   if (!isLive(row)) return forecast === undefined ? [] : repairable("it is deleted, but still in the order of the fleet");
   if (forecast === undefined) return repairable("it is not in the order of the fleet");
   if (!forecast.isReadable) return repairable("its forecast cannot be read");
   const { at, fill } = forecast;
   const latest = fill === null ? null : { created_at: at, fill_percentage: fill };
-  const { margin, urgency } = placeOf(tank.min_fill_alert_percentage, latest, forecast.forecast);
+  const { margin, urgency } = sortKeysOf(tank.min_fill_alert_percentage, latest, forecast.forecast);
   const isRight =
     forecast.margin === margin &&
     forecast.urgency === urgency &&
     forecast.owner_id === tank.owner_id &&
     (latest !== null || at === EARLIEST);
-  return isRight ? [] : repairable("its place in the order of the fleet is wrong");
+  return isRight ? [] : repairable("its sort keys in the order of the fleet are wrong");
 }
 
 function hasReading({ at, fill }: Pick<FleetRow, "at" | "fill">, latest: Reading | undefined): boolean {

@@ -10,7 +10,7 @@ import {
   POSITION_UNITS,
   type Town,
 } from "../../domain/fleet-map.ts";
-import { placesIn } from "../../domain/fleet-order.ts";
+import { sortKeyRange } from "../../domain/fleet-order.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Row } from "../columns.ts";
 import { Parameters } from "./dialect.ts";
@@ -27,8 +27,8 @@ function tanksIn({ customerId }: Scope, parameters: Parameters): string {
 
 /** Conditions in the order of the states. */
 function stateOf({ soonBy, silentSince }: FleetMapQuery, parameters: Parameters): string {
-  const { to: lastLow = 0 } = placesIn("low", "urgency");
-  const { from: firstUnknown = 0 } = placesIn("unknown", "urgency");
+  const { to: lastLow = 0 } = sortKeyRange("low", "urgency");
+  const { from: firstUnknown = 0 } = sortKeyRange("unknown", "urgency");
   // alert_not_closed
   const hasAlert = (kind: AlertKind): string =>
     `forecast.id IN (SELECT tank_id FROM alert WHERE state <> 'closed' AND kind = '${kind}')`;

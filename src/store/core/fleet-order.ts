@@ -1,6 +1,6 @@
-// Keeps the places of tanks in the orders of the fleet, and the rank indexes of these. All who change them hold the lock of the lists.
+// Keeps the sort keys of the fleet, and its rank indexes. All who change them hold the lock of the lists.
 
-import { type FleetOrderState, FORECAST_MS, placeOf } from "../../domain/fleet-order.ts";
+import { type FleetOrderState, FORECAST_MS, sortKeysOf } from "../../domain/fleet-order.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import { LISTS } from "../series/lists.ts";
 import type { FleetTank, ForecastRow } from "./forecast-tables.ts";
@@ -17,16 +17,16 @@ const FLEET_LISTS = [
 ];
 const STATE = "fleet_order";
 
-export async function placeTanks(tx: StoreTransaction, tankIds: readonly string[], at: Instant): Promise<void> {
+export async function updateSortKeys(tx: StoreTransaction, tankIds: readonly string[], at: Instant): Promise<void> {
   if (tankIds.length === 0) return;
   await tx.lockLists();
-  await writePlaces(tx, await tx.fleetTanks(tankIds), (tank) => placed(tank, at));
+  await writeSortKeys(tx, await tx.fleetTanks(tankIds), (tank) => keptForecast(tank, at));
 }
 
 /** For repairs: without the rank indexes, which are checked after the tanks. The forecast is computed again. */
-export async function resetPlaces(tx: StoreTransaction, tankIds: readonly string[]): Promise<void> {
+export async function resetSortKeys(tx: StoreTransaction, tankIds: readonly string[]): Promise<void> {
   const tanks = await tx.fleetTanks(tankIds);
-  const rows = tanks.map((tank) => rowOf(tank, ({ stored, ...own }) => placed({ ...own, stored: undefined }, Date.now())));
+  const rows = tanks.map((tank) => rowOf(tank, ({ stored, ...own }) => keptForecast({ ...own, stored: undefined }, Date.now())));
   await tx.removeForecasts(tankIds);
   await tx.putForecasts(rows.filter((row) => row !== undefined));
 }
@@ -34,7 +34,7 @@ export async function resetPlaces(tx: StoreTransaction, tankIds: readonly string
 type Changed = Pick<ForecastRow, "outdatedSince" | "computedAt" | "forecast">;
 
 /** `changed`: what becomes of the forecast of a live tank. */
-export async function writePlaces(
+export async function writeSortKeys(
   tx: StoreTransaction,
   tanks: readonly FleetTank[],
   changed: (tank: FleetTank) => Changed,
@@ -51,11 +51,11 @@ function rowOf(tank: FleetTank, changed: (tank: FleetTank) => Changed): Forecast
   if (threshold === null) return undefined;
   const forecast = changed(tank);
   const reading = { at: latest?.created_at ?? EARLIEST, fill: latest?.fill_percentage ?? null };
-  return { id, owner_id, ...reading, ...placeOf(threshold, latest, forecast.forecast), ...forecast };
+  return { id, owner_id, ...reading, ...sortKeysOf(threshold, latest, forecast.forecast), ...forecast };
 }
 
 /** The forecast stays, until there is another. */
-function placed({ threshold, latest, stored }: FleetTank, at: Instant): Changed {
+function keptForecast({ threshold, latest, stored }: FleetTank, at: Instant): Changed {
   if (latest === null) return { outdatedSince: null, computedAt: null, forecast: null };
   const forecast = stored?.forecast ?? null;
   const computedAt = forecast === null ? null : (stored?.computedAt ?? null);
@@ -64,7 +64,7 @@ function placed({ threshold, latest, stored }: FleetTank, at: Instant): Changed 
     computedAt > at - FORECAST_MS &&
     stored?.at === latest.created_at &&
     stored.fill === latest.fill_percentage &&
-    stored.margin === placeOf(threshold ?? 0, latest, null).margin;
+    stored.margin === sortKeysOf(threshold ?? 0, latest, null).margin;
   const outdatedSince = stored?.outdatedSince ?? (isSame ? null : at);
   return { outdatedSince, computedAt, forecast };
 }

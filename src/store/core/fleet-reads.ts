@@ -1,10 +1,16 @@
-// Pages of the fleet. Where the filters are a range of places, a page comes from a ranked list, whatever the size of the fleet.
+// Pages of the fleet. Where the filters are a range of sort keys, a page comes from a ranked list, whatever the size of the fleet.
 // Otherwise the matches of one index are fetched and sorted, or, if they are very many, all tanks are scanned in order. A search
 // reads all tanks.
 
 import { type FleetEntry, type FleetQuery, type FleetReads, phoneDigits, searchWords, spellings } from "../../domain/fleet.ts";
 import type { Box } from "../../domain/fleet-map.ts";
-import { type FleetOrderReads, type FleetOrderState, type FleetScan, PLACES, placesIn } from "../../domain/fleet-order.ts";
+import {
+  type FleetOrderReads,
+  type FleetOrderState,
+  type FleetScan,
+  SORT_COLUMNS,
+  sortKeyRange,
+} from "../../domain/fleet-order.ts";
 import type { ForecastReads } from "../../domain/forecast/stored.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Page } from "../../domain/page.ts";
@@ -63,9 +69,9 @@ export function fleetReadsOn(engine: ManagementEngine, maxSorted = MAX_SORTED) {
       const { owner_id, page, size } = query;
       const range = rangeOf(query);
       if (range === undefined) return matching(query);
-      const place = PLACES[query.sort];
+      const column = SORT_COLUMNS[query.sort];
       const request = { ...range, page, size };
-      return listed(await (owner_id === undefined ? all[place](null, request) : own[place](owner_id, request)), fleetEntryOf);
+      return listed(await (owner_id === undefined ? all[column](null, request) : own[column](owner_id, request)), fleetEntryOf);
     },
 
     async scanFleet(after: string, expired: Instant): Promise<FleetScan> {
@@ -143,11 +149,11 @@ export function forecastReads(prepare: Prepare): EntryReads {
   };
 }
 
-/** The places of the page's order that the filters leave; undefined where they are not a range. */
+/** The sort keys that the filters leave; undefined where they are not a range. */
 function rangeOf(query: FleetQuery) {
   const { sort, state, silentSince, city, area } = query;
   if (city !== undefined || area !== undefined || isSearch(query)) return undefined;
-  if (sort !== "silent") return silentSince === undefined ? placesIn(state, sort) : undefined;
+  if (sort !== "silent") return silentSince === undefined ? sortKeyRange(state, sort) : undefined;
   return state === undefined ? { from: undefined, to: silentSince && silentSince - 1 } : undefined;
 }
 
@@ -163,7 +169,7 @@ function filtersOf(dialect: Dialect, { state, silentSince, owner_id }: FleetQuer
       holds: `forecast.${column} >= ${parameters.add(from)} AND forecast.${column} <= ${parameters.add(to)}`,
       order: `forecast.${column}`,
     });
-  const { from, to } = placesIn(state, "urgency");
+  const { from, to } = sortKeyRange(state, "urgency");
   const column = "forecast.owner_id";
   const ofOwner: Filter[] =
     owner_id === undefined ? [] : [(parameters) => ({ holds: dialect.equals(column, parameters.add(owner_id)), order: column })];
@@ -210,8 +216,8 @@ const INDEXES = { urgency: "forecast_by_urgency", margin: "forecast_by_margin", 
  * the other is 0.
  */
 function filteredSql(dialect: Dialect, query: FleetQuery, parameters: Parameters, maxSorted: number): string {
-  const place = PLACES[query.sort];
-  const columns = `forecast.id, forecast.${place} AS place`;
+  const column = SORT_COLUMNS[query.sort];
+  const columns = `forecast.id, forecast.${column} AS sort_key`;
   const { candidates, filters } = lookupOf(dialect, query, parameters);
   const ofTanks = placeConditions(query, parameters);
   const forecasts = ofTanks.length === 0 ? "forecast" : "candidate JOIN forecast ON forecast.id = candidate.id";
@@ -219,8 +225,8 @@ function filteredSql(dialect: Dialect, query: FleetQuery, parameters: Parameters
   const matches = (limit: string): string => `SELECT ${columns} FROM (${candidates} ${limit}) AS ${forecasts} ${tested}`;
   const all = [...filtersOf(dialect, query).map((filter) => filter(parameters)), ...ofTanks];
   const tanks = ofTanks.length === 0 ? "" : "JOIN tank ON tank.id = forecast.id";
-  const inOrder = `(SELECT * FROM forecast ${dialect.indexedBy(INDEXES[place])} WHERE ${ANY_FORECAST}
-    ORDER BY ${place}, id ${dialect.fence}) AS forecast`;
+  const inOrder = `(SELECT * FROM forecast ${dialect.indexedBy(INDEXES[column])} WHERE ${ANY_FORECAST}
+    ORDER BY ${column}, id ${dialect.fence}) AS forecast`;
   const size = parameters.add(query.size);
   const offset = parameters.add((query.page - 1) * query.size);
   return `
@@ -232,12 +238,12 @@ function filteredSql(dialect: Dialect, query: FleetQuery, parameters: Parameters
       SELECT CASE WHEN few.are = 1 THEN (SELECT count(*) FROM found)
         ELSE (SELECT count(*) FROM (${matches(dialect.fence)}) AS matching) END AS total FROM few
     ) AS counted LEFT JOIN (
-      SELECT * FROM (SELECT id, place FROM found ORDER BY place, id LIMIT ${size} OFFSET ${offset}) AS sorted
+      SELECT * FROM (SELECT id, sort_key FROM found ORDER BY sort_key, id LIMIT ${size} OFFSET ${offset}) AS sorted
       UNION ALL SELECT * FROM (
-        SELECT ${columns} FROM ${inOrder} ${tanks} ${where(all)} ORDER BY forecast.${place}, forecast.id
+        SELECT ${columns} FROM ${inOrder} ${tanks} ${where(all)} ORDER BY forecast.${column}, forecast.id
         LIMIT (SELECT (1 - few.are) * CAST(${size} AS integer) FROM few) OFFSET ${offset}
       ) AS scanned
-    ) AS entry ON true ${ENTRY_JOINS} ORDER BY entry.place, entry.id`;
+    ) AS entry ON true ${ENTRY_JOINS} ORDER BY entry.sort_key, entry.id`;
 }
 
 /** Tanks with an alert (alert_counted), or all, and of these the ones that all filters leave, sorted. */
@@ -254,12 +260,12 @@ function searchSql(dialect: Dialect, query: FleetQuery, parameters: Parameters):
   const tanks = alert === undefined ? "tank" : `(${alerts}) AS alert JOIN tank ON tank.id = alert.tank_id`;
   return `
     WITH found AS MATERIALIZED (
-      SELECT forecast.id, forecast.${PLACES[query.sort]} AS place
+      SELECT forecast.id, forecast.${SORT_COLUMNS[query.sort]} AS sort_key
       FROM ${tanks} JOIN forecast ON forecast.id = tank.id ${where(conditions)}
     )
     SELECT counted.total, ${ENTRY_COLUMNS} FROM (SELECT count(*) AS total FROM found) AS counted
-    LEFT JOIN (SELECT id, place FROM found ORDER BY place, id ${limits(parameters, query)}) AS entry ON true
-    ${ENTRY_JOINS} ORDER BY entry.place, entry.id`;
+    LEFT JOIN (SELECT id, sort_key FROM found ORDER BY sort_key, id ${limits(parameters, query)}) AS entry ON true
+    ${ENTRY_JOINS} ORDER BY entry.sort_key, entry.id`;
 }
 
 /** A word has no line break, so that it is found within one column only. */

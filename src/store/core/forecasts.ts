@@ -8,7 +8,7 @@ import type { ComputedForecast } from "../../domain/forecast/stored.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import { tanksAlerted } from "./alerts.ts";
 import { lockForEvents, toChannels } from "./events.ts";
-import { writePlaces } from "./fleet-order.ts";
+import { writeSortKeys } from "./fleet-order.ts";
 import type { FleetTank } from "./forecast-tables.ts";
 import type { StoreTransaction, TankWithOwner } from "./transaction.ts";
 
@@ -23,7 +23,7 @@ export async function putForecasts(tx: StoreTransaction, computed: readonly Comp
   const tanks = (await tx.fleetTanks([...byTank.keys()])).filter(
     ({ threshold, stored }) => threshold !== null && stored !== undefined,
   );
-  await writePlaces(tx, tanks, (tank) => computedForecast(tank, byTank.get(tank.id), at));
+  await writeSortKeys(tx, tanks, (tank) => computedForecast(tank, byTank.get(tank.id), at));
   await evaluateTanks(tx, tanks, at);
   await writeRefills(tx, tanks, byTank, at);
 }

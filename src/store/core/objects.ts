@@ -14,7 +14,7 @@ import {
 import type { ChangeSet } from "../../domain/commands/command.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import { entryChanges, LISTS, type ListedChange } from "../series/lists.ts";
-import { placeTanks } from "./fleet-order.ts";
+import { updateSortKeys } from "./fleet-order.ts";
 import { updateLists } from "./lists.ts";
 import { lookupsOn } from "./lookups.ts";
 import type { CountedDevice, StoreTransaction } from "./transaction.ts";
@@ -51,9 +51,9 @@ export async function writeTanks(
   await tx.addTankCounts(tankCountDeltas(listed));
   await tx.setThresholds(changedThresholds(changes));
   await tx.moveAlerts(newOwners(changes));
-  await placeTanks(
+  await updateSortKeys(
     tx,
-    changes.filter(changesPlace).map(({ id }) => id),
+    changes.filter(changesSortKeys).map(({ id }) => id),
     context.at,
   );
   tx.alertChecks.add(alerted);
@@ -112,8 +112,8 @@ function changesAlerts({ before, after }: Change<TankState>): boolean {
   return !isDeepStrictEqual(fields(before), fields(after));
 }
 
-/** Whether the tank is added to the fleet or removed from it, or has another place or owner there. */
-function changesPlace({ before, after }: Change<TankState>): boolean {
+/** Whether the tank is added to the fleet or removed from it, or has other sort keys or another owner there. */
+function changesSortKeys({ before, after }: Change<TankState>): boolean {
   const fields = ({ tank, deleted }: TankState) => [deleted, tank.min_fill_alert_percentage, tank.owner_id];
   return before === undefined || !isDeepStrictEqual(fields(before), fields(after));
 }

@@ -198,7 +198,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE INDEX alert_counted ON alert (kind, state) WHERE state <> 'closed';
   CREATE INDEX alert_of_owner_counted ON alert (owner_id, kind, state) WHERE state <> 'closed';
 
-  -- Every live tank: its latest reading as of the last update, its places in the orders of the fleet, and its forecast.
+  -- Every live tank: its latest reading as of the last update, its sort keys in the orders of the fleet, and its forecast.
   CREATE TABLE forecast (
     id ${text} PRIMARY KEY, -- of the tank
     owner_id ${text} NOT NULL,

@@ -99,7 +99,7 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     tanksDue: written("tanksDue"),
     evaluateTank: written("evaluateTank"),
     composeNotifications: written("composeNotifications"),
-    placeTanks: written("placeTanks"),
+    updateSortKeys: written("updateSortKeys"),
     putForecasts: written("putForecasts"),
     putFleetOrderState: written("putFleetOrderState"),
     ingest: watched(health.writes, "ingest", engine.ingest),

@@ -8,7 +8,7 @@ import { type EngineTransaction, REPAIRS } from "../check/check.ts";
 import { executeCommand } from "./commands.ts";
 import { composeNotifications } from "./compose.ts";
 import { claimNotifications, endPending, recordDeliveries, removeOldNotifications, reviewPending } from "./deliveries.ts";
-import { placeTanks, putFleetOrderState } from "./fleet-order.ts";
+import { putFleetOrderState, updateSortKeys } from "./fleet-order.ts";
 import { putForecasts } from "./forecasts.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
@@ -31,7 +31,7 @@ const WRITES = {
   tanksDue,
   evaluateTank,
   composeNotifications,
-  placeTanks,
+  updateSortKeys,
   putForecasts,
   putFleetOrderState,
   ...REPAIRS,

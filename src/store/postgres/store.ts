@@ -140,7 +140,7 @@ const WRITES_OF_JOBS: ReadonlySet<WriteName> = new Set([
   "reviewPending",
   "removeOldNotifications",
   "composeNotifications",
-  "placeTanks",
+  "updateSortKeys",
   "putForecasts",
   "putFleetOrderState",
 ]);

@@ -71,9 +71,9 @@ export class NaiveAlerts {
   commit(before: Facts, after: Facts, now: number): void {
     for (const [tank, facts] of after) {
       const known = before.get(tank);
-      if (known !== undefined && JSON.stringify(placeOf(known)) !== JSON.stringify(placeOf(facts))) {
-        const isSameThreshold = placeOf(known).threshold === placeOf(facts).threshold;
-        this.#place(tank, facts, isSameThreshold, now);
+      if (known !== undefined && JSON.stringify(fleetFieldsOf(known)) !== JSON.stringify(fleetFieldsOf(facts))) {
+        const isSameThreshold = fleetFieldsOf(known).threshold === fleetFieldsOf(facts).threshold;
+        this.#updateForecast(tank, facts, isSameThreshold, now);
       }
       if (isTouched(known, facts)) this.#judge(tank, facts, now, "commit");
     }
@@ -88,12 +88,12 @@ export class NaiveAlerts {
   }
 
   /** The order of the fleet is updated. */
-  place(facts: Facts, now: number): void {
-    for (const [tank, one] of facts) this.#place(tank, one, true, now);
+  updateOrder(facts: Facts, now: number): void {
+    for (const [tank, one] of facts) this.#updateForecast(tank, one, true, now);
   }
 
   /** A forecast that is over a day old, or does not know the newest reading or the threshold, has to be computed again. */
-  #place(tank: string, { state, readings }: TankFacts, isSameThreshold: boolean, now: number): void {
+  #updateForecast(tank: string, { state, readings }: TankFacts, isSameThreshold: boolean, now: number): void {
     const forecast = this.#forecasts.get(tank);
     if (forecast === undefined) return;
     if (state.deleted) this.#forecasts.delete(tank);
@@ -223,7 +223,7 @@ function knows({ knows: known }: NaiveForecast, readings: readonly Reading[]): b
   return known.created_at === latest?.created_at && known.fill_percentage === latest.fill_percentage;
 }
 
-const placeOf = ({ state: { tank, deleted } }: TankFacts) => ({
+const fleetFieldsOf = ({ state: { tank, deleted } }: TankFacts) => ({
   deleted,
   threshold: tank.min_fill_alert_percentage,
   owner: tank.owner_id,

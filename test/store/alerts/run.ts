@@ -108,9 +108,9 @@ class AlertRun {
         const { runs_low_soon, leak } = step;
         return this.#command(command.changeTank(step.tank, { alerts: { runs_low_soon, leak } }));
       }
-      case "place":
-        await this.#store.placeTanks(TANKS, this.#now);
-        this.#naive.place(await this.#facts(), this.#now);
+      case "update_order":
+        await this.#store.updateSortKeys(TANKS, this.#now);
+        this.#naive.updateOrder(await this.#facts(), this.#now);
         return this.#compareWithOneOf([this.#naive]);
       case "acknowledge":
       case "close":

@@ -79,7 +79,7 @@ const step = fc.oneof(
     arbitrary: fc.record({ do: fc.constant("kinds" as const), tank, runs_low_soon: fc.boolean(), leak: fc.boolean() }),
   },
   /** The job that keeps the order of the fleet. */
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("place" as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("update_order" as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("acknowledge" as const), tank, kind }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("close" as const), tank, kind }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant("sweep" as const) }) },
