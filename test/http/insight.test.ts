@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { UNRESTRICTED } from "../../src/domain/key.ts";
+import { putForecast } from "../store/alert-support.ts";
 import { until } from "../support/until.ts";
 import { expectError, expectStatus, type Item, object, request, withoutRequestId } from "./client.ts";
 import { CUSTOMER, startManaged } from "./services.ts";
@@ -201,6 +203,33 @@ describe("the forecast of a tank", () => {
       ...{ based_on_until: now(), use_per_day: null, runs_low_at: never, runs_empty_at: never, suggested_delivery: null },
     });
     assert.equal(object(await call("/insight/v1/tanks/never/forecast", keys.f1))["computed_at"], null);
+  });
+
+  it("has no date in the past, in the fleet neither, however long ago it was computed", async (t) => {
+    const other = await startManaged(t);
+    const { tank } = await other.create();
+    const reading = { tank_id: tank, fill_percentage: 30 };
+    expectStatus(await other.manage("POST", "/ingest/v1/readings", reading), 200);
+    await until("it is computed", async () => (await other.store.tankForecast(tank, UNRESTRICTED)) !== null, 30_000);
+    const computedAt = Date.parse(other.now());
+    const [soon, later] = [computedAt + 3_600_000, new Date(computedAt + 30 * 86_400_000).toISOString()];
+    const when = { p10: soon, p50: soon, p90: Date.parse(later) };
+    const delivery = { by: soon, volume: 100, unit: "liters" } as const;
+    await putForecast(other.store, tank, {
+      ...{ now: computedAt, runs_low_at: when, runs_empty_at: when, suggested_delivery: delivery },
+    });
+    const path = `/insight/v1/tanks/${tank}`;
+    const forecast = async () => (await other.manage("GET", `${path}/forecast`)).body as Item;
+    const dates = ({ runs_low_at, runs_empty_at, suggested_delivery }: Item) => [
+      ...[runs_low_at, runs_empty_at, (suggested_delivery as Item)["by"]],
+    ];
+    const at = (instant: string) => ({ p10: instant, p50: instant, p90: later });
+    const before = new Date(soon).toISOString();
+    assert.deepEqual(dates(await forecast()), [at(before), at(before), before]);
+    other.forward(2 * 3_600_000 + 1);
+    const endOfMinute = new Date(computedAt + 2 * 3_600_000 + 60_000).toISOString();
+    assert.deepEqual(dates(await forecast()), [at(endOfMinute), at(endOfMinute), endOfMinute]);
+    assert.deepEqual((await other.manage("GET", path)).body["forecast"], await forecast());
   });
 
   it("and its refills are paged; both only for its owner and the operator", async () => {

@@ -36,19 +36,19 @@ export type GivenForecast = {
   readonly leak?: ForecastValues["leak"];
   readonly refills?: readonly Refill[];
   readonly now?: number;
-};
+} & Partial<Pick<ForecastValues, "runs_low_at" | "runs_empty_at" | "suggested_delivery">>;
 
 /** Of a tank that runs low in so many days, by its newest reading. */
 export async function putForecast(
   store: Store,
   tankId: string,
-  { days = 100, leak = "none", refills = [], now = Date.now() }: GivenForecast,
+  { days = 100, leak = "none", refills = [], now = Date.now(), ...given }: GivenForecast,
 ): Promise<void> {
   const [latest] = (await readingsOf(store, tankId, { size: 1 })).data;
   assert.ok(latest !== undefined, `${tankId} has no readings`);
   const { created_at: latestAt, fill_percentage: level } = latest;
   const when = { p10: null, p50: now + days * 86_400_000, p90: null };
-  const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null };
+  const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null, ...given };
   const forecast = { state: "ok", based_on_until: latestAt, ...values, level, leak } as const;
   await store.putForecasts([{ tankId, latestAt, forecast, refills }], now);
 }

@@ -61,14 +61,14 @@ const NEVER: WhenRange = { p10: null, p50: null, p90: null };
 
 const instantOrNull = (instant: Instant | null): string | null => (instant === null ? null : formatInstant(instant));
 
-const whenObject = ({ p10, p50, p90 }: WhenRange) => ({
-  p10: instantOrNull(p10),
-  p50: instantOrNull(p50),
-  p90: instantOrNull(p90),
-});
+const MINUTE = 60_000;
 
-/** Null: it has not been computed yet. */
-export function forecastObject(tankId: string, forecast: StoredForecast | null) {
+/** Null: it has not been computed yet. Dates that have passed since it was computed are the end of the current minute. */
+export function forecastObject(tankId: string, forecast: StoredForecast | null, now: Instant) {
+  const endOfMinute = Math.ceil(now / MINUTE) * MINUTE;
+  const date = (instant: Instant): string => formatInstant(Math.max(instant, endOfMinute));
+  const dateOrNull = (instant: Instant | null): string | null => (instant === null ? null : date(instant));
+  const whenObject = ({ p10, p50, p90 }: WhenRange) => ({ p10: dateOrNull(p10), p50: dateOrNull(p50), p90: dateOrNull(p90) });
   return {
     object: "forecast",
     tank_id: tankId,
@@ -79,7 +79,7 @@ export function forecastObject(tankId: string, forecast: StoredForecast | null) 
     runs_low_at: whenObject(forecast?.runs_low_at ?? NEVER),
     runs_empty_at: whenObject(forecast?.runs_empty_at ?? NEVER),
     suggested_delivery: forecast?.suggested_delivery
-      ? { ...forecast.suggested_delivery, by: formatInstant(forecast.suggested_delivery.by) }
+      ? { ...forecast.suggested_delivery, by: date(forecast.suggested_delivery.by) }
       : null,
   };
 }

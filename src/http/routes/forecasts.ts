@@ -27,8 +27,9 @@ export const routes: readonly Route[] = [
     sessionRole: "customer",
     response: { schema: ref("Forecast"), description: "The forecast" },
     errors: ["tank_unknown", "tank_deleted"],
-    async handle({ reads, scope, id }) {
-      return forecastObject(id, found(isPossibleId(id) ? await reads.tankForecast(id, scope) : undefined));
+    async handle({ reads, services, scope, id }) {
+      const forecast = found(isPossibleId(id) ? await reads.tankForecast(id, scope) : undefined);
+      return forecastObject(id, forecast, services.management.clock());
     },
   }),
   route({

@@ -185,7 +185,7 @@ function fleetObject(entry: FleetEntry, alerts: AlertsByTank, now: Instant) {
     next_reading_at: nextReadingAt(entry),
     ...volumesOf(entry),
     latest: latest === null ? null : telemetryObject(latest),
-    forecast: forecastObject(tank.id, entry.forecast),
+    forecast: forecastObject(tank.id, entry.forecast, now),
     alerts: own.map((alert) => {
       return { id: alert.id, kind: alert.kind, state: alert.state, opened_at: formatInstant(alert.opened_at) };
     }),
