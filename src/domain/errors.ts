@@ -18,7 +18,7 @@ export const ERROR_TITLES = {
   session_ended: "Session has ended",
   sign_in_invalid: "Invalid link or code",
   role_insufficient: "Insufficient role",
-  origin_not_allowed: "Request from another origin",
+  origin_not_allowed: "Origin not allowed",
   route_unknown: "Unknown route",
   customer_unknown: "Unknown customer",
   tank_unknown: "Unknown tank",

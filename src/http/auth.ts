@@ -17,7 +17,7 @@ import {
 } from "../domain/key.ts";
 import { hasSessionRole, type OpenSession, SESSION_ROLES, type SessionRole } from "../domain/session.ts";
 import type { Reads } from "../domain/store.ts";
-import { Cookies } from "./cookies.ts";
+import { Cookies, requireKeptCookie } from "./cookies.ts";
 import type { LastSeen } from "./last-seen.ts";
 import { exceedsWrongKeyLimit, type Limits, limitRate, type RateDecision } from "./limits.ts";
 import { isSafeMethod, requireSameOrigin } from "./same-origin.ts";
@@ -208,7 +208,10 @@ export function createAdmission(options: AdmissionOptions): Admit {
   }
 
   return async (request, reply, access) => {
-    if (access.isOwnPageOnly === true) requireSameOrigin(request, publicUrl);
+    if (access.isOwnPageOnly === true) {
+      requireSameOrigin(request, publicUrl);
+      requireKeptCookie(request, publicUrl);
+    }
     if (access.requiredRole === "none") return;
     const caller = await callerOf(request, access);
     request.caller = caller;

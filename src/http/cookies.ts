@@ -2,6 +2,7 @@
 // for a link. A browser accepts one whose name begins with `__Host-` only over https, and from this host alone.
 
 import type { FastifyRequest } from "fastify";
+import { RequestError } from "../domain/errors.ts";
 
 const NAMES = { session: "tank_monitor_session", browser: "tank_monitor_browser" } as const;
 type CookieName = keyof typeof NAMES;
@@ -16,6 +17,22 @@ const LOOPBACK = /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d+\.\d+\.\d+|\[::1\]
 function isSecure({ protocol, headers }: FastifyRequest, publicUrl: string | null): boolean {
   if (publicUrl !== null) return publicUrl.startsWith("https:");
   return protocol === "https" || !LOOPBACK.test(headers.host ?? "");
+}
+
+/**
+ * Refuses a page that was opened over plain HTTP if its cookie would be for https: the browser would drop the cookie, and the link
+ * would be used up in vain. Such a page sends its origin, but no Sec-Fetch-Site, which browsers send over https and to loopback.
+ */
+export function requireKeptCookie(request: FastifyRequest, publicUrl: string | null): void {
+  const { origin, "sec-fetch-site": site } = request.headers;
+  if (site !== undefined || origin?.startsWith("http://") !== true || LOOPBACK.test(origin.slice("http://".length))) return;
+  if (!isSecure(request, publicUrl)) return;
+  const remedy =
+    publicUrl === null
+      ? `Open it over https. In a private network the operator of the service can set PUBLIC_URL=${origin} instead.`
+      : `Open ${publicUrl} instead.`;
+  const problem = "This page was opened over plain HTTP, where browsers refuse the cookie that signs you in.";
+  throw new RequestError("origin_not_allowed", `${problem} ${remedy}`);
 }
 
 export class Cookies {

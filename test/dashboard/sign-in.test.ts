@@ -105,3 +105,30 @@ test("after the session has ended, the page says so, and the person comes back t
   await page.getByRole("button", { name: /Sign in as The admin/ }).click();
   await page.waitForURL(`${url}/?sort=silent`);
 });
+
+test("over plain HTTP on another host than loopback, the page says why it refuses, and the link can still be used", async (t) => {
+  const lan = await openBrowser(["--host-resolver-rules=MAP tanks.lan 127.0.0.1"]);
+  t.after(() => lan?.close());
+  const own = await startService(t, { environment: { RATE_LIMIT: "0" } });
+  const token = await linkFor(own, await createUser(own, "admin"));
+  const named = { ...own, url: own.url.replace("127.0.0.1", "tanks.lan") };
+  const opened = await openDashboard(t, lan, named, undefined, `/sign-in#token=${token}`);
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.getByText(`the operator of the service can set PUBLIC_URL=${named.url} instead`).waitFor();
+  await page.goto(`${own.url}/sign-in#token=${token}`);
+  await page.getByRole("button", { name: /Sign in as The admin/ }).click();
+  await page.getByRole("heading", { name: "Fleet" }).waitFor();
+});
+
+test("a browser that keeps no cookies: the page says so", async (t) => {
+  const opened = await openDashboard(t, browser, service, undefined, `/sign-in#token=${await linkFor(service, userId)}`);
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.route("**/insight/v1/me", async (route) => {
+    await page.context().clearCookies();
+    await route.continue();
+  });
+  await page.getByRole("button", { name: /Sign in as The admin/ }).click();
+  await page.getByRole("alert").getByText("Your browser has refused the cookie").waitFor();
+});

@@ -208,7 +208,7 @@ describe("a request that changes something", async () => {
 });
 
 describe("the cookie", () => {
-  const signIn = async (service: Awaited<ReturnType<typeof startService>>, headers: Record<string, string>) => {
+  const signIn = async (service: Awaited<ReturnType<typeof startService>>, headers: Record<string, string | undefined>) => {
     const token = await linkFor(service, await createUser(service, "admin", `${newSecret().slice(3, 20)}@x.example`));
     const response = await new Browser(service, headers).send("POST", "/auth/v1/session", { token });
     expectStatus(response, 200);
@@ -240,6 +240,30 @@ describe("the cookie", () => {
     const secret = browser.cookies.get(`__Host-${COOKIE}`);
     assert.equal((await send(https, "/auth/v1/session", { headers: { cookie: `__Host-${COOKIE}=${secret}` } })).status, 200);
     expectError(await send(https, "/auth/v1/session", { headers: { cookie: `${COOKIE}=${secret}` } }), 401, "session_missing");
+  });
+
+  it("that a browser would refuse, because the page was opened over plain HTTP, is not set, and the link can still be used", async (t) => {
+    const id = await createUser(live, "admin", "lan@operator.example");
+    const token = await linkFor(live, id);
+    const plain = { host: "192.168.1.5:8080", origin: "http://192.168.1.5:8080", "sec-fetch-site": undefined };
+    const https = await startService(t, { environment: { PUBLIC_URL: "https://tanks.example.com/fuel", RATE_LIMIT: "0" } });
+    for (const [service, remedy] of [
+      [live, /Open it over https\..*PUBLIC_URL=http:\/\/192\.168\.1\.5:8080/],
+      [https, /Open https:\/\/tanks\.example\.com\/fuel instead/],
+    ] as const) {
+      for (const [path, body] of [
+        ["/auth/v1/sign-in", { email: "lan@operator.example" }],
+        ["/auth/v1/sign-in/inspect", { token }],
+        ["/auth/v1/session", { token }],
+      ] as const) {
+        const response = await new Browser(service, plain).send("POST", path, body);
+        assert.match(String(expectStatus(response, 403, "origin_not_allowed")["detail"]), remedy);
+        assert.equal(response.headers["set-cookie"], undefined);
+      }
+    }
+    await new Browser(live, { host: "tanks.example.com", origin: "https://tanks.example.com" }).signInWith(token);
+    const http = await startService(t, { environment: { PUBLIC_URL: "http://192.168.1.5:8080" } });
+    assert.doesNotMatch(await signIn(http, plain), /Secure/);
   });
 
   it("is new at every sign-in: one that was known before is not signed in, and ends", async () => {

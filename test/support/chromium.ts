@@ -12,11 +12,12 @@ const UNSAFE_FLAGS = ["--disable-web-security", "--allow-running-insecure-conten
 
 export const NO_BROWSER = `npm has no browser for ${process.platform} ${process.arch}: install Chromium, or name one in CHROMIUM`;
 
-export async function openBrowser(): Promise<Browser | undefined> {
+/** `flags` besides those that every test has. */
+export async function openBrowser(flags: readonly string[] = []): Promise<Browser | undefined> {
   const installed = installedBrowser();
-  if (installed !== undefined) return chromium.launch({ executablePath: installed, args: ["--no-sandbox"] });
+  if (installed !== undefined) return chromium.launch({ executablePath: installed, args: ["--no-sandbox", ...flags] });
   if (process.platform !== "linux" || process.arch !== "x64") return undefined;
-  const args = npmChromium.args.filter((word) => !UNSAFE_FLAGS.includes(word));
+  const args = [...npmChromium.args.filter((word) => !UNSAFE_FLAGS.includes(word)), ...flags];
   return chromium.launch({ executablePath: await npmChromium.executablePath(), args });
 }
 

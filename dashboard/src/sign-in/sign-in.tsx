@@ -9,7 +9,7 @@ import { Icon } from "../components/icon.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Loading, messageOf } from "../components/states.tsx";
 import { navigate, query } from "../location.ts";
-import { loadSession, ROLE_NAMES } from "../session.ts";
+import { loadSession, me, ROLE_NAMES } from "../session.ts";
 import { EmailForm } from "./email-form.tsx";
 import { keepReturn, takeReturn } from "./return-path.ts";
 
@@ -66,6 +66,9 @@ async function openLink(token: string | undefined, setStep: Go): Promise<void> {
   }
 }
 
+const COOKIE_REFUSED =
+  "Your browser has refused the cookie that signs you in. Allow cookies for this page, open it over https, and request another link.";
+
 /** Throws if it fails. */
 async function signIn(proof: SignInProof, setStep: Go): Promise<void> {
   const result = await api.auth.session.create(proof);
@@ -74,6 +77,7 @@ async function signIn(proof: SignInProof, setStep: Go): Promise<void> {
     return;
   }
   await loadSession();
+  if (me.value === undefined) throw new Error(COOKIE_REFUSED);
   navigate(takeReturn(query.value.get("return")), { replace: true });
 }
 
