@@ -228,7 +228,7 @@ export type FleetList = {
   readonly total_pages: number;
   /** Total number of items */
   readonly total_items: number;
-  /** The order of the fleet knows all readings until then; at most 60 seconds ago */
+  /** The order includes all readings stored before this time; at most 60 seconds ago */
   readonly as_of: string;
 };
 

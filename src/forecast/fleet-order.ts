@@ -9,7 +9,7 @@ const TANKS_PER_WRITE = 50;
 
 export type FleetOrderUpdate = { readonly isComplete: boolean; readonly scanned: number; readonly moved: number };
 
-/** Scans the whole fleet. After it the order knows all readings that were stored before. */
+/** Scans the whole fleet. After it the order includes all readings that were stored before it began. */
 export async function updateFleetOrder(
   store: FleetOrderReads & FleetOrderWrites,
   now: Instant,

@@ -86,7 +86,10 @@ export const schemas = {
     { description: "A tank and how urgently it needs a delivery" },
   ),
   FleetList: object(
-    { ...list.properties, as_of: instantField("The order of the fleet knows all readings until then; at most 60 seconds ago") },
+    {
+      ...list.properties,
+      as_of: instantField("The order includes all readings stored before this time; at most 60 seconds ago"),
+    },
     { description: "One page of the fleet, and how old its order is" },
   ),
 };
