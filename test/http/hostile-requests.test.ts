@@ -257,6 +257,22 @@ it("15 KB of the same in a header, a path or a parameter take little time", asyn
   add(tank, 200, read, "cookie", all("a=1; "), all(" ", "x"));
   add("/metrics", 401, {}, "authorization", `Bearer${all(" ")}`, `Bearer ${all("a ")}`, all("Bearer "));
   add("/docs", 200, {}, "accept-encoding", all(","), all(";"), all("br;q=0.", "1"), `br;q=0.${all("0", "x")}`, all(" ", "x"));
+  const token = "a".repeat(43);
+  for (const [page, status] of [
+    ["verify", 200],
+    ["unsubscribe", 404],
+  ] as const) {
+    add(
+      `/${page}?token=${token}`,
+      status,
+      {},
+      "accept-language",
+      all(" ", "x"),
+      `a${all(" ", "b")}`,
+      `a;${all(" ", "b")}`,
+      all(",;q="),
+    );
+  }
   add(
     "/manage/v1/customers/cus_moser",
     412,

@@ -75,11 +75,9 @@ const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character
 /** The first one, which is English, where none is preferred. */
 function acceptedLanguage(header = ""): Language {
   const ranges = header.split(",").map((part) => {
-    const [tag = "", quality = ""] = part
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*q=/);
-    return { tag, quality: quality === "" ? 1 : Number(quality) || 0 };
+    // Not by a regular expression: over many spaces, that takes the square of their number.
+    const [tag = "", weight = ""] = part.split(";", 2).map((item) => item.trim().toLowerCase());
+    return { tag, quality: weight.startsWith("q=") ? Number(weight.slice(2)) || 0 : 1 };
   });
   const qualityOf = (language: Language): number =>
     Math.max(0, ...ranges.filter(({ tag }) => tag.split("-")[0] === language).map(({ quality }) => quality));
