@@ -7,6 +7,8 @@ import type { Clock } from "../domain/instant.ts";
 import { RepeatedTask } from "../domain/repeated-task.ts";
 
 const CHECK_MS = 1000;
+/** Where composing fails for one recipient, for example because of damaged data, this recipient waits, and the others go on. */
+const RETRY_MS = 10 * 60_000;
 
 export type ComposerOptions = {
   readonly store: ComposeReads & ComposeWrites;
@@ -36,9 +38,22 @@ export class Composer {
   }
 
   async #composeDue(): Promise<void> {
-    const { store, settings, clock } = this.#options;
-    const next = await store.nextPlannedAt();
-    if (next === null || next > clock()) return;
-    while (!this.#task.isStopping && (await store.composeNotifications(settings, clock())));
+    const { store, clock } = this.#options;
+    while (!this.#task.isStopping) {
+      const next = await store.nextPlanned();
+      if (next === undefined || next.dueAt > clock() || !(await this.#composeFor(next.recipientId))) return;
+    }
+  }
+
+  async #composeFor(recipientId: string): Promise<boolean> {
+    const { store, settings, clock, observe } = this.#options;
+    try {
+      return await store.composeNotifications(recipientId, settings, clock());
+    } catch (error) {
+      if (hasCode(error, "store_unavailable")) throw error;
+      observe({ kind: "composing_failed", error });
+      await store.postponeNotifications(recipientId, clock() + RETRY_MS);
+      return true;
+    }
   }
 }

@@ -81,7 +81,7 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
   query_completed: ["trace", "a store query completed"],
   write_completed: ["trace", "a store write completed"],
   readings_ingested: ["trace", "readings were ingested"],
-  composing_failed: ["error", "planned notifications could not be composed; retrying"],
+  composing_failed: ["error", "notifications for a recipient could not be composed; retrying in ten minutes"],
   notifications_created: ["trace", "notifications were created"],
   notification_delivered: ["trace", "a notification was delivered"],
   notification_failed: ["warn", "a notification could not be delivered ({outcome})"],

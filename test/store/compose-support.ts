@@ -1,5 +1,6 @@
 // Owners, channels and the mail composed for them, on a store.
 
+import type { ComposeSettings } from "../../src/domain/alerts/compose.ts";
 import type { Customer, NotificationSettings } from "../../src/domain/customer.ts";
 import { DEFAULT_NOTIFICATION_SETTINGS } from "../../src/domain/customer.ts";
 import type { Mail } from "../../src/domain/mail/mail.ts";
@@ -41,10 +42,16 @@ export async function planned({ url }: Pick<Opened, "url">): Promise<number> {
   return Number((await runSql(url, "SELECT count(*) AS count FROM planned_notification"))[0]?.["count"]);
 }
 
+/** For the recipient whose notification is due first. */
+export async function composeNext(store: Store, now: number, settings: ComposeSettings = SETTINGS): Promise<boolean> {
+  const next = await store.nextPlanned();
+  return next !== undefined && next.dueAt <= now && store.composeNotifications(next.recipientId, settings, now);
+}
+
 /** Everything that is due; returns the number of steps. */
-export async function compose(store: Store, now: number): Promise<number> {
+export async function compose(store: Store, now: number, settings: ComposeSettings = SETTINGS): Promise<number> {
   let steps = 0;
-  while (await store.composeNotifications(SETTINGS, now)) steps++;
+  while (await composeNext(store, now, settings)) steps++;
   return steps;
 }
 

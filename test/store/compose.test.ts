@@ -5,11 +5,14 @@ import { suite, test } from "node:test";
 import { DEFAULT_ALERT_SETTINGS } from "../../src/domain/alerts/evaluate.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { customerIn, isGenuineToken } from "../../src/domain/unsubscribe.ts";
+import { Composer } from "../../src/notify/compose.ts";
 import { openStore } from "../../src/store/open.ts";
 import { at, command, executed } from "../support/commands.ts";
+import { until } from "../support/until.ts";
 import { putForecast } from "./alert-support.ts";
 import {
   compose,
+  composeNext,
   DAY,
   HOUR,
   MINUTE,
@@ -52,7 +55,7 @@ function composing(engine: Engine): void {
     const [first, second] = await mails(opened);
     assert.deepEqual([first?.event, first?.tankId, first?.alertIds.length], ["alert.opened", "t0", 1]);
     assert.deepEqual([second?.event, second?.tankId, second?.alertIds.length], ["alert.opened", null, 9]);
-    assert.equal(await store.composeNotifications(SETTINGS, NOON + HOUR), false);
+    assert.equal(await composeNext(store, NOON + HOUR), false);
   });
 
   test("tanks that are low at the same time are one mail", async (t) => {
@@ -115,7 +118,7 @@ function composing(engine: Engine): void {
     await putOwner(opened.store, "a", ["t1"]);
     await putMailChannel(opened.store);
     await measure(opened.store, 10, NOON, "t1");
-    const step = () => opened.store.composeNotifications({ publicUrl: null }, NOON + 6 * SECOND);
+    const step = () => composeNext(opened.store, NOON + 6 * SECOND, { publicUrl: null });
     assert.deepEqual([await step(), await step(), await step()], [true, true, false]);
     assert.deepEqual(
       (await mails(opened)).map(({ to }) => to),
@@ -278,6 +281,29 @@ function composing(engine: Engine): void {
     assert.deepEqual([await mails(opened), await planned(opened)], [[], 0]);
   });
 
+  test("where data of a recipient is damaged, others get their mail, and this one later", async (t) => {
+    const opened = await engine.open(t);
+    const { store, url } = opened;
+    await putMailChannel(store);
+    await putOwner(store, "a", ["t1"]);
+    await measure(store, 10, NOON, "t1");
+    await runSql(url, "UPDATE channel SET quiet_hours = '{'");
+    const failed: string[] = [];
+    const observe = ({ kind }: { readonly kind: string }) => void failed.push(kind);
+    const composer = new Composer({ store, settings: SETTINGS, clock: () => NOON + 6 * SECOND, observe });
+    t.after(() => composer.stop());
+    await until("both are tried", async () => failed.length > 0 && (await mails(opened)).length > 0);
+    await composer.stop();
+    assert.deepEqual(failed, ["composing_failed"]);
+    const recipients = async () => (await mails(opened)).map(({ to }) => to);
+    assert.deepEqual(await recipients(), ["a@customers.example"]);
+    await runSql(url, "UPDATE channel SET quiet_hours = NULL");
+    await compose(store, NOON + 5 * MINUTE);
+    assert.deepEqual(await recipients(), ["a@customers.example"]);
+    await compose(store, NOON + 11 * MINUTE);
+    assert.deepEqual(await recipients(), ["a@customers.example", "dispatch@operator.example"]);
+  });
+
   test("more than 1,000 tanks that are low at once are one mail with their number and the most urgent, also after a crash", async (t) => {
     const opened = await engine.open(t);
     const { store, reopen } = opened;
@@ -286,7 +312,7 @@ function composing(engine: Engine): void {
     await putMailChannel(store);
     await measure(store, 10, NOON, ...tanks.slice(5));
     await measure(store, 3, NOON, ...tanks.slice(0, 5));
-    assert.equal(await store.composeNotifications(SETTINGS, NOON + 6 * SECOND), true);
+    assert.equal(await composeNext(store, NOON + 6 * SECOND), true);
     await store.close();
     const other = await reopen();
     assert.equal(await compose(other, NOON + 7 * SECOND), 5, "500 of a recipient in a step");

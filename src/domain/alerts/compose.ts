@@ -6,11 +6,13 @@ import type { Instant } from "../instant.ts";
 export type ComposeSettings = { readonly publicUrl: string | null };
 
 export interface ComposeReads {
-  /** When the next planned notification is due. */
-  nextPlannedAt(): Promise<Instant | null>;
+  /** The recipient whose planned notification is due first, and when that is; undefined where none is planned. */
+  nextPlanned(): Promise<{ readonly recipientId: string; readonly dueAt: Instant } | undefined>;
 }
 
 export interface ComposeWrites {
-  /** For one recipient. False: nothing was due. */
-  composeNotifications(settings: ComposeSettings, now: Instant): Promise<boolean>;
+  /** What is due for this recipient, or a part of it. False: nothing was due. */
+  composeNotifications(recipientId: string, settings: ComposeSettings, now: Instant): Promise<boolean>;
+  /** What is due for this recipient before then is due then. */
+  postponeNotifications(recipientId: string, until: Instant): Promise<void>;
 }

@@ -34,14 +34,19 @@ const WINDOW_MS = 10 * 60_000;
 /** In one transaction. More of them are collected in a draft, in several transactions. */
 const MAX_ROWS = 500;
 
-export async function composeNotifications(tx: StoreTransaction, settings: ComposeSettings, now: Instant): Promise<boolean> {
+export async function composeNotifications(
+  tx: StoreTransaction,
+  recipientId: string,
+  settings: ComposeSettings,
+  now: Instant,
+): Promise<boolean> {
   await tx.lockAlerts();
-  const recipientId = await tx.firstDueRecipient(now);
-  if (recipientId === undefined) return false;
   const planned = await tx.plannedFor(recipientId, now + COLLECT_MS, MAX_ROWS + 1);
   const rows = planned.slice(0, MAX_ROWS);
   const [first] = rows;
-  const recipient = first && (await activeRecipient(tx, first));
+  // Another process has composed it meanwhile.
+  if (first === undefined || first.due_at > now) return false;
+  const recipient = await activeRecipient(tx, first);
   const isNotConfigured = recipient?.customer !== undefined && settings.publicUrl === null;
   if (recipient?.channel?.type === "webhook") await createWebhooks(tx, recipient.channel, rows, now);
   else if (recipient === undefined || isNotConfigured) await dropMail(tx, recipientId, rows);
@@ -51,6 +56,12 @@ export async function composeNotifications(tx: StoreTransaction, settings: Compo
     else await collectMail(tx, recipient, rows, planned.length > rows.length, settings, now);
   }
   return true;
+}
+
+export async function postponeNotifications(tx: StoreTransaction, recipientId: string, until: Instant): Promise<void> {
+  await tx.lockAlerts();
+  const planned = await tx.plannedFor(recipientId, until, MAX_ROWS);
+  await tx.postponePlanned(idsOf(planned), until);
 }
 
 /** Who is notified: a customer or a channel. */

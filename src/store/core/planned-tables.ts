@@ -17,12 +17,6 @@ export const UNSUBSCRIBE_SECRET = "unsubscribe_secret";
 
 export function plannedTables(prepare: Prepare) {
   return {
-    async firstDueRecipient(now: Instant): Promise<string | undefined> {
-      const sql = "SELECT recipient FROM planned_notification WHERE due_at <= $1 ORDER BY due_at, id LIMIT 1"; // planned_notification_due
-      const [row] = await prepare(sql)(now);
-      return row && String(row[0]);
-    },
-
     async plannedFor(recipient: string, dueBy: Instant, limit: number): Promise<readonly PlannedNotification[]> {
       const rows = await prepare(
         `SELECT ${PLANNED_FIELDS.join(", ")} FROM planned_notification WHERE recipient = $1 AND due_at <= $2

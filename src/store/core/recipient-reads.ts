@@ -8,11 +8,14 @@ import type { Prepare } from "./reads.ts";
 import { VERIFICATION_BY_HASH, verificationOf } from "./verification-tables.ts";
 
 export function recipientReads(prepare: Prepare): RecipientReads & ComposeReads {
-  const nextPlanned = prepare("SELECT due_at FROM planned_notification ORDER BY due_at, id LIMIT 1"); // planned_notification_due
+  const nextPlanned = prepare("SELECT recipient, due_at FROM planned_notification ORDER BY due_at, id LIMIT 1"); // planned_notification_due
   const verification = prepare(VERIFICATION_BY_HASH);
   const serviceState = prepare("SELECT value FROM service_state WHERE name = $1");
   return {
-    nextPlannedAt: async () => ((await nextPlanned())[0]?.[0] ?? null) as Instant | null,
+    async nextPlanned() {
+      const [row] = await nextPlanned();
+      return row && { recipientId: String(row[0]), dueAt: row[1] as Instant };
+    },
     verification: async (hash) => (await verification(hash)).map(verificationOf)[0],
     async unsubscribeSecret() {
       const [row] = await serviceState(UNSUBSCRIBE_SECRET);

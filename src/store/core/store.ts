@@ -99,6 +99,7 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     tanksDue: written("tanksDue"),
     evaluateTank: written("evaluateTank"),
     composeNotifications: written("composeNotifications"),
+    postponeNotifications: written("postponeNotifications"),
     updateSortKeys: written("updateSortKeys"),
     putForecasts: written("putForecasts"),
     putFleetOrderState: written("putFleetOrderState"),

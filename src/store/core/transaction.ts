@@ -166,7 +166,6 @@ export interface StoreTransaction extends Lookups {
 
   // Planned notifications
 
-  firstDueRecipient(now: Instant): Promise<string | undefined>;
   /** By when they are due. */
   plannedFor(recipient: string, dueBy: Instant, limit: number): Promise<readonly PlannedNotification[]>;
   removePlanned(ids: readonly string[]): Promise<void>;

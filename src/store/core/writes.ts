@@ -6,7 +6,7 @@ import { planCustomerImport, planDeviceImport, planTankImport } from "../../doma
 import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "../../domain/records.ts";
 import { type EngineTransaction, REPAIRS } from "../check/check.ts";
 import { executeCommand } from "./commands.ts";
-import { composeNotifications } from "./compose.ts";
+import { composeNotifications, postponeNotifications } from "./compose.ts";
 import { claimNotifications, endPending, recordDeliveries, removeOldNotifications, reviewPending } from "./deliveries.ts";
 import { putFleetOrderState, updateSortKeys } from "./fleet-order.ts";
 import { putForecasts } from "./forecasts.ts";
@@ -31,6 +31,7 @@ const WRITES = {
   tanksDue,
   evaluateTank,
   composeNotifications,
+  postponeNotifications,
   updateSortKeys,
   putForecasts,
   putFleetOrderState,

@@ -140,6 +140,7 @@ const WRITES_OF_JOBS: ReadonlySet<WriteName> = new Set([
   "reviewPending",
   "removeOldNotifications",
   "composeNotifications",
+  "postponeNotifications",
   "updateSortKeys",
   "putForecasts",
   "putFleetOrderState",
