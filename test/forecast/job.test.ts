@@ -119,6 +119,34 @@ function forecastJob(engine: Engine): void {
     },
   );
 
+  job("a forecast is computed again after any change that it depends on, and only then", engine, async ({ store }) => {
+    await putCustomers(store, customer("a"));
+    await putTanks(store, tank("one", "a"));
+    await ingest(store, ...falling("one", 50, 1, 30));
+    await store.updateSortKeys(["one"], NOW);
+    const compute = () =>
+      computeOutdated({ store, clock: () => NOW, everyMs: 0, isStopping: () => false, compute: computeForecast });
+    await compute();
+    const before = await forecastOf(store, "one");
+    assert.equal(before.use_per_day?.unit, "liters");
+    for (const [fields, isOutdated] of [
+      [{ name: "Hall 3", location: { city: "Bonn", longitude: 7.1 } }, false],
+      [{ capacity_unit: "gallons" }, true],
+      [{ capacity: 5400 }, true],
+      [{ location: { latitude: 50.7 } }, true],
+      [{ use_case: "industrial" }, true],
+      [{ min_fill_alert_percentage: 30 }, true],
+    ] as const) {
+      await executed(store, command.changeTank("one", fields), at(NOW + 1));
+      assert.equal((await store.outdatedForecasts(1)).length, Number(isOutdated), JSON.stringify(fields));
+      await compute();
+      assert.ok(await isComputed(store));
+    }
+    const { use_per_day } = await forecastOf(store, "one");
+    assert.equal(use_per_day?.unit, "gallons");
+    assert.ok(Math.abs((use_per_day?.volume ?? 0) - 54) < 5, JSON.stringify(use_per_day));
+  });
+
   job("of two processes one keeps the order; when it stops, the other does", engine, async ({ store, reopen }, startJob) => {
     const other = await reopen();
     await putCustomers(store, customer("a"));

@@ -17,16 +17,24 @@ const FLEET_LISTS = [
 ];
 const STATE = "fleet_order";
 
-export async function updateSortKeys(tx: StoreTransaction, tankIds: readonly string[], at: Instant): Promise<void> {
+/** `outdated`: tanks whose forecasts are to be computed again, whatever their readings. */
+export async function updateSortKeys(
+  tx: StoreTransaction,
+  tankIds: readonly string[],
+  at: Instant,
+  outdated: ReadonlySet<string> = new Set(),
+): Promise<void> {
   if (tankIds.length === 0) return;
   await tx.lockLists();
-  await writeSortKeys(tx, await tx.fleetTanks(tankIds), (tank) => keptForecast(tank, at));
+  await writeSortKeys(tx, await tx.fleetTanks(tankIds), (tank) => keptForecast(tank, at, outdated.has(tank.id)));
 }
 
 /** For repairs: without the rank indexes, which are checked after the tanks. The forecast is computed again. */
 export async function resetSortKeys(tx: StoreTransaction, tankIds: readonly string[]): Promise<void> {
   const tanks = await tx.fleetTanks(tankIds);
-  const rows = tanks.map((tank) => rowOf(tank, ({ stored, ...own }) => keptForecast({ ...own, stored: undefined }, Date.now())));
+  const rows = tanks.map((tank) =>
+    rowOf(tank, ({ stored, ...own }) => keptForecast({ ...own, stored: undefined }, Date.now(), true)),
+  );
   await tx.removeForecasts(tankIds);
   await tx.putForecasts(rows.filter((row) => row !== undefined));
 }
@@ -55,11 +63,12 @@ function rowOf(tank: FleetTank, changed: (tank: FleetTank) => Changed): Forecast
 }
 
 /** The forecast stays, until there is another. */
-function keptForecast({ threshold, latest, stored }: FleetTank, at: Instant): Changed {
+function keptForecast({ threshold, latest, stored }: FleetTank, at: Instant, isOutdated: boolean): Changed {
   if (latest === null) return { outdatedSince: null, computedAt: null, forecast: null };
   const forecast = stored?.forecast ?? null;
   const computedAt = forecast === null ? null : (stored?.computedAt ?? null);
   const isSame =
+    !isOutdated &&
     computedAt !== null &&
     computedAt > at - FORECAST_MS &&
     stored?.at === latest.created_at &&

@@ -51,10 +51,13 @@ export async function writeTanks(
   await tx.addTankCounts(tankCountDeltas(listed));
   await tx.setThresholds(changedThresholds(changes));
   await tx.moveAlerts(newOwners(changes));
+  const outdated = new Set(changes.filter(changesForecast).map(({ id }) => id));
+  const updated = changes.filter((change) => changesSortKeys(change) || outdated.has(change.id));
   await updateSortKeys(
     tx,
-    changes.filter(changesSortKeys).map(({ id }) => id),
+    updated.map(({ id }) => id),
     context.at,
+    outdated,
   );
   tx.alertChecks.add(alerted);
   const devices = await lookupsOn(tx).devices(affectedDevices(changes));
@@ -116,6 +119,15 @@ function changesAlerts({ before, after }: Change<TankState>): boolean {
 function changesSortKeys({ before, after }: Change<TankState>): boolean {
   const fields = ({ tank, deleted }: TankState) => [deleted, tank.min_fill_alert_percentage, tank.owner_id];
   return before === undefined || !isDeepStrictEqual(fields(before), fields(after));
+}
+
+/** What `computeForecast` reads of the tank. */
+function changesForecast({ before, after }: Change<TankState>): boolean {
+  const fields = ({ tank }: TankState) => {
+    const { capacity, capacity_unit, use_case, location, min_fill_alert_percentage } = tank;
+    return [capacity, capacity_unit, use_case, location.latitude, min_fill_alert_percentage];
+  };
+  return before !== undefined && !isDeepStrictEqual(fields(before), fields(after));
 }
 
 function newOwners(changes: readonly Change<TankState>[]): Map<string, string> {
