@@ -22,11 +22,11 @@ import { createIngest, ingestFrom } from "./ingest/ingest.ts";
 import { inTurns } from "./ingest/turns.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
 import { Composer } from "./notify/compose.ts";
-import { type Delivery, startDelivery } from "./notify/delivery.ts";
+import { type NotificationService, startNotificationService } from "./notify/notification-service.ts";
 import { cached } from "./observe/cached.ts";
-import { deliveryReport } from "./observe/delivery-report.ts";
 import { fleetMetrics, forecastMetrics } from "./observe/fleet-metrics.ts";
 import { type MetricsCollector, openMetrics } from "./observe/metrics.ts";
+import { notificationReport } from "./observe/notification-report.ts";
 import type { MetricsReport } from "./observe/report.ts";
 import { openStore } from "./store/open.ts";
 import { VERSION } from "./version.ts";
@@ -63,11 +63,11 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { metrics = openMetrics(), limits = localLimits(clock), socketDescriptor, worker = 1 } = options;
   const startedAt = performance.now();
   const observe = metrics.withCounters(log);
-  let delivery: Delivery | undefined;
+  let notificationService: NotificationService | undefined;
   let forecasts: ForecastJob | undefined;
   function observeStore(event: Event): void {
     observe(event);
-    if (event.kind === "notifications_created") delivery?.wake();
+    if (event.kind === "notifications_created") notificationService?.wake();
     if (event.kind === "write_completed" && event.write === "ingest") forecasts?.wake();
   }
   const store = await openStore(config.databaseUrl, observeStore, storeSettings(config));
@@ -75,7 +75,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const turns = new Turns();
   const ingest = inTurns(createIngest(store, clock, observe), turns);
   const fleetReport = fleetMetrics(store, clock);
-  const notifications = deliveryReport(store, missingForMail(config), clock);
+  const notifications = notificationReport(store, missingForMail(config), clock);
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
   let sweep: AlertSweep | undefined;
@@ -83,17 +83,17 @@ export async function startApp(options: AppOptions): Promise<App> {
   const management = new ManagementService(store, clock, managementSettings(config));
   const signIn = new SignInService({
     ...{ management, limits, isLimited: config.rateLimit !== 0, observe },
-    sendMail: async (id, mail) => delivery?.sendMail(id, mail) ?? { status: null, error: "the service is starting" },
+    sendMail: async (id, mail) => notificationService?.sendMail(id, mail) ?? { status: null, error: "the service is starting" },
     noteSeen: (customerId) => lastSeen.note(customerId),
   });
 
   async function closeAll(): Promise<void> {
     // Beside the others, which take up to as long.
-    const delivered = delivery?.stop(STOP_MS - RECORD_MS);
+    const notificationsStopped = notificationService?.stop(STOP_MS - RECORD_MS);
     await server?.close();
     await signIn.stop();
     await mqtt?.stop();
-    await Promise.all([composer?.stop(), sweep?.stop(), forecasts?.stop(), lastSeen.stop(), delivered]);
+    await Promise.all([composer?.stop(), sweep?.stop(), forecasts?.stop(), lastSeen.stop(), notificationsStopped]);
     await store.close();
     metrics.close();
   }
@@ -117,7 +117,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     const address = { port: config.port, host: await numericHost(config.host) };
     await server.listen(socketDescriptor === undefined ? address : { ...address, ...{ fd: socketDescriptor } });
     mqtt = await openMqtt({ config, reads: store, ingest, limits, observe, clock, worker });
-    delivery = startDelivery({
+    notificationService = startNotificationService({
       ...{ store, clock, observe, mail: config, webhookAllow: config.webhookAllow, version: VERSION },
       ...{ missing: missingForMail(config), isReporting: worker === 1 },
     });

@@ -15,7 +15,7 @@ import { ProgressBar, print, say } from "./output.ts";
 
 const PROGRESS_INTERVAL_MS = 1000;
 /** How long readings in transit at the end may take. */
-const DELIVERY_TIMEOUT_MS = 30_000;
+const SEND_TIMEOUT_MS = 30_000;
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 export const simulate: CliCommand = {
@@ -123,7 +123,7 @@ function endAfter(durationMs: number | undefined) {
   const stop = (): void => {
     if (stopping.signal.aborted) return;
     stopping.abort();
-    timers.push(setTimeout(() => aborting.abort(), DELIVERY_TIMEOUT_MS));
+    timers.push(setTimeout(() => aborting.abort(), SEND_TIMEOUT_MS));
   };
   const onSignal = (): void => (stopping.signal.aborted ? aborting.abort() : stop());
   if (durationMs !== undefined) timers.push(setTimeout(stop, durationMs));

@@ -2,7 +2,7 @@
 // No event carries a query string or a body. Where a client put a secret into a path, an id or a name, the log masks it.
 
 import type { ChannelType } from "./alerts/channel.ts";
-import type { RecipientType } from "./alerts/delivery.ts";
+import type { RecipientType } from "./alerts/notification-queue.ts";
 import type { ErrorCode } from "./errors.ts";
 
 /** Where readings arrived: over HTTP, at the embedded MQTT endpoint (`--mqtt`), or from an external broker (`MQTT_URL`). */

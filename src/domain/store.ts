@@ -5,7 +5,7 @@
 //   and pending readings are released in the transaction that makes them storable.
 
 import type { ComposeReads, ComposeWrites } from "./alerts/compose.ts";
-import type { DeliveryReads, DeliveryWrites } from "./alerts/delivery.ts";
+import type { NotificationQueueReads, NotificationQueueWrites } from "./alerts/notification-queue.ts";
 import type { AlertReads } from "./alerts/reads.ts";
 import type { SweepWrites } from "./alerts/sweep.ts";
 import type { AuditContext } from "./audit.ts";
@@ -110,7 +110,7 @@ export interface Maintenance {
   scratchCopy(progress: Progress): Promise<Store>;
 }
 
-type AlertJobs = SweepWrites & ComposeReads & ComposeWrites & DeliveryReads & DeliveryWrites;
+type AlertJobs = SweepWrites & ComposeReads & ComposeWrites & NotificationQueueReads & NotificationQueueWrites;
 
 type ForecastJobs = FleetOrderReads & FleetOrderWrites & ForecastWrites;
 

@@ -2,7 +2,7 @@
 // whether an address is known: the response is sent before the address is looked up.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AttemptResult } from "../domain/alerts/delivery.ts";
+import type { AttemptResult } from "../domain/alerts/notification-queue.ts";
 import type { SignInProof } from "../domain/commands/command.ts";
 import type { SignInMail } from "../domain/commands/sign-in.ts";
 import { RequestError } from "../domain/errors.ts";

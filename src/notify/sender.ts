@@ -2,24 +2,24 @@
 // on one database. Every destination has a queue and a limit of its own, so that a slow receiver holds up nobody else.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { MAIL_DESTINATION } from "../domain/alerts/notification.ts";
 import {
   ATTEMPT_MS,
+  type AttemptRecord,
   type AttemptResult,
   type ClaimedNotification,
-  type DeliveryReads,
-  type DeliveryRecord,
-  type DeliveryWrites,
   type DisabledChannel,
   givenBack,
   givenUp,
   LEASE_MS,
+  type NotificationQueueReads,
+  type NotificationQueueWrites,
   type PendingDestination,
-  type RecordedDeliveries,
+  type RecordedAttempts,
   recipientType,
   recordOf,
   type SendingChannel,
-} from "../domain/alerts/delivery.ts";
-import { MAIL_DESTINATION } from "../domain/alerts/notification.ts";
+} from "../domain/alerts/notification-queue.ts";
 import { hasCode } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
@@ -49,7 +49,7 @@ export type NotificationTransport = {
 };
 
 type Options = {
-  readonly store: Pick<DeliveryReads, "pendingDestinations"> & DeliveryWrites;
+  readonly store: Pick<NotificationQueueReads, "pendingDestinations"> & NotificationQueueWrites;
   readonly webhooks: NotificationTransport;
   /** Undefined: no mail is sent; it stays pending. */
   readonly mail: NotificationTransport | undefined;
@@ -58,7 +58,7 @@ type Options = {
 };
 
 /** From its claim until its result is recorded. */
-type Delivery = {
+type OutgoingNotification = {
   readonly notification: ClaimedNotification;
   readonly channel: SendingChannel | undefined;
   /** Why it must not be sent. */
@@ -72,7 +72,7 @@ type Delivery = {
 type Destination = {
   readonly name: string;
   readonly transport: NotificationTransport;
-  readonly waiting: Delivery[];
+  readonly waiting: OutgoingNotification[];
   underWay: number;
   claimLimit: number;
   claimedAt: number;
@@ -80,11 +80,11 @@ type Destination = {
   mayHaveMore: boolean;
 };
 
-type Result = { readonly delivery: Delivery; readonly record: DeliveryRecord };
+type Result = { readonly outgoing: OutgoingNotification; readonly record: AttemptRecord };
 
 export class NotificationSender {
   readonly #options: Options;
-  readonly #deliveries = new Map<string, Delivery>();
+  readonly #outgoing = new Map<string, OutgoingNotification>();
   /** Those with something waiting or under way; the one that was served last is the last. */
   readonly #destinations = new Map<string, Destination>();
   readonly #poll: NodeJS.Timeout;
@@ -121,7 +121,7 @@ export class NotificationSender {
     const timer = setTimeout(() => this.#interrupt(), milliseconds);
     await this.#claiming;
     for (const { waiting } of this.#destinations.values()) {
-      for (const delivery of waiting.splice(0)) this.#finish({ delivery, record: givenBack(delivery.notification) });
+      for (const outgoing of waiting.splice(0)) this.#finish({ outgoing, record: givenBack(outgoing.notification) });
     }
     await Promise.all(this.#attempts);
     clearTimeout(timer);
@@ -194,7 +194,7 @@ export class NotificationSender {
     const from = wanted.findIndex(({ name }) => name >= this.#nextInTurn);
     const rotated = from < 0 ? wanted : [...wanted.slice(from), ...wanted.slice(0, from)];
     const ordered = rotated.toSorted((a, b) => Number(a.underWay > 0) - Number(b.underWay > 0));
-    let room = MAX_IN_HAND - this.#deliveries.size;
+    let room = MAX_IN_HAND - this.#outgoing.size;
     const chosen = ordered.filter(({ claimLimit }) => {
       const fits = room > 0;
       if (fits) room -= claimLimit;
@@ -205,18 +205,18 @@ export class NotificationSender {
     return chosen;
   }
 
-  #enqueue(destination: Destination, claimed: Pick<Delivery, "notification" | "channel" | "unwanted">): void {
+  #enqueue(destination: Destination, claimed: Pick<OutgoingNotification, "notification" | "channel" | "unwanted">): void {
     const { id, lease } = claimed.notification;
     const startUntil = destination.claimedAt + MAX_WAIT_MS;
-    const own = this.#deliveries.get(id);
+    const own = this.#outgoing.get(id);
     if (own !== undefined) {
       own.lease = lease;
       own.startUntil = startUntil;
       return;
     }
-    const delivery = { ...claimed, lease, startUntil };
-    this.#deliveries.set(id, delivery);
-    destination.waiting.push(delivery);
+    const outgoing = { ...claimed, lease, startUntil };
+    this.#outgoing.set(id, outgoing);
+    destination.waiting.push(outgoing);
   }
 
   /** In turns. A destination that is served moves to the end, where this loop finds it again. */
@@ -238,19 +238,19 @@ export class NotificationSender {
   }
 
   #startNext(destination: Destination): void {
-    const delivery = destination.waiting.shift();
-    if (delivery === undefined) return;
-    const { notification, channel, unwanted, startUntil } = delivery;
+    const outgoing = destination.waiting.shift();
+    if (outgoing === undefined) return;
+    const { notification, channel, unwanted, startUntil } = outgoing;
     if (performance.now() > startUntil) {
       destination.claimLimit = destination.transport.concurrency;
-      this.#finish({ delivery, record: givenBack(notification) });
+      this.#finish({ outgoing, record: givenBack(notification) });
     } else if (unwanted !== undefined) {
-      this.#finish({ delivery, record: givenUp(notification, this.#options.clock(), unwanted) });
+      this.#finish({ outgoing, record: givenUp(notification, this.#options.clock(), unwanted) });
     } else if (notification.channel_id !== null && channel?.state !== "active") {
-      this.#finish({ delivery, record: givenUp(notification, this.#options.clock()) });
+      this.#finish({ outgoing, record: givenUp(notification, this.#options.clock()) });
     } else {
       destination.underWay++;
-      const attempt = this.#attempt(destination, delivery).finally(() => {
+      const attempt = this.#attempt(destination, outgoing).finally(() => {
         this.#attempts.delete(attempt);
         this.#startAfter(destination);
       });
@@ -259,9 +259,9 @@ export class NotificationSender {
     if (destination.mayHaveMore && destination.waiting.length < destination.transport.concurrency) this.wake();
   }
 
-  async #attempt(destination: Destination, delivery: Delivery): Promise<void> {
+  async #attempt(destination: Destination, outgoing: OutgoingNotification): Promise<void> {
     const { clock, observe } = this.#options;
-    const { notification, channel } = delivery;
+    const { notification, channel } = outgoing;
     const at = clock();
     const startedAt = performance.now();
     const result = await destination.transport.send(notification, channel).catch((error: unknown): AttemptResult => {
@@ -272,7 +272,7 @@ export class NotificationSender {
     const attempt = { at, status, duration_ms: Math.round(performance.now() - startedAt), error };
     const record =
       this.#isInterrupted && error !== null ? givenBack(notification) : recordOf(notification, attempt, result, Math.random());
-    this.#finish({ delivery, record });
+    this.#finish({ outgoing, record });
   }
 
   /** An attempt has ended. */
@@ -306,9 +306,9 @@ export class NotificationSender {
   /** False while the database is unavailable. A result that cannot be recorded is left out: it does not hold up the others. */
   async #record(results: readonly Result[]): Promise<boolean> {
     const { store, clock, observe } = this.#options;
-    const records = results.map(({ delivery, record }) => ({ ...record, lease: delivery.lease }));
+    const records = results.map(({ outgoing, record }) => ({ ...record, lease: outgoing.lease }));
     try {
-      this.#recorded(results, await store.recordDeliveries(records, clock()));
+      this.#recorded(results, await store.recordAttempts(records, clock()));
       return true;
     } catch (error) {
       if (hasCode(error, "store_unavailable")) return false;
@@ -316,23 +316,23 @@ export class NotificationSender {
         const middle = results.length >> 1;
         return (await this.#record(results.slice(0, middle))) && (await this.#record(results.slice(middle)));
       }
-      for (const { record } of results) this.#deliveries.delete(record.id);
+      for (const { record } of results) this.#outgoing.delete(record.id);
       observe({ kind: "delivery_failed", error });
       return true;
     }
   }
 
-  #recorded(results: readonly Result[], { recorded, disabled }: RecordedDeliveries): void {
-    for (const { delivery, record } of results) {
-      this.#deliveries.delete(record.id);
-      if (recorded.has(record.id)) this.#report(delivery, record);
+  #recorded(results: readonly Result[], { recorded, disabled }: RecordedAttempts): void {
+    for (const { outgoing, record } of results) {
+      this.#outgoing.delete(record.id);
+      if (recorded.has(record.id)) this.#report(outgoing, record);
     }
     for (const channel of disabled) this.#reportDisabled(channel);
-    const hasRoom = this.#isCrowded && this.#deliveries.size <= MAX_IN_HAND / 2;
+    const hasRoom = this.#isCrowded && this.#outgoing.size <= MAX_IN_HAND / 2;
     if (disabled.length > 0 || hasRoom) this.wake();
   }
 
-  #report({ notification, channel }: Delivery, { id, state, attempts }: DeliveryRecord): void {
+  #report({ notification, channel }: OutgoingNotification, { id, state, attempts }: AttemptRecord): void {
     const attempt = attempts.length > notification.attempts.length ? attempts.at(-1) : undefined;
     if (state === "pending" && attempt === undefined) return;
     const { observe } = this.#options;

@@ -1,7 +1,7 @@
 // The thread that sends webhooks, seen from the serving thread.
 
 import { Worker } from "node:worker_threads";
-import type { AttemptResult } from "../domain/alerts/delivery.ts";
+import type { AttemptResult } from "../domain/alerts/notification-queue.ts";
 import type { Webhook, WebhookSettings } from "./webhook.ts";
 import type { Call, Reply } from "./webhook-thread.ts";
 

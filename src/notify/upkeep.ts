@@ -1,12 +1,12 @@
 // What is done with notifications once a minute: old ones are removed, mail expires, and what is wrong is logged.
 
 import {
-  type DeliveryReads,
-  type DeliveryWarning,
-  type DeliveryWrites,
-  deliveryWarnings,
+  type NotificationQueueReads,
+  type NotificationQueueWrites,
+  type NotificationWarning,
+  notificationWarnings,
   type RecipientType,
-} from "../domain/alerts/delivery.ts";
+} from "../domain/alerts/notification-queue.ts";
 import { hasCode } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
@@ -15,7 +15,7 @@ import { RepeatedTask } from "../domain/repeated-task.ts";
 const UPKEEP_MS = 60_000;
 
 export type UpkeepOptions = {
-  readonly store: DeliveryReads & DeliveryWrites;
+  readonly store: NotificationQueueReads & NotificationQueueWrites;
   readonly clock: Clock;
   readonly observe: Observe;
   /** Settings of mail that are not set. */
@@ -29,7 +29,7 @@ export class Upkeep {
   readonly #options: UpkeepOptions;
   readonly #task: RepeatedTask;
   /** Warnings that were logged and still hold. */
-  #reported: ReadonlySet<DeliveryWarning["code"]> = new Set();
+  #reported: ReadonlySet<NotificationWarning["code"]> = new Set();
 
   constructor(options: UpkeepOptions) {
     this.#options = options;
@@ -57,10 +57,10 @@ export class Upkeep {
   /** Once when it begins; the metrics have the rest. */
   async #report(): Promise<void> {
     const { store, clock, observe, missing } = this.#options;
-    const counts = await store.deliveryCounts();
+    const counts = await store.notificationCounts();
     const now = clock();
-    const codes = new Set(deliveryWarnings(counts, missing, now).map(({ code }) => code));
-    const isNew = (code: DeliveryWarning["code"]): boolean => codes.has(code) && !this.#reported.has(code);
+    const codes = new Set(notificationWarnings(counts, missing, now).map(({ code }) => code));
+    const isNew = (code: NotificationWarning["code"]): boolean => codes.has(code) && !this.#reported.has(code);
     if (isNew("mail_not_configured")) observe({ kind: "mail_not_configured", missing: missing.join(", ") });
     if (isNew("notifications_delayed")) {
       const oldestSeconds = Math.floor((now - (counts.oldestPendingAt ?? now)) / 1000);

@@ -3,7 +3,7 @@
 
 import { type Dispatcher, Pool } from "undici";
 import type { ChannelSecrets } from "../domain/alerts/channel.ts";
-import { ATTEMPT_MS, MAX_WEBHOOKS } from "../domain/alerts/delivery.ts";
+import { ATTEMPT_MS, MAX_WEBHOOKS } from "../domain/alerts/notification-queue.ts";
 import { signatureHeaders } from "../domain/alerts/webhook-signature.ts";
 import { errorInWebhookUrl, type WebhookAllow } from "../domain/alerts/webhook-url.ts";
 import type { Clock } from "../domain/instant.ts";

@@ -2,7 +2,7 @@
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Registry } from "prom-client";
-import { RECIPIENT_TYPES } from "../domain/alerts/delivery.ts";
+import { RECIPIENT_TYPES } from "../domain/alerts/notification-queue.ts";
 import { type Event, INGEST_SOURCES, type Observe } from "../domain/events.ts";
 import { type Metric, type MetricsReport, prometheusText } from "./report.ts";
 

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../domain/errors.ts";
 import type { Message } from "./messages.ts";
-import type { DeliveryResult, MessageTransport } from "./simulation.ts";
+import type { MessageTransport, SendResult } from "./simulation.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const MIN_RETRY_DELAY_MS = 100;
@@ -77,7 +77,7 @@ export function httpTransport(send: HttpClient): MessageTransport {
       const response = await send({ ...requestFor(messages), method: "POST", onRetry: () => onResend(readings), abort });
       const { results } = response.body;
       if (response.status !== 200 || !Array.isArray(results)) throw unexpectedResponse(response, "sending readings");
-      return results as DeliveryResult[];
+      return results as SendResult[];
     },
     close: async () => {},
   };

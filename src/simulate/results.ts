@@ -4,7 +4,7 @@
 import { formatInstant, type Instant, parseInstant } from "../domain/instant.ts";
 import type { Fleet } from "./fleet.ts";
 import { forEachConcurrently, type HttpClient, unexpectedResponse } from "./http.ts";
-import type { DeliveryResult, Observer } from "./simulation.ts";
+import type { Observer, SendResult } from "./simulation.ts";
 
 const MAX_REASONS = 5;
 
@@ -67,7 +67,7 @@ export class Tally implements Observer {
     this.#counts.undelivered += readings;
   }
 
-  result(number: number, { status, reason = "" }: DeliveryResult): void {
+  result(number: number, { status, reason = "" }: SendResult): void {
     this.#counts.acknowledged++;
     if (status !== "acknowledged") this.#counts[status]++;
     if (status === "rejected" && this.#reasons.size < MAX_REASONS) this.#reasons.add(reason);

@@ -12,7 +12,7 @@ const QUEUE_LIMIT = 5000;
 const MAX_TICK_MS = 50;
 
 /** What the service responded for a reading. A broker only acknowledges. */
-export type DeliveryResult = {
+export type SendResult = {
   readonly status: "stored" | "duplicate" | "replaced" | "waiting" | "rejected" | "acknowledged";
   readonly reason?: string;
 };
@@ -31,7 +31,7 @@ export type MessageTransport = {
     messages: readonly Message[],
     onResend: (readings: number) => void,
     abort: AbortSignal,
-  ) => Promise<DeliveryResult[]>;
+  ) => Promise<SendResult[]>;
   readonly close: () => Promise<void>;
 };
 
@@ -39,7 +39,7 @@ export type MessageTransport = {
 export type Observer = ScenarioObserver & {
   readonly sent: (readings: number) => void;
   readonly resent: (readings: number) => void;
-  readonly result: (number: number, result: DeliveryResult) => void;
+  readonly result: (number: number, result: SendResult) => void;
   readonly undelivered: (readings: number) => void;
 };
 
@@ -123,7 +123,7 @@ async function deliver(
   }
 }
 
-const NO_RESULT: DeliveryResult = { status: "rejected", reason: "the response has fewer results than readings were sent" };
+const NO_RESULT: SendResult = { status: "rejected", reason: "the response has fewer results than readings were sent" };
 
 /** Bounded, so that an unavailable service slows devices down instead of filling memory. */
 class MessageQueue {

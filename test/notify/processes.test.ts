@@ -38,17 +38,17 @@ for (const engine of ENGINES) {
       const other = await queue.reopen();
       const { notifications } = await other.claimNotifications([{ destination: channel, limit: 3 }], Date.now());
       assert.equal(notifications.length, 3);
-      const delivery = queue.start();
+      const service = queue.start();
       await until("the others are delivered", async () => (await queue.states())["delivered"] === 2);
       assert.deepEqual(received.length, 2);
       await queue.age(20_000);
-      delivery.wake();
+      service.wake();
       await until("all are delivered", async () => (await queue.states())["delivered"] === 5);
       assert.deepEqual(received.sort(), ids.sort());
       const late = notifications.map(({ id, lease, channel_id }) => ({
         ...{ id, lease, channel_id, attempts: [], state: "failed" as const, delayMs: null, health: null },
       }));
-      assert.equal((await other.recordDeliveries(late, Date.now())).recorded.size, 0);
+      assert.equal((await other.recordAttempts(late, Date.now())).recorded.size, 0);
       assert.deepEqual(await queue.states(), { delivered: 5 });
     });
   });
@@ -73,7 +73,7 @@ test("postgres: an outage of the database while notifications are sent loses non
   for (let i = 0; i < 3; i++) ids.push(...(await queue.notify(await queue.channel(receiver.url), 300)));
   const proxy = await tcpProxy(t, queue.url);
   const { store } = await openedOn(t, proxy.url);
-  const delivery = queue.start({}, store);
+  const service = queue.start({}, store);
   for (let outage = 1; outage <= 4; outage++) {
     await until("some more are sent", () => received.size >= outage * 60, 20_000);
     proxy.redirect("postgres://127.0.0.1:1");
@@ -84,5 +84,5 @@ test("postgres: an outage of the database while notifications are sent loses non
   await until("all are delivered", async () => (await queue.states())["delivered"] === ids.length, 60_000);
   assert.deepEqual([...received].sort(), ids.sort());
   assert.deepEqual(doubled, []);
-  await delivery.stop(0);
+  await service.stop(0);
 });

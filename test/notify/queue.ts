@@ -6,7 +6,11 @@ import { parseWebhookAllow } from "../../src/domain/alerts/webhook-url.ts";
 import type { Event } from "../../src/domain/events.ts";
 import { newId } from "../../src/domain/id.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { type Delivery, type DeliveryOptions, startDelivery } from "../../src/notify/delivery.ts";
+import {
+  type NotificationService,
+  type NotificationServiceOptions,
+  startNotificationService,
+} from "../../src/notify/notification-service.ts";
 import { type Opened, postgresEngine, sqliteEngine } from "../store/engines.ts";
 import { type Sql, sqlOn } from "../support/sql.ts";
 
@@ -48,7 +52,7 @@ export type Queue = Opened & {
   readonly channelRow: (id: string) => Promise<Record<string, unknown>>;
   /** Makes everything older: as if the clock of the service and the database had moved on. */
   readonly age: (milliseconds: number) => Promise<void>;
-  readonly start: (options?: Partial<DeliveryOptions>, store?: Store) => Delivery;
+  readonly start: (options?: Partial<NotificationServiceOptions>, store?: Store) => NotificationService;
 };
 
 export const SECRET = newWebhookSecret();
@@ -120,14 +124,14 @@ export async function openQueue(t: TestContext, engine: (typeof ENGINES)[number]
       await sql("UPDATE event SET at = at - $1", milliseconds);
     },
     start(options = {}, store = opened.store) {
-      const delivery = startDelivery({
+      const service = startNotificationService({
         ...{ store, clock: Date.now, observe: (event) => events.push(event), isReporting: true, missing: [], version: "1.2.3" },
         ...{ mail: NO_MAIL, webhookAllow: parseWebhookAllow("127.0.0.1"), upkeepMs: 100, ...options },
       });
       let stopping: Promise<void> | undefined;
-      const stop = (milliseconds: number) => (stopping ??= delivery.stop(milliseconds));
+      const stop = (milliseconds: number) => (stopping ??= service.stop(milliseconds));
       t.after(() => stop(0));
-      return { ...delivery, stop };
+      return { ...service, stop };
     },
   };
 }

@@ -63,7 +63,7 @@ for (const engine of ENGINES) {
       const queue = await openQueue(t, engine);
       const receiver = await recordingReceiver(t, 500);
       const [id = ""] = await queue.notify(await queue.channel(receiver.url));
-      const delivery = queue.start();
+      const service = queue.start();
       const delays: number[] = [];
       for (let attempt = 1; attempt < 10; attempt++) {
         const { due_at, attempts, state } = await attempted(queue, id, attempt);
@@ -71,7 +71,7 @@ for (const engine of ENGINES) {
         const delay = (due_at ?? 0) - (attempts.at(-1)?.at ?? 0);
         delays.push(delay);
         await queue.sql("UPDATE notification SET due_at = $1", Date.now());
-        delivery.wake();
+        service.wake();
       }
       const { state, attempts, due_at } = await inState(queue, id, "failed");
       assert.deepEqual([state, attempts.length, due_at], ["failed", 10, null]);
@@ -142,10 +142,10 @@ for (const engine of ENGINES) {
       let status = 500;
       const receiver = await httpReceiver(t, (_, response) => void response.writeHead(status).end());
       const channel = await queue.channel(receiver.url);
-      const delivery = queue.start();
+      const service = queue.start();
       const send = async () => {
         const [id = ""] = await queue.notify(channel);
-        delivery.wake();
+        service.wake();
         await attempted(queue, id, 1);
         return queue.channelRow(channel);
       };
@@ -178,9 +178,9 @@ for (const engine of ENGINES) {
       const hanging = await httpReceiver(t, () => {});
       await queue.notify(await queue.channel(slow.url), 40);
       await queue.notify(await queue.channel(hanging.url), 3);
-      const delivery = queue.start();
+      const service = queue.start();
       await until("requests", () => slow.connections() >= 16 && hanging.connections() === 3);
-      await delivery.stop(1000);
+      await service.stop(1000);
       assert.deepEqual(await queue.states(), { delivered: 16, pending: 27 });
       const leased = await queue.sql(
         "SELECT id, attempts FROM notification WHERE lease IS NOT NULL OR (state = 'pending' AND attempts <> '[]')",
@@ -196,11 +196,11 @@ test("sqlite: a clock that jumps sends nothing twice at a time, and delays nothi
   const open: (() => void)[] = [];
   const receiver = await httpReceiver(t, (_, response) => void open.push(() => response.end()));
   const [id = ""] = await queue.notify(await queue.channel(receiver.url));
-  const delivery = queue.start({ clock });
+  const service = queue.start({ clock });
   await until("the first attempt", () => open.length === 1);
   const { lease } = await queue.stored(id);
   forward(HOUR);
-  delivery.wake();
+  service.wake();
   await until("the second claim", async () => (await queue.stored(id)).lease !== lease);
   assert.equal(open.length, 1, "it is not sent while it is being sent");
   open[0]?.();

@@ -22,12 +22,12 @@ for (const engine of ENGINES) {
       const channel = await queue.channel(null, { type: "email", to: "office@example.com" });
       await queue.mail("office@example.com", { channel_id: channel });
       await queue.mail("owner@example.com", { customer_id: "cus_1" });
-      const delivery = queue.start(mailTo(server.url));
+      const service = queue.start(mailTo(server.url));
       await until("both are delivered", async () => (await queue.states())["delivered"] === 2, 15_000);
       assert.deepEqual(server.received.map(({ to }) => to[0]).sort(), ["office@example.com", "owner@example.com"]);
       server.behaviour = "refuse recipient";
       const refused = await queue.mail("nobody@example.com", { customer_id: "cus_1" });
-      delivery.wake();
+      service.wake();
       const failures = await until("it has failed", () => {
         const found = queue.events.filter(({ kind }) => kind === "notification_failed");
         return found.length > 0 && found;
@@ -166,7 +166,7 @@ for (const engine of ENGINES) {
       queue.start();
       const kinds = () => queue.events.map(({ kind }) => kind).filter((kind) => /delayed|caught/.test(kind));
       await until("it is reported", () => kinds().length === 1);
-      assert.deepEqual(await queue.store.deliveryCounts().then(({ pending }) => pending), 1);
+      assert.deepEqual(await queue.store.notificationCounts().then(({ pending }) => pending), 1);
       await queue.sql("DELETE FROM notification");
       await until("its end is reported", () => kinds().length === 2);
       assert.deepEqual(kinds(), ["notifications_delayed", "notifications_caught_up"]);

@@ -213,7 +213,7 @@ function channels(engine: Engine): void {
     const service = new ManagementService(store, () => NEW_YEAR + 6000);
     assert.equal(await service.recoverChannel("chn_a", { since: formatInstant(NEW_YEAR) }, "test"), 1203);
     assert.equal((await pageOf(store, { state: "pending" })).totalItems, 1203);
-    assert.equal((await store.channelDeliveries({ id: "chn_a", type: "webhook" })).pending, 1203);
+    assert.equal((await store.channelStatus({ id: "chn_a", type: "webhook" })).pending, 1203);
     await executed(store, { type: "delete_channel", id: "chn_a" }, at(NEW_YEAR + 7000));
     assert.equal((await pageOf(store, { state: "failed" })).totalItems, 500);
   });
@@ -281,13 +281,13 @@ function channels(engine: Engine): void {
     const { store, url } = await engine.open(t);
     await executed(store, create("chn_a"), at(NEW_YEAR));
     const none = { pending: 0, last_delivered_at: null, last_error: null };
-    assert.deepEqual(await store.channelDeliveries({ id: "chn_a", type: "webhook" }), none);
+    assert.deepEqual(await store.channelStatus({ id: "chn_a", type: "webhook" }), none);
     for (const [i, id] of ["msg_1", "msg_2", "msg_3"].entries()) await executed(store, testOf("chn_a", id), at(NEW_YEAR + i));
     await end(url, "msg_2", "failed", NEW_YEAR + 9);
     const attempts =
       '[{"at":4,"status":null,"duration_ms":1,"error":"no route"},{"at":7,"status":200,"duration_ms":1,"error":null}]';
     await runSql(url, `UPDATE notification SET state = 'delivered', attempts = '${attempts}' WHERE id = 'msg_1'`);
-    assert.deepEqual(await store.channelDeliveries({ id: "chn_a", type: "webhook" }), {
+    assert.deepEqual(await store.channelStatus({ id: "chn_a", type: "webhook" }), {
       pending: 1,
       last_delivered_at: 7,
       last_error: "no route",

@@ -3,7 +3,7 @@
 
 import type { ChannelReads } from "../../src/domain/alerts/channel-reads.ts";
 import type { ComposeReads, ComposeWrites } from "../../src/domain/alerts/compose.ts";
-import type { DeliveryReads, DeliveryWrites } from "../../src/domain/alerts/delivery.ts";
+import type { NotificationQueueReads, NotificationQueueWrites } from "../../src/domain/alerts/notification-queue.ts";
 import type { AlertReads } from "../../src/domain/alerts/reads.ts";
 import type { SweepWrites } from "../../src/domain/alerts/sweep.ts";
 import { type AuditContext, type AuditEntry, auditCustomers, auditTanks } from "../../src/domain/audit.ts";
@@ -49,8 +49,8 @@ type SavedResult = { readonly fingerprint: string; readonly resource: Resource; 
 /** What a random run calls. */
 export type ModelledStore = Omit<
   Store,
-  | keyof DeliveryReads
-  | keyof DeliveryWrites
+  | keyof NotificationQueueReads
+  | keyof NotificationQueueWrites
   | "checkProvision"
   | "ping"
   | "isEmpty"

@@ -148,12 +148,9 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "the audit log of a kind": [audit({ object: "tank" }), ["audit_by_object"]],
   "the audit log of an object": [audit({ id: "one", by: "a" }), ["audit_by_id"]],
   pendingDestinations: [() => store.pendingDestinations(5), ["notification_due"]],
-  deliveryCounts: [() => store.deliveryCounts(), ["alert_open", "notification_pending", "planned_notification_due"]],
+  notificationCounts: [() => store.notificationCounts(), ["alert_open", "notification_pending", "planned_notification_due"]],
   notificationById: [() => store.notificationById("msg"), []],
-  channelDeliveries: [
-    () => store.channelDeliveries({ id: "chn", type: "webhook" }),
-    ["notification_by_channel", "notification_due"],
-  ],
+  channelStatus: [() => store.channelStatus({ id: "chn", type: "webhook" }), ["notification_by_channel", "notification_due"]],
   "notifications, all": [notifications({ from: 1 }), ["notification_by_creation"]],
   "notifications of a channel": [notifications({ channel_id: "chn" }), ["notification_by_channel"]],
   "notifications of a channel in a state": [notifications({ channel_id: "chn", state: "failed" }), ["notification_by_channel"]],
@@ -335,8 +332,8 @@ suite("the statements of the store on PostgreSQL", () => {
     const record = { id: "msg", lease: "lease", channel_id: "chn", attempts: [], delayMs: null };
     const writes: readonly (readonly [write: () => Promise<unknown>, indexes: readonly string[]])[] = [
       [() => store.claimNotifications([{ destination: "chn", limit: 16 }], 5), ["notification_due"]],
-      [() => store.recordDeliveries([{ ...record, state: "failed", health: "failing" }], 5), []],
-      [() => store.recordDeliveries([{ ...record, state: "delivered", health: "working" }], 5), []],
+      [() => store.recordAttempts([{ ...record, state: "failed", health: "failing" }], 5), []],
+      [() => store.recordAttempts([{ ...record, state: "delivered", health: "working" }], 5), []],
       [() => store.endPending("chn", 5), ["notification_due"]],
       [() => store.reviewPending(["chn"], 5), ["notification_due", "notification_pending"]],
       [() => store.removeOldNotifications(5), ["notification_ended"]],

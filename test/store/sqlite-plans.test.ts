@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
 import type { Store } from "../../src/domain/store.ts";
 import { alertTables } from "../../src/store/core/alert-tables.ts";
-import { deliveryCountsOn, notificationTables, pendingDestinationsOn } from "../../src/store/core/notification-tables.ts";
+import { notificationCountsOn, notificationTables, pendingDestinationsOn } from "../../src/store/core/notification-tables.ts";
 import type { Prepare } from "../../src/store/core/reads.ts";
 import { managementReads } from "../../src/store/sqlite/management-reads.ts";
 import { readsOn } from "../../src/store/sqlite/reads.ts";
@@ -115,7 +115,7 @@ test("management reads use an index; filtered results are sorted, the fleet is n
     notificationsOfChannel: "notification_by_channel (channel_id=? AND created_at>? AND created_at<?)",
     notificationsOfCustomer: "notification_by_customer (customer_id=? AND created_at>? AND created_at<?)",
     notificationsInState: "notification_by_state (state=? AND created_at>? AND created_at<?)",
-    channelDeliveries: "notification_due (destination=?)",
+    channelStatus: "notification_due (destination=?)",
   };
   for (const name of Object.keys(managementQueries({} as Store))) {
     const plans = await plansOf(
@@ -151,7 +151,7 @@ test("the queue of notifications uses indexes", async (t) => {
     const tables = notificationTables(prepare, DIALECT);
     await tables.claimDue([{ destination: "chn", limit: 16 }], 5);
     const record = { id: "msg", lease: "lease", channel_id: "chn", attempts: [], delayMs: null, health: null };
-    await tables.putDeliveries(
+    await tables.putAttempts(
       Array.from({ length: 8 }, () => ({ ...record, state: "failed" as const })),
       5,
     );
@@ -161,7 +161,7 @@ test("the queue of notifications uses indexes", async (t) => {
     await tables.removeOldEvents(5);
     await tables.removeEndedNotifications(5);
     await pendingDestinationsOn(prepare, DIALECT)(5);
-    await deliveryCountsOn((sql) => prepare(sql)(), DIALECT);
+    await notificationCountsOn((sql) => prepare(sql)(), DIALECT);
   }, file);
   for (const { sql, plan } of plans) {
     // The oldest of all, up to a limit.

@@ -1,7 +1,7 @@
 // Reads of channels and notifications, for operators.
 
 import type { Page, PageQuery } from "../page.ts";
-import type { Channel, ChannelDeliveries, StoredChannel } from "./channel.ts";
+import type { Channel, ChannelStatus, StoredChannel } from "./channel.ts";
 import type { Notification, NotificationState } from "./notification.ts";
 
 /** Newest first. */
@@ -15,7 +15,7 @@ export type NotificationQuery = PageQuery & {
 export interface ChannelReads {
   /** Newest first, then by id. */
   channelList(): Promise<StoredChannel[]>;
-  channelDeliveries(channel: Pick<Channel, "id" | "type">): Promise<ChannelDeliveries>;
+  channelStatus(channel: Pick<Channel, "id" | "type">): Promise<ChannelStatus>;
   notificationById(id: string): Promise<Notification | undefined>;
   notificationPage(query: NotificationQuery): Promise<Page<Notification>>;
 }

@@ -48,11 +48,11 @@ export type Channel = {
   readonly updated_at: Instant;
 };
 
-/** With since when its deliveries have failed, if they do. */
+/** `failing_since`: when sending to it began to fail; null if it works. */
 export type StoredChannel = Channel & { readonly failing_since: Instant | null };
 
 /** `pending`: notifications that are still to be sent. The others are of its newest notifications. */
-export type ChannelDeliveries = {
+export type ChannelStatus = {
   readonly pending: number;
   readonly last_delivered_at: Instant | null;
   readonly last_error: string | null;

@@ -1,6 +1,6 @@
 // GET /healthz, GET /readyz, GET /metrics: for the machines and people that run the service.
 
-import { DELIVERY_WARNINGS } from "../../domain/alerts/delivery.ts";
+import { NOTIFICATION_WARNINGS } from "../../domain/alerts/notification-queue.ts";
 import { array, literal, object, oneOf, text } from "../../domain/schema.ts";
 import { type Route, route } from "../route.ts";
 
@@ -11,7 +11,7 @@ const Readiness = object(
     status: literal("ready"),
     warnings: array(
       object({
-        code: oneOf(DELIVERY_WARNINGS, {
+        code: oneOf(NOTIFICATION_WARNINGS, {
           description:
             "mail_not_configured: somebody is to get mail, but settings for it are missing; channels_disabled: some channels are disabled; notifications_delayed: a notification has been pending for over 10 minutes",
           examples: ["channels_disabled"],

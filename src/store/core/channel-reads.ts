@@ -1,6 +1,6 @@
 // Reads of channels and notifications, written once over the statements of an engine.
 
-import type { Channel, ChannelDeliveries, StoredChannel } from "../../domain/alerts/channel.ts";
+import type { Channel, ChannelStatus, StoredChannel } from "../../domain/alerts/channel.ts";
 import type { ChannelReads, NotificationQuery } from "../../domain/alerts/channel-reads.ts";
 import { type Attempt, destinationOf, type Notification } from "../../domain/alerts/notification.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -31,7 +31,7 @@ const RECENT = 100;
 export function notificationReads(engine: ManagementEngine) {
   const { rows, dialect } = engine;
   return {
-    async channelDeliveries(channel: Pick<Channel, "id" | "type">): Promise<ChannelDeliveries> {
+    async channelStatus(channel: Pick<Channel, "id" | "type">): Promise<ChannelStatus> {
       const parameters = new Parameters();
       const [id, destination] = [parameters.add(channel.id), parameters.add(destinationOf(channel))];
       // notification_due, notification_by_channel

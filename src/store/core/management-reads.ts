@@ -24,7 +24,7 @@ import { heardAt, STORED_STATES } from "../fleet-row.ts";
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
 import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
-import { deliveryCountsOn } from "./notification-tables.ts";
+import { notificationCountsOn } from "./notification-tables.ts";
 import type { ListPages, RowPage } from "./reads.ts";
 
 export type ManagementEngine = {
@@ -41,7 +41,7 @@ export function managementReadsOn(engine: ManagementEngine) {
     ...deviceReads(engine),
     ...fleetCountsOn(engine),
     ...auditReads(engine),
-    deliveryCounts: () => deliveryCountsOn((sql) => engine.rows(sql, []), engine.dialect),
+    notificationCounts: () => notificationCountsOn((sql) => engine.rows(sql, []), engine.dialect),
   };
 }
 

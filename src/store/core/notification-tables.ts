@@ -2,21 +2,21 @@
 
 import { randomBytes } from "node:crypto";
 import { ALERT_KINDS } from "../../domain/alerts/alert.ts";
+import { KEPT_MS } from "../../domain/alerts/event.ts";
+import { type Attempt, MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
 import {
+  type AttemptRecord,
   type ClaimedNotification,
   type ClaimRequest,
-  type DeliveryCounts,
-  type DeliveryRecord,
   disabledAttempt,
   LEASE_MS,
   MAIL_EXPIRES_MS,
   MAX_CLOCK_SKEW_MS,
   MAX_DELAY_MS,
+  type NotificationCounts,
   type PendingDestination,
   type SendingChannel,
-} from "../../domain/alerts/delivery.ts";
-import { KEPT_MS } from "../../domain/alerts/event.ts";
-import { type Attempt, MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
+} from "../../domain/alerts/notification-queue.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Row } from "../columns.ts";
 import { withAttempt } from "./channel-tables.ts";
@@ -94,7 +94,7 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
     },
 
     /** Returns the ids of those whose lease was still that of the record. */
-    async putDeliveries(records: readonly DeliveryRecord[], at: Instant): Promise<ReadonlySet<string>> {
+    async putAttempts(records: readonly AttemptRecord[], at: Instant): Promise<ReadonlySet<string>> {
       const recorded = new Set<string>();
       for (const chunk of chunksOf(records)) {
         const values = chunk.map(({ id, lease, state, delayMs, attempts }) => [
@@ -234,17 +234,17 @@ const COUNTS = ({ indexedBy }: Pick<Dialect, "indexedBy">): string =>
    FROM (SELECT customer_id FROM planned_notification ORDER BY due_at, id LIMIT ${SOME_PLANNED}) AS planned
    JOIN customer ON customer.id = planned.customer_id WHERE verified_at IS NOT NULL AND unsubscribed_at IS NULL`;
 
-export async function deliveryCountsOn(
+export async function notificationCountsOn(
   rows: (sql: string) => Promise<readonly Row[]>,
   dialect: Pick<Dialect, "indexedBy">,
-): Promise<DeliveryCounts> {
+): Promise<NotificationCounts> {
   const counted = (await rows(COUNTS(dialect))).map(([what, name, count, oldest]) => ({
     ...{ what, name: String(name), count: Number(count), oldest: Number(oldest) },
   }));
   const pending = counted.filter(({ what }) => what === "notification");
   const countOf = (of: string, one: string): number => counted.find(({ what, name }) => what === of && name === one)?.count ?? 0;
   return {
-    alertsOpen: Object.fromEntries(ALERT_KINDS.map((kind) => [kind, countOf("alert", kind)])) as DeliveryCounts["alertsOpen"],
+    alertsOpen: Object.fromEntries(ALERT_KINDS.map((kind) => [kind, countOf("alert", kind)])) as NotificationCounts["alertsOpen"],
     pending: pending.reduce((sum, { count }) => sum + count, 0),
     oldestPendingAt: pending.length === 0 ? null : Math.min(...pending.map(({ oldest }) => oldest)),
     isMailWanted:

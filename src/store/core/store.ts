@@ -2,7 +2,7 @@
 // the duration of calls are reported.
 
 import type { ComposeReads } from "../../domain/alerts/compose.ts";
-import type { DeliveryReads } from "../../domain/alerts/delivery.ts";
+import type { NotificationQueueReads } from "../../domain/alerts/notification-queue.ts";
 import type { AuditContext } from "../../domain/audit.ts";
 import type { Command } from "../../domain/commands/command.ts";
 import { hasCode, type RequestError, storeUnavailable } from "../../domain/errors.ts";
@@ -17,7 +17,7 @@ import type { WriteArgs, WriteName, WriteResult } from "./writes.ts";
 type EngineReads = Reads &
   ManagementReads &
   ComposeReads &
-  DeliveryReads &
+  NotificationQueueReads &
   FleetOrderReads &
   ForecastReads &
   Pick<Maintenance, "isEmpty">;
@@ -56,8 +56,9 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
         throw translated;
       } finally {
         const milliseconds = performance.now() - startedAt;
-        if (of === health.reads) observe({ kind: "query_completed", query: name, milliseconds, ok });
-        else observe({ kind: "write_completed", write: name, milliseconds, ok });
+        const label = METRIC_LABELS[name] ?? name;
+        if (of === health.reads) observe({ kind: "query_completed", query: label, milliseconds, ok });
+        else observe({ kind: "write_completed", write: label, milliseconds, ok });
       }
     };
   }
@@ -91,7 +92,7 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     execute: watched(health.writes, "execute", (command, context, key) => write("execute", command, context, key)),
     updateLastSeen: watched(health.writes, "updateLastSeen", (seen) => write("updateLastSeen", seen)),
     claimNotifications: written("claimNotifications"),
-    recordDeliveries: written("recordDeliveries"),
+    recordAttempts: written("recordAttempts"),
     endPending: written("endPending"),
     reviewPending: written("reviewPending"),
     removeOldNotifications: written("removeOldNotifications"),
@@ -114,6 +115,13 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
 }
 
 const importContext = (): AuditContext => ({ by: "import", at: Date.now() });
+
+/** Labels of metrics are public: those of methods that were renamed stay. */
+const METRIC_LABELS: Readonly<Record<string, string>> = {
+  channelStatus: "channelDeliveries",
+  notificationCounts: "deliveryCounts",
+  recordAttempts: "recordDeliveries",
+};
 
 const OBJECTS: Readonly<Record<string, string>> = {
   alertById: "alert",

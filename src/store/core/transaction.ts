@@ -3,10 +3,10 @@
 
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
-import type { ClaimedNotification, ClaimRequest, DeliveryRecord, SendingChannel } from "../../domain/alerts/delivery.ts";
 import type { AlertSettings, Evaluation, SilenceFrom, TankCondition } from "../../domain/alerts/evaluate.ts";
 import type { AlertChange, StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
+import type { AttemptRecord, ClaimedNotification, ClaimRequest, SendingChannel } from "../../domain/alerts/notification-queue.ts";
 import type { Recheck } from "../../domain/alerts/sweep.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import type { Change, CustomerState, TankState } from "../../domain/changes.ts";
@@ -144,7 +144,7 @@ export interface StoreTransaction extends Lookups {
   claimDue(requests: readonly ClaimRequest[], now: Instant): Promise<readonly ClaimedNotification[]>;
   sendingChannels(ids: readonly string[]): Promise<ReadonlyMap<string, SendingChannel>>;
   /** Returns the ids of those whose lease was still that of the record. */
-  putDeliveries(records: readonly DeliveryRecord[], now: Instant): Promise<ReadonlySet<string>>;
+  putAttempts(records: readonly AttemptRecord[], now: Instant): Promise<ReadonlySet<string>>;
   setWorking(channelIds: readonly string[]): Promise<void>;
   /** Returns since when the channel fails, and the time; undefined if it is not active. */
   setFailing(channelId: string, now: Instant): Promise<{ readonly since: Instant; readonly now: Instant } | undefined>;

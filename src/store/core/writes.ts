@@ -7,11 +7,11 @@ import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "..
 import { type EngineTransaction, REPAIRS } from "../check/check.ts";
 import { executeCommand } from "./commands.ts";
 import { composeNotifications, postponeNotifications } from "./compose.ts";
-import { claimNotifications, endPending, recordDeliveries, removeOldNotifications, reviewPending } from "./deliveries.ts";
 import { putFleetOrderState, updateSortKeys } from "./fleet-order.ts";
 import { putForecasts } from "./forecasts.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
+import { claimNotifications, endPending, recordAttempts, removeOldNotifications, reviewPending } from "./notification-queue.ts";
 import { writeCustomers, writeDevices, writeTanks } from "./objects.ts";
 import { evaluateTank, sweepAlerts, tanksDue } from "./sweep.ts";
 import type { StoreTransaction } from "./transaction.ts";
@@ -23,7 +23,7 @@ const WRITES = {
   execute: executeCommand,
   updateLastSeen: (tx: EngineTransaction, seen: ReadonlyMap<string, number>) => tx.updateLastSeen(seen),
   claimNotifications,
-  recordDeliveries,
+  recordAttempts,
   endPending,
   reviewPending,
   removeOldNotifications,

@@ -135,7 +135,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
 /** Readings and commands do not wait in line behind these. */
 const WRITES_OF_JOBS: ReadonlySet<WriteName> = new Set([
   "claimNotifications",
-  "recordDeliveries",
+  "recordAttempts",
   "endPending",
   "reviewPending",
   "removeOldNotifications",

@@ -133,7 +133,7 @@ export const managementQueries = (store: Store): Readonly<Record<string, () => P
   auditOfObject: () => store.auditPage({ ...WHOLE_LOG, object: "tank", id: "one", from: 0 }),
   auditBy: () => store.auditPage({ ...WHOLE_LOG, by: "import" }),
   channelList: () => store.channelList(),
-  channelDeliveries: () => store.channelDeliveries({ id: "chn", type: "webhook" }),
+  channelStatus: () => store.channelStatus({ id: "chn", type: "webhook" }),
   notificationById: () => store.notificationById("msg"),
   notificationPage: () => store.notificationPage(ALL_NOTIFICATIONS),
   notificationsOfChannel: () => store.notificationPage({ ...ALL_NOTIFICATIONS, channel_id: "chn" }),

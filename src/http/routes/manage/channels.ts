@@ -127,7 +127,7 @@ export const routes: readonly Route[] = [
     errors: ["channel_unknown"],
     async handle({ services: { management }, id }) {
       const channel = await channelById(management, id);
-      const { pending, last_delivered_at, last_error } = await management.reads.channelDeliveries(channel);
+      const { pending, last_delivered_at, last_error } = await management.reads.channelStatus(channel);
       const { object, etag } = withProblem(management, channelResource(channel), channel.failing_since);
       const failing_since = formatInstantOrNull(channel.failing_since);
       const details = { failing_since, pending, last_delivered_at: formatInstantOrNull(last_delivered_at), last_error };

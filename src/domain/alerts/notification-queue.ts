@@ -70,7 +70,7 @@ export type AttemptResult = {
 export type ChannelHealth = "working" | "failing" | "gone";
 
 /** What is written after an attempt, or to give a notification back. */
-export type DeliveryRecord = Pick<ClaimedNotification, "id" | "lease" | "attempts" | "channel_id"> & {
+export type AttemptRecord = Pick<ClaimedNotification, "id" | "lease" | "attempts" | "channel_id"> & {
   readonly state: NotificationState;
   /** Until the next attempt; null if there is none. */
   readonly delayMs: number | null;
@@ -80,7 +80,7 @@ export type DeliveryRecord = Pick<ClaimedNotification, "id" | "lease" | "attempt
 export type DisabledChannel = Pick<Channel, "id" | "type" | "url"> & { readonly reason: string };
 
 /** `recorded`: the ids of those whose lease was still ours. */
-export type RecordedDeliveries = {
+export type RecordedAttempts = {
   readonly recorded: ReadonlySet<string>;
   readonly disabled: readonly DisabledChannel[];
 };
@@ -98,7 +98,7 @@ export function recipientType({
 }
 
 /** `random` is from 0 to 1. */
-export function recordOf(claimed: ClaimedNotification, attempt: Attempt, result: AttemptResult, random: number): DeliveryRecord {
+export function recordOf(claimed: ClaimedNotification, attempt: Attempt, result: AttemptResult, random: number): AttemptRecord {
   const { id, lease, channel_id, pending_since } = claimed;
   // The clock may have been set back: the attempt counts all the same.
   const attempts = [...claimed.attempts, { ...attempt, at: Math.max(attempt.at, pending_since) }];
@@ -117,7 +117,7 @@ function healthAfter(claimed: ClaimedNotification, { isGone = false, isPermanent
 }
 
 /** It is due at once, for any process. */
-export const givenBack = ({ id, lease, channel_id, attempts }: ClaimedNotification): DeliveryRecord => ({
+export const givenBack = ({ id, lease, channel_id, attempts }: ClaimedNotification): AttemptRecord => ({
   ...{ id, lease, channel_id, attempts, state: "pending", delayMs: 0, health: null },
 });
 
@@ -126,7 +126,7 @@ const noAttempt = (at: Instant, error: string): Attempt => ({ at, status: null, 
 const DISABLED = "The channel is disabled.";
 export const disabledAttempt = (at: Instant): Attempt => noAttempt(at, DISABLED);
 
-export const givenUp = (claimed: ClaimedNotification, at: Instant, why = DISABLED): DeliveryRecord => ({
+export const givenUp = (claimed: ClaimedNotification, at: Instant, why = DISABLED): AttemptRecord => ({
   ...givenBack(claimed),
   ...{ state: "failed", delayMs: null, attempts: [...claimed.attempts, noAttempt(at, why)] },
 });
@@ -148,7 +148,7 @@ export function unwantedBecause(
 }
 
 /** Of the whole service. */
-export type DeliveryCounts = {
+export type NotificationCounts = {
   readonly alertsOpen: Readonly<Record<AlertKind, number>>;
   readonly pending: number;
   /** When the oldest pending notification was created. */
@@ -158,15 +158,15 @@ export type DeliveryCounts = {
   readonly channelsDisabled: number;
 };
 
-export interface DeliveryReads {
+export interface NotificationQueueReads {
   pendingDestinations(now: Instant): Promise<readonly PendingDestination[]>;
-  deliveryCounts(): Promise<DeliveryCounts>;
+  notificationCounts(): Promise<NotificationCounts>;
 }
 
-export interface DeliveryWrites {
+export interface NotificationQueueWrites {
   claimNotifications(requests: readonly ClaimRequest[], now: Instant): Promise<Claim>;
   /** In the order in which the attempts ended. */
-  recordDeliveries(records: readonly DeliveryRecord[], now: Instant): Promise<RecordedDeliveries>;
+  recordAttempts(records: readonly AttemptRecord[], now: Instant): Promise<RecordedAttempts>;
   /** As failed: those of a channel that is disabled or deleted. Returns how many: a limited number, so that it is called again. */
   endPending(destination: string, now: Instant): Promise<number>;
   /** Expires mail, and returns its recipients: a limited number. Makes due what a clock that was wrong has planned too late. */
@@ -175,19 +175,23 @@ export interface DeliveryWrites {
   removeOldNotifications(now: Instant): Promise<number>;
 }
 
-export const DELIVERY_WARNINGS = ["mail_not_configured", "channels_disabled", "notifications_delayed"] as const;
+export const NOTIFICATION_WARNINGS = ["mail_not_configured", "channels_disabled", "notifications_delayed"] as const;
 
 /** What an operator should know although the service is ready. */
-export type DeliveryWarning = {
-  readonly code: (typeof DELIVERY_WARNINGS)[number];
+export type NotificationWarning = {
+  readonly code: (typeof NOTIFICATION_WARNINGS)[number];
   readonly detail: string;
 };
 
 /** `missing`: the settings that mail needs and that are not set. */
-export function deliveryWarnings(counts: DeliveryCounts, missing: readonly string[], now: Instant): DeliveryWarning[] {
+export function notificationWarnings(
+  counts: NotificationCounts,
+  missing: readonly string[],
+  now: Instant,
+): NotificationWarning[] {
   const { pending, oldestPendingAt, isMailWanted, channelsDisabled } = counts;
   const age = oldestPendingAt === null ? 0 : now - oldestPendingAt;
-  const warnings: (DeliveryWarning | false)[] = [
+  const warnings: (NotificationWarning | false)[] = [
     isMailWanted &&
       missing.length > 0 && {
         code: "mail_not_configured",

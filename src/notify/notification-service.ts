@@ -1,6 +1,6 @@
 // The part of the service that sends notifications: by webhooks and mail.
 
-import { type AttemptResult, MAX_MAILS, MAX_WEBHOOKS } from "../domain/alerts/delivery.ts";
+import { type AttemptResult, MAX_MAILS, MAX_WEBHOOKS } from "../domain/alerts/notification-queue.ts";
 import type { WebhookAllow } from "../domain/alerts/webhook-url.ts";
 import type { Mail, Mailbox } from "../domain/mail/mail.ts";
 import type { MailTransport } from "./mail/transport.ts";
@@ -10,7 +10,7 @@ import { Upkeep, type UpkeepOptions } from "./upkeep.ts";
 
 type MailSettings = { readonly smtpUrl: string | null; readonly mailFrom: Mailbox | null };
 
-export type DeliveryOptions = UpkeepOptions & {
+export type NotificationServiceOptions = UpkeepOptions & {
   readonly mail: MailSettings;
   readonly webhookAllow: WebhookAllow;
   readonly version: string;
@@ -18,7 +18,7 @@ export type DeliveryOptions = UpkeepOptions & {
   readonly timeoutMs?: number;
 };
 
-export type Delivery = {
+export type NotificationService = {
   /** Something is due now. */
   readonly wake: () => void;
   /** At once, and without a record of it: for mail with a secret. */
@@ -27,7 +27,7 @@ export type Delivery = {
   readonly stop: (milliseconds: number) => Promise<void>;
 };
 
-export function startDelivery(options: DeliveryOptions): Delivery {
+export function startNotificationService(options: NotificationServiceOptions): NotificationService {
   const { store, clock, observe, mail: settings, webhookAllow: allow, version, timeoutMs } = options;
   const webhooks = new WebhookThread({ allow, version, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   const mail = openMail(settings, options.missing);
@@ -63,7 +63,7 @@ function webhookTransport(webhooks: WebhookThread): NotificationTransport {
 
 const NO_MAIL: AttemptResult = { status: null, error: "mail is not configured", isPermanent: true };
 
-type MailSender = NotificationTransport & Pick<Delivery, "sendMail">;
+type MailSender = NotificationTransport & Pick<NotificationService, "sendMail">;
 
 function openMail({ smtpUrl, mailFrom }: MailSettings, missing: readonly string[]): MailSender | undefined {
   if (smtpUrl === null || mailFrom === null || missing.length > 0) return undefined;

@@ -2,28 +2,33 @@
 // database.
 
 import { ALERT_KINDS } from "../domain/alerts/alert.ts";
-import { DELIVERY_WARNINGS, type DeliveryReads, type DeliveryWarning, deliveryWarnings } from "../domain/alerts/delivery.ts";
+import {
+  NOTIFICATION_WARNINGS,
+  type NotificationQueueReads,
+  type NotificationWarning,
+  notificationWarnings,
+} from "../domain/alerts/notification-queue.ts";
 import type { Clock } from "../domain/instant.ts";
 import { cached } from "./cached.ts";
 import { gauge, type MetricsReport } from "./report.ts";
 
-export type DeliveryReport = {
+export type NotificationReport = {
   readonly metrics: () => Promise<MetricsReport>;
-  readonly warnings: () => Promise<readonly DeliveryWarning[]>;
+  readonly warnings: () => Promise<readonly NotificationWarning[]>;
 };
 
 /** `missing`: the settings that mail needs and that are not set. */
-export function deliveryReport(
-  reads: Pick<DeliveryReads, "deliveryCounts">,
+export function notificationReport(
+  reads: Pick<NotificationQueueReads, "notificationCounts">,
   missing: readonly string[],
   clock: Clock,
-): DeliveryReport {
-  const counts = cached(clock, () => reads.deliveryCounts());
+): NotificationReport {
+  const counts = cached(clock, () => reads.notificationCounts());
 
   async function metrics(): Promise<MetricsReport> {
     const counted = await counts();
     const { alertsOpen, pending, oldestPendingAt, channelsDisabled } = counted;
-    const codes = deliveryWarnings(counted, missing, clock()).map(({ code }) => code);
+    const codes = notificationWarnings(counted, missing, clock()).map(({ code }) => code);
     const age = oldestPendingAt === null ? 0 : Math.max(0, (clock() - oldestPendingAt) / 1000);
     return [
       gauge(
@@ -37,15 +42,15 @@ export function deliveryReport(
       gauge(
         "tank_monitor_warnings",
         "1 for each warning of /readyz that holds, by code",
-        DELIVERY_WARNINGS.map((code) => ({ labels: { code }, value: codes.includes(code) ? 1 : 0 })),
+        NOTIFICATION_WARNINGS.map((code) => ({ labels: { code }, value: codes.includes(code) ? 1 : 0 })),
       ),
     ];
   }
 
   /** None if they cannot be counted: that is no reason not to be ready. */
-  const warnings = (): Promise<readonly DeliveryWarning[]> =>
+  const warnings = (): Promise<readonly NotificationWarning[]> =>
     counts().then(
-      (counted) => deliveryWarnings(counted, missing, clock()),
+      (counted) => notificationWarnings(counted, missing, clock()),
       () => [],
     );
   return { metrics, warnings };

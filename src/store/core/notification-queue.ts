@@ -1,20 +1,20 @@
 // Sending notifications, as far as the database is concerned: each write is one short transaction.
 
 import type { Channel } from "../../domain/alerts/channel.ts";
+import { MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
 import {
+  type AttemptRecord,
   type ChannelHealth,
   type Claim,
   type ClaimedNotification,
   type ClaimRequest,
-  type DeliveryRecord,
   DISABLED_AFTER_MS,
   type DisabledChannel,
   type RecipientType,
-  type RecordedDeliveries,
+  type RecordedAttempts,
   recipientType,
   unwantedBecause,
-} from "../../domain/alerts/delivery.ts";
-import { MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
+} from "../../domain/alerts/notification-queue.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { channelDisabledMail } from "../../domain/mail/service-mail.ts";
@@ -37,12 +37,12 @@ async function unwantedBy(tx: StoreTransaction, claimed: readonly ClaimedNotific
   return unwanted;
 }
 
-export async function recordDeliveries(
+export async function recordAttempts(
   tx: StoreTransaction,
-  records: readonly DeliveryRecord[],
+  records: readonly AttemptRecord[],
   now: Instant,
-): Promise<RecordedDeliveries> {
-  const recorded = await tx.putDeliveries(records, now);
+): Promise<RecordedAttempts> {
+  const recorded = await tx.putAttempts(records, now);
   const byChannel = Map.groupBy(records, ({ channel_id }) => channel_id ?? "");
   byChannel.delete("");
   // Sorted, as everyone locks channels.
