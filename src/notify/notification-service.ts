@@ -3,14 +3,14 @@
 import { type AttemptResult, MAX_MAILS, MAX_WEBHOOKS } from "../domain/alerts/notification-queue.ts";
 import type { WebhookAllow } from "../domain/alerts/webhook-url.ts";
 import type { Mail, Mailbox } from "../domain/mail/mail.ts";
+import { NotificationCleanup, type NotificationCleanupOptions } from "./cleanup.ts";
 import type { MailTransport } from "./mail/transport.ts";
 import { NotificationSender, type NotificationTransport } from "./sender.ts";
 import { WebhookThread } from "./thread.ts";
-import { Upkeep, type UpkeepOptions } from "./upkeep.ts";
 
 type MailSettings = { readonly smtpUrl: string | null; readonly mailFrom: Mailbox | null };
 
-export type NotificationServiceOptions = UpkeepOptions & {
+export type NotificationServiceOptions = NotificationCleanupOptions & {
   readonly mail: MailSettings;
   readonly webhookAllow: WebhookAllow;
   readonly version: string;
@@ -32,7 +32,7 @@ export function startNotificationService(options: NotificationServiceOptions): N
   const webhooks = new WebhookThread({ allow, version, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   const mail = openMail(settings, options.missing);
   const sender = new NotificationSender({ store, clock, observe, webhooks: webhookTransport(webhooks), mail });
-  const upkeep = new Upkeep(options);
+  const cleanup = new NotificationCleanup(options);
   const direct = new Set<Promise<AttemptResult>>();
   return {
     wake: () => sender.wake(),
@@ -42,7 +42,7 @@ export function startNotificationService(options: NotificationServiceOptions): N
       return sending.finally(() => direct.delete(sending));
     },
     async stop(milliseconds) {
-      await Promise.all([sender.stop(milliseconds), upkeep.stop(), ...direct]);
+      await Promise.all([sender.stop(milliseconds), cleanup.stop(), ...direct]);
       mail?.interrupt();
       await webhooks.close();
     },

@@ -9,8 +9,7 @@ import {
   type AttemptResult,
   type ClaimedNotification,
   type DisabledChannel,
-  givenBack,
-  givenUp,
+  failRecord,
   LEASE_MS,
   type NotificationQueueReads,
   type NotificationQueueWrites,
@@ -18,13 +17,14 @@ import {
   type RecordedAttempts,
   recipientType,
   recordOf,
+  releaseRecord,
   type SendingChannel,
 } from "../domain/alerts/notification-queue.ts";
 import { hasCode } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
 
-/** What has waited longer since it was claimed is given back, so that an attempt is recorded before the lease ends. */
+/** What has waited longer since it was claimed is released, so that an attempt is recorded before the lease ends. */
 const MAX_WAIT_MS = LEASE_MS - ATTEMPT_MS - 2000;
 const POLL_MS = 1000;
 /** Results are recorded together with those of this time, and after an error again. */
@@ -34,10 +34,10 @@ const MAX_RECORDED_TOGETHER = 512;
 /** Attempts at a time, in all. One half is for destinations that have none under way: slow ones cannot take it from others. */
 const MAX_ATTEMPTS = 512;
 /** Claimed at a time for a destination: at first as many as are sent at a time, and twice as many after each fast claim. */
-const MAX_CLAIMED = 512;
+const MAX_CLAIMED_PER_DESTINATION = 512;
 const FAST_MS = 500;
-/** Claimed and not recorded yet, in all. What waits longer than it may is given back, and a large claim takes long itself. */
-const MAX_IN_HAND = 1024;
+/** Claimed and not recorded yet, in all. What waits too long is released, and a large claim takes long itself. */
+const MAX_CLAIMED_TOTAL = 1024;
 
 /** How a kind of destination is sent to. */
 export type NotificationTransport = {
@@ -61,8 +61,8 @@ type Options = {
 type OutgoingNotification = {
   readonly notification: ClaimedNotification;
   readonly channel: SendingChannel | undefined;
-  /** Why it must not be sent. */
-  readonly unwanted: string | undefined;
+  /** Undefined if it may be sent. */
+  readonly reasonNotToSend: string | undefined;
   /** Replaced if it is claimed again, as after an outage of the database: it is not sent twice at a time. */
   lease: string;
   /** When it must have been started. */
@@ -114,14 +114,14 @@ export class NotificationSender {
     this.#claiming ??= this.#claimAll();
   }
 
-  /** What is under way is finished within the time, or interrupted; all else is given back. */
+  /** What is under way is finished within the time, or interrupted; the rest is released. */
   async stop(milliseconds: number): Promise<void> {
     this.#isStopping = true;
     clearInterval(this.#poll);
     const timer = setTimeout(() => this.#interrupt(), milliseconds);
     await this.#claiming;
     for (const { waiting } of this.#destinations.values()) {
-      for (const outgoing of waiting.splice(0)) this.#finish({ outgoing, record: givenBack(outgoing.notification) });
+      for (const outgoing of waiting.splice(0)) this.#finish({ outgoing, record: releaseRecord(outgoing.notification) });
     }
     await Promise.all(this.#attempts);
     clearTimeout(timer);
@@ -152,7 +152,7 @@ export class NotificationSender {
     const claimedAt = performance.now();
     if (wanted.length > 0 && !this.#isStopping) {
       const requests = wanted.map(({ name, claimLimit }) => ({ destination: name, limit: claimLimit }));
-      const { notifications, channels, unwanted } = await store.claimNotifications(requests, clock());
+      const { notifications, channels, reasonsNotToSend } = await store.claimNotifications(requests, clock());
       const claimed = Map.groupBy(notifications, ({ destination }) => destination);
       for (const destination of wanted) {
         const own = claimed.get(destination.name) ?? [];
@@ -160,7 +160,7 @@ export class NotificationSender {
         destination.mayHaveMore = own.length >= destination.claimLimit;
         for (const notification of own) {
           const channel = channels.get(notification.channel_id ?? "");
-          this.#enqueue(destination, { notification, channel, unwanted: unwanted.get(notification.id) });
+          this.#enqueue(destination, { notification, channel, reasonNotToSend: reasonsNotToSend.get(notification.id) });
         }
         if (destination.waiting.length > 0) this.#destinations.set(destination.name, destination);
       }
@@ -182,7 +182,7 @@ export class NotificationSender {
     }
     if (known.waiting.length >= transport.concurrency) return [];
     const isFast = known.mayHaveMore && performance.now() - known.claimedAt < FAST_MS;
-    if (isFast) known.claimLimit = Math.min(known.claimLimit * 2, MAX_CLAIMED);
+    if (isFast) known.claimLimit = Math.min(known.claimLimit * 2, MAX_CLAIMED_PER_DESTINATION);
     return [known];
   }
 
@@ -194,7 +194,7 @@ export class NotificationSender {
     const from = wanted.findIndex(({ name }) => name >= this.#nextInTurn);
     const rotated = from < 0 ? wanted : [...wanted.slice(from), ...wanted.slice(0, from)];
     const ordered = rotated.toSorted((a, b) => Number(a.underWay > 0) - Number(b.underWay > 0));
-    let room = MAX_IN_HAND - this.#outgoing.size;
+    let room = MAX_CLAIMED_TOTAL - this.#outgoing.size;
     const chosen = ordered.filter(({ claimLimit }) => {
       const fits = room > 0;
       if (fits) room -= claimLimit;
@@ -205,7 +205,7 @@ export class NotificationSender {
     return chosen;
   }
 
-  #enqueue(destination: Destination, claimed: Pick<OutgoingNotification, "notification" | "channel" | "unwanted">): void {
+  #enqueue(destination: Destination, claimed: Pick<OutgoingNotification, "notification" | "channel" | "reasonNotToSend">): void {
     const { id, lease } = claimed.notification;
     const startUntil = destination.claimedAt + MAX_WAIT_MS;
     const own = this.#outgoing.get(id);
@@ -240,14 +240,14 @@ export class NotificationSender {
   #startNext(destination: Destination): void {
     const outgoing = destination.waiting.shift();
     if (outgoing === undefined) return;
-    const { notification, channel, unwanted, startUntil } = outgoing;
+    const { notification, channel, reasonNotToSend, startUntil } = outgoing;
     if (performance.now() > startUntil) {
       destination.claimLimit = destination.transport.concurrency;
-      this.#finish({ outgoing, record: givenBack(notification) });
-    } else if (unwanted !== undefined) {
-      this.#finish({ outgoing, record: givenUp(notification, this.#options.clock(), unwanted) });
+      this.#finish({ outgoing, record: releaseRecord(notification) });
+    } else if (reasonNotToSend !== undefined) {
+      this.#finish({ outgoing, record: failRecord(notification, this.#options.clock(), reasonNotToSend) });
     } else if (notification.channel_id !== null && channel?.state !== "active") {
-      this.#finish({ outgoing, record: givenUp(notification, this.#options.clock()) });
+      this.#finish({ outgoing, record: failRecord(notification, this.#options.clock()) });
     } else {
       destination.underWay++;
       const attempt = this.#attempt(destination, outgoing).finally(() => {
@@ -271,7 +271,9 @@ export class NotificationSender {
     const { status, error } = result;
     const attempt = { at, status, duration_ms: Math.round(performance.now() - startedAt), error };
     const record =
-      this.#isInterrupted && error !== null ? givenBack(notification) : recordOf(notification, attempt, result, Math.random());
+      this.#isInterrupted && error !== null
+        ? releaseRecord(notification)
+        : recordOf(notification, attempt, result, Math.random());
     this.#finish({ outgoing, record });
   }
 
@@ -328,7 +330,7 @@ export class NotificationSender {
       if (recorded.has(record.id)) this.#report(outgoing, record);
     }
     for (const channel of disabled) this.#reportDisabled(channel);
-    const hasRoom = this.#isCrowded && this.#outgoing.size <= MAX_IN_HAND / 2;
+    const hasRoom = this.#isCrowded && this.#outgoing.size <= MAX_CLAIMED_TOTAL / 2;
     if (disabled.length > 0 || hasRoom) this.wake();
   }
 

@@ -335,7 +335,7 @@ suite("the statements of the store on PostgreSQL", () => {
       [() => store.recordAttempts([{ ...record, state: "failed", health: "failing" }], 5), []],
       [() => store.recordAttempts([{ ...record, state: "delivered", health: "working" }], 5), []],
       [() => store.endPending("chn", 5), ["notification_due"]],
-      [() => store.reviewPending(["chn"], 5), ["notification_due", "notification_pending"]],
+      [() => store.expireAndReschedule(["chn"], 5), ["notification_due", "notification_pending"]],
       [() => store.removeOldNotifications(5), ["notification_ended"]],
     ];
     for (const [write, indexes] of writes) {

@@ -42,8 +42,8 @@ export type SendingChannel = Pick<Channel, "id" | "type" | "url" | "state"> & Ch
 
 export type Claim = {
   readonly notifications: readonly ClaimedNotification[];
-  /** Why the customer must not be sent it any more, by the id of the notification. */
-  readonly unwanted: ReadonlyMap<string, string>;
+  /** By the id of the notification. */
+  readonly reasonsNotToSend: ReadonlyMap<string, string>;
   /** By id. A channel that is missing has been deleted. */
   readonly channels: ReadonlyMap<string, SendingChannel>;
 };
@@ -69,7 +69,7 @@ export type AttemptResult = {
 /** What an attempt says about the channel. */
 export type ChannelHealth = "working" | "failing" | "gone";
 
-/** What is written after an attempt, or to give a notification back. */
+/** What is written after an attempt, or to release a notification without one. */
 export type AttemptRecord = Pick<ClaimedNotification, "id" | "lease" | "attempts" | "channel_id"> & {
   readonly state: NotificationState;
   /** Until the next attempt; null if there is none. */
@@ -116,8 +116,8 @@ function healthAfter(claimed: ClaimedNotification, { isGone = false, isPermanent
   return recipientType(claimed) === "webhook" || isPermanent ? "failing" : null;
 }
 
-/** It is due at once, for any process. */
-export const givenBack = ({ id, lease, channel_id, attempts }: ClaimedNotification): AttemptRecord => ({
+/** Releases the claim: the notification is due at once, for any process. */
+export const releaseRecord = ({ id, lease, channel_id, attempts }: ClaimedNotification): AttemptRecord => ({
   ...{ id, lease, channel_id, attempts, state: "pending", delayMs: 0, health: null },
 });
 
@@ -126,8 +126,8 @@ const noAttempt = (at: Instant, error: string): Attempt => ({ at, status: null, 
 const DISABLED = "The channel is disabled.";
 export const disabledAttempt = (at: Instant): Attempt => noAttempt(at, DISABLED);
 
-export const givenUp = (claimed: ClaimedNotification, at: Instant, why = DISABLED): AttemptRecord => ({
-  ...givenBack(claimed),
+export const failRecord = (claimed: ClaimedNotification, at: Instant, why = DISABLED): AttemptRecord => ({
+  ...releaseRecord(claimed),
   ...{ state: "failed", delayMs: null, attempts: [...claimed.attempts, noAttempt(at, why)] },
 });
 
@@ -135,7 +135,7 @@ export const givenUp = (claimed: ClaimedNotification, at: Instant, why = DISABLE
  * Why a mail must not be sent to the customer any more: it may have waited, or is sent again, and the address may be
  * somebody else's by now.
  */
-export function unwantedBecause(
+export function reasonNotToSend(
   { event, payload }: Pick<ClaimedNotification, "event" | "payload">,
   { customer, notifications, deleted }: ManagedCustomer,
 ): string | undefined {
@@ -170,7 +170,7 @@ export interface NotificationQueueWrites {
   /** As failed: those of a channel that is disabled or deleted. Returns how many: a limited number, so that it is called again. */
   endPending(destination: string, now: Instant): Promise<number>;
   /** Expires mail, and returns its recipients: a limited number. Makes due what a clock that was wrong has planned too late. */
-  reviewPending(destinations: readonly string[], now: Instant): Promise<readonly RecipientType[]>;
+  expireAndReschedule(destinations: readonly string[], now: Instant): Promise<readonly RecipientType[]>;
   /** Events and ended notifications that have been kept long enough. Returns how many: a limited number. */
   removeOldNotifications(now: Instant): Promise<number>;
 }

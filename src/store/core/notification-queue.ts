@@ -12,8 +12,8 @@ import {
   type DisabledChannel,
   type RecipientType,
   type RecordedAttempts,
+  reasonNotToSend,
   recipientType,
-  unwantedBecause,
 } from "../../domain/alerts/notification-queue.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -23,18 +23,25 @@ import type { StoreTransaction } from "./transaction.ts";
 export async function claimNotifications(tx: StoreTransaction, requests: readonly ClaimRequest[], now: Instant): Promise<Claim> {
   const notifications = await tx.claimDue(requests, now);
   const channelIds = new Set(notifications.flatMap(({ channel_id }) => channel_id ?? []));
-  return { notifications, channels: await tx.sendingChannels([...channelIds]), unwanted: await unwantedBy(tx, notifications) };
+  return {
+    notifications,
+    channels: await tx.sendingChannels([...channelIds]),
+    reasonsNotToSend: await findReasonsNotToSend(tx, notifications),
+  };
 }
 
-async function unwantedBy(tx: StoreTransaction, claimed: readonly ClaimedNotification[]): Promise<ReadonlyMap<string, string>> {
-  const unwanted = new Map<string, string>();
+async function findReasonsNotToSend(
+  tx: StoreTransaction,
+  claimed: readonly ClaimedNotification[],
+): Promise<ReadonlyMap<string, string>> {
+  const reasons = new Map<string, string>();
   for (const notification of claimed) {
     const { id, customer_id } = notification;
     const customer = customer_id === null ? undefined : await tx.recipientCustomer(customer_id);
-    const why = customer && unwantedBecause(notification, customer);
-    if (why !== undefined) unwanted.set(id, why);
+    const reason = customer && reasonNotToSend(notification, customer);
+    if (reason !== undefined) reasons.set(id, reason);
   }
-  return unwanted;
+  return reasons;
 }
 
 export async function recordAttempts(
@@ -98,7 +105,7 @@ async function disable(tx: StoreTransaction, channelId: string, reason: string, 
 export const endPending = (tx: StoreTransaction, destination: string, now: Instant): Promise<number> =>
   tx.failPending(destination, now);
 
-export async function reviewPending(
+export async function expireAndReschedule(
   tx: StoreTransaction,
   destinations: readonly string[],
   now: Instant,

@@ -94,7 +94,7 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     claimNotifications: written("claimNotifications"),
     recordAttempts: written("recordAttempts"),
     endPending: written("endPending"),
-    reviewPending: written("reviewPending"),
+    expireAndReschedule: written("expireAndReschedule"),
     removeOldNotifications: written("removeOldNotifications"),
     sweepAlerts: written("sweepAlerts"),
     tanksDue: written("tanksDue"),
@@ -119,6 +119,7 @@ const importContext = (): AuditContext => ({ by: "import", at: Date.now() });
 /** Labels of metrics are public: those of methods that were renamed stay. */
 const METRIC_LABELS: Readonly<Record<string, string>> = {
   channelStatus: "channelDeliveries",
+  expireAndReschedule: "reviewPending",
   notificationCounts: "deliveryCounts",
   recordAttempts: "recordDeliveries",
 };

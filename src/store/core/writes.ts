@@ -11,7 +11,13 @@ import { putFleetOrderState, updateSortKeys } from "./fleet-order.ts";
 import { putForecasts } from "./forecasts.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
-import { claimNotifications, endPending, recordAttempts, removeOldNotifications, reviewPending } from "./notification-queue.ts";
+import {
+  claimNotifications,
+  endPending,
+  expireAndReschedule,
+  recordAttempts,
+  removeOldNotifications,
+} from "./notification-queue.ts";
 import { writeCustomers, writeDevices, writeTanks } from "./objects.ts";
 import { evaluateTank, sweepAlerts, tanksDue } from "./sweep.ts";
 import type { StoreTransaction } from "./transaction.ts";
@@ -25,7 +31,7 @@ const WRITES = {
   claimNotifications,
   recordAttempts,
   endPending,
-  reviewPending,
+  expireAndReschedule,
   removeOldNotifications,
   sweepAlerts,
   tanksDue,

@@ -137,7 +137,7 @@ const WRITES_OF_JOBS: ReadonlySet<WriteName> = new Set([
   "claimNotifications",
   "recordAttempts",
   "endPending",
-  "reviewPending",
+  "expireAndReschedule",
   "removeOldNotifications",
   "composeNotifications",
   "postponeNotifications",

@@ -56,7 +56,7 @@ for (const engine of ENGINES) {
       const queue = await openQueue(t, engine);
       const server = await startMailServer(t);
       const channel = await queue.channel(null, { type: "email", to: "office@example.com" });
-      const { wake } = queue.start({ ...mailTo(server.url), upkeepMs: HOUR });
+      const { wake } = queue.start({ ...mailTo(server.url), cleanupMs: HOUR });
       const first = await queue.mail("first@example.com", { channel_id: channel });
       await until("it is delivered", async () => (await queue.stored(first)).state === "delivered");
       const old = await queue.mail("old@example.com", { channel_id: channel });
@@ -133,7 +133,7 @@ for (const engine of ENGINES) {
     }
   });
 
-  suite(`${engine.name}: upkeep`, () => {
+  suite(`${engine.name}: cleanup`, () => {
     test("events and ended notifications are removed after 30 days, with their alerts; pending ones are kept", async (t) => {
       const queue = await openQueue(t, engine);
       const receiver = await recordingReceiver(t);

@@ -1,4 +1,4 @@
-// What is done with notifications once a minute: old ones are removed, mail expires, and what is wrong is logged.
+// Once a minute: removes old notifications, expires mail, corrects due dates that are too late, and logs warnings.
 
 import {
   type NotificationQueueReads,
@@ -12,9 +12,9 @@ import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
 import { RepeatedTask } from "../domain/repeated-task.ts";
 
-const UPKEEP_MS = 60_000;
+const CLEANUP_MS = 60_000;
 
-export type UpkeepOptions = {
+export type NotificationCleanupOptions = {
   readonly store: NotificationQueueReads & NotificationQueueWrites;
   readonly clock: Clock;
   readonly observe: Observe;
@@ -22,19 +22,19 @@ export type UpkeepOptions = {
   readonly missing: readonly string[];
   /** Of several workers, one reports what concerns all. */
   readonly isReporting: boolean;
-  readonly upkeepMs?: number;
+  readonly cleanupMs?: number;
 };
 
-export class Upkeep {
-  readonly #options: UpkeepOptions;
+export class NotificationCleanup {
+  readonly #options: NotificationCleanupOptions;
   readonly #task: RepeatedTask;
   /** Warnings that were logged and still hold. */
   #reported: ReadonlySet<NotificationWarning["code"]> = new Set();
 
-  constructor(options: UpkeepOptions) {
+  constructor(options: NotificationCleanupOptions) {
     this.#options = options;
     this.#task = new RepeatedTask({
-      everyMs: options.upkeepMs ?? UPKEEP_MS,
+      everyMs: options.cleanupMs ?? CLEANUP_MS,
       run: () => this.#run(),
       onError: (error) => {
         if (!hasCode(error, "store_unavailable")) options.observe({ kind: "delivery_failed", error });
@@ -50,7 +50,7 @@ export class Upkeep {
   async #run(): Promise<void> {
     const { store, clock, isReporting } = this.#options;
     if (isReporting) await this.#report();
-    await this.#review();
+    await this.#expireAndReschedule();
     while (!this.#task.isStopping && (await store.removeOldNotifications(clock())) > 0);
   }
 
@@ -73,13 +73,13 @@ export class Upkeep {
     this.#reported = new Set([...codes, ...(this.#reported.has("mail_not_configured") ? ["mail_not_configured" as const] : [])]);
   }
 
-  async #review(): Promise<void> {
+  async #expireAndReschedule(): Promise<void> {
     const { store, clock, observe } = this.#options;
     const destinations = (await store.pendingDestinations(clock())).map(({ destination }) => destination);
     if (destinations.length === 0) return;
     let expired: readonly RecipientType[];
     do {
-      expired = await store.reviewPending(destinations, clock());
+      expired = await store.expireAndReschedule(destinations, clock());
       for (const [recipient, { length: count }] of Map.groupBy(expired, (type) => type)) {
         observe({ kind: "notifications_ended", recipient, outcome: "expired", count });
       }
