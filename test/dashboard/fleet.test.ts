@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { expectStatus } from "../http/client.ts";
 import { openBrowser } from "../support/chromium.ts";
+import { customerRecord, tankRecord } from "../support/records.ts";
 import { until } from "../support/until.ts";
 import { DESKTOP, HOSTILE_NAMES, openDashboard, overflow, PHONE, seriousViolations, startFleet } from "./support.ts";
 
@@ -175,4 +176,32 @@ test("a customer sees their own tanks only", async (t) => {
   );
   await page.goto(`${fleet.url}/?owner_id=c1`);
   await page.getByText("No tank matches").waitFor();
+});
+
+test("an export has every tank once, also one that becomes the most urgent while the pages are read", async (t) => {
+  const ids = Array.from({ length: 120 }, (_, i) => `m${i}`);
+  await fleet.store.importCustomers([customerRecord("c3")]);
+  await fleet.store.importTanks(ids.map((id) => tankRecord(id, "c3")));
+  const readings = ids.map((id, i) => ({ tank_id: id, fill_percentage: 30 + i / 2 }));
+  expectStatus(await manage("POST", "/ingest/v1/readings", readings), 200);
+  const opened = await openDashboard(t, browser, fleet, email.viewer, "/?owner_id=c3");
+  if (opened === undefined) return;
+  const { page, errors } = opened;
+  await page.getByText("120 tanks found").waitFor();
+  let isMoved = false;
+  await page.route(/\/insight\/v1\/fleet\?.*page=2/, async (route) => {
+    if (!isMoved) {
+      isMoved = true;
+      expectStatus(await manage("POST", "/ingest/v1/readings", [{ tank_id: "m119", fill_percentage: 1 }]), 200);
+      const low = async () => (await manage("GET", "/insight/v1/fleet?owner_id=c3&state=low")).body["total_items"] === 1;
+      await until("the tank is the first", low, 60_000);
+    }
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Export" }).click();
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save CSV file" }).click();
+  const [, ...lines] = readFileSync(await (await saved).path(), "utf8").split("\r\n");
+  assert.deepEqual(lines.map((line) => line.split(",")[1]).sort(), ids.sort());
+  assert.deepEqual([isMoved, errors], [true, []]);
 });

@@ -5,7 +5,7 @@ import type { ListFleetOptions } from "../../../client/src/index.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { counted, whole } from "../format.ts";
 import { csvHeader, csvRow, FORMATS, type Format } from "./csv.ts";
-import { loadFleet } from "./request.ts";
+import { wholeFleet } from "./request.ts";
 
 type Props = { readonly filters: ListFleetOptions; readonly total: number; readonly close: () => void };
 
@@ -25,7 +25,7 @@ export function ExportDialog({ filters, total, close }: Props) {
   const submit = async (form: FormData) => {
     const format = form.get("format") as Format;
     const lines = [csvHeader(format)];
-    for await (const entry of loadFleet({ ...filters, signal: abort.current.signal })) {
+    for await (const entry of wholeFleet({ ...filters, signal: abort.current.signal })) {
       lines.push(csvRow(entry, format));
       if (lines.length % 100 === 0) setRead(lines.length - 1);
     }

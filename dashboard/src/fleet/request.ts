@@ -1,6 +1,6 @@
 // What the fleet screen requests, as the URL says.
 
-import type { ListFleetOptions } from "../../../client/src/index.ts";
+import type { FleetTank, ListFleetOptions } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { query } from "../location.ts";
 
@@ -14,3 +14,26 @@ export function filtersInUrl(): ListFleetOptions {
 }
 
 export const loadFleet = (options: ListFleetOptions) => api.insight.fleet.list(options);
+
+const MAX_PASSES = 5;
+
+/**
+ * Every tank that the filters find, once. A tank that becomes urgent moves to pages that were read already: the list is read again
+ * until nothing is missing.
+ */
+export async function* wholeFleet(options: ListFleetOptions): AsyncGenerator<FleetTank, void, undefined> {
+  const seen = new Set<string>();
+  for (let pass = 1; pass <= MAX_PASSES; pass++) {
+    const before = seen.size;
+    let found = 0;
+    for await (const entry of loadFleet(options)) {
+      found++;
+      if (seen.has(entry.tank.id)) continue;
+      seen.add(entry.tank.id);
+      yield entry;
+    }
+    const { total_items } = await loadFleet({ ...options, page: 1, size: 1 });
+    if (found >= total_items || seen.size === before) return;
+  }
+  throw new Error("The fleet changes faster than it can be read. Try again.");
+}
