@@ -4,8 +4,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { expectStatus } from "../http/client.ts";
+import { createUser } from "../support/browser.ts";
 import { openBrowser } from "../support/chromium.ts";
 import { customerRecord, tankRecord } from "../support/records.ts";
+import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { DESKTOP, HOSTILE_NAMES, openDashboard, overflow, PHONE, seriousViolations, startFleet } from "./support.ts";
 
@@ -204,4 +206,19 @@ test("an export has every tank once, also one that becomes the most urgent while
   const [, ...lines] = readFileSync(await (await saved).path(), "utf8").split("\r\n");
   assert.deepEqual(lines.map((line) => line.split(",")[1]).sort(), ids.sort());
   assert.deepEqual([isMoved, errors], [true, []]);
+});
+
+test("an empty fleet says how to add tanks to those who may, and has nothing to export", async (t) => {
+  const empty = await startService(t, { environment: { RATE_LIMIT: "0" } });
+  await createUser(empty, "dispatcher", email.dispatcher);
+  await createUser(empty, "viewer", email.viewer);
+  const opened = await openDashboard(t, browser, empty, email.viewer);
+  if (opened === undefined) return;
+  const main = opened.page.getByRole("main");
+  await main.getByText("Dispatchers and administrators can add").waitFor();
+  assert.deepEqual([await main.getByRole("link").count(), await main.getByRole("button").count()], [0, 0]);
+
+  const own = await openDashboard(t, browser, empty, email.dispatcher);
+  await own?.page.getByRole("link", { name: "Add customers" }).click();
+  await own?.page.getByRole("button", { name: "Add customer" }).waitFor();
 });

@@ -41,10 +41,12 @@ export default function Fleet() {
               Threshold of {counted(selected.size, "tank")}
             </button>
           ) : null}
-          <button class="button" type="button" disabled={isEmpty || data === undefined} onClick={() => setDialog("export")}>
-            <Icon name="download" />
-            Export
-          </button>
+          {isEmpty ? null : (
+            <button class="button" type="button" disabled={data === undefined} onClick={() => setDialog("export")}>
+              <Icon name="download" />
+              Export
+            </button>
+          )}
         </>
       }
     >
@@ -90,19 +92,25 @@ function NoTanks({ isFiltered }: { readonly isFiltered: boolean }) {
       </Empty>
     );
   }
-  return may("viewer") ? (
+  return (
     <Empty title="No tanks yet">
+      <HowToAdd />
+    </Empty>
+  );
+}
+
+function HowToAdd() {
+  if (!may("viewer")) return <p>Tanks appear here as soon as your supplier has registered them for you.</p>;
+  if (!may("dispatcher")) return <p>Dispatchers and administrators can add customers and their tanks.</p>;
+  return (
+    <>
       <p>
-        Register customers and tanks from a CSV file, on the computer that runs the service:{" "}
-        <code>tank-monitor provision FILE</code>
+        <a href={href("/customers")}>Add customers</a>, and their tanks on the page of each customer.
       </p>
       <p>
-        or over HTTP: <a href={href("/docs")}>the interface</a>.
+        Many at once: from a CSV file, on the computer that runs the service, <code>tank-monitor provision FILE</code>, or over
+        HTTP with <a href={href("/docs")}>the interface</a>.
       </p>
-    </Empty>
-  ) : (
-    <Empty title="No tanks yet">
-      <p>Tanks appear here as soon as your supplier has registered them for you.</p>
-    </Empty>
+    </>
   );
 }
