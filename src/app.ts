@@ -4,10 +4,10 @@ import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { AlertSweep } from "./alerts/sweep.ts";
 import { type Config, managementSettings, missingForMail, storeSettings } from "./config.ts";
-import type { Event, Observe } from "./domain/events.ts";
 import { Turns } from "./domain/fair-queue.ts";
 import type { Clock } from "./domain/instant.ts";
 import { UNRESTRICTED } from "./domain/key.ts";
+import type { LogEvent, Observe } from "./domain/log-events.ts";
 import type { Store } from "./domain/store.ts";
 import { ForecastJob } from "./forecast/job.ts";
 import { listenError, numericHost, urlOf } from "./http/address.ts";
@@ -65,7 +65,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const observe = metrics.withCounters(log);
   let notificationService: NotificationService | undefined;
   let forecasts: ForecastJob | undefined;
-  function observeStore(event: Event): void {
+  function observeStore(event: LogEvent): void {
     observe(event);
     if (event.kind === "notifications_created") notificationService?.wake();
     if (event.kind === "write_completed" && event.write === "ingest") forecasts?.wake();

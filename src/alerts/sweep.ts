@@ -4,8 +4,8 @@ import { setImmediate } from "node:timers/promises";
 import type { AlertSettings } from "../domain/alerts/evaluate.ts";
 import { SWEEP_EVERY_MS, type SweepWrites } from "../domain/alerts/sweep.ts";
 import { hasCode } from "../domain/errors.ts";
-import type { Observe } from "../domain/events.ts";
 import type { Clock, Instant } from "../domain/instant.ts";
+import type { Observe } from "../domain/log-events.ts";
 import { RepeatedTask } from "../domain/repeated-task.ts";
 
 export class AlertSweep {

@@ -2,7 +2,7 @@
 
 import type { App } from "../app.ts";
 import type { Config } from "../config.ts";
-import type { Observe } from "../domain/events.ts";
+import type { Observe } from "../domain/log-events.ts";
 import { openLog } from "../observe/log.ts";
 import { Supervisor } from "../workers/supervisor.ts";
 import { type CliCommand, configOf, valueFlags } from "./command.ts";

@@ -3,9 +3,9 @@
 
 import { randomUUID } from "node:crypto";
 import { hasCode } from "../domain/errors.ts";
-import type { Observe } from "../domain/events.ts";
 import type { FleetOrderReads, FleetOrderState, FleetOrderWrites } from "../domain/fleet-order.ts";
 import type { Clock } from "../domain/instant.ts";
+import type { Observe } from "../domain/log-events.ts";
 import { RepeatedTask } from "../domain/repeated-task.ts";
 import { updateFleetOrder } from "./fleet-order.ts";
 import { computeOutdated, type ForecastStore } from "./outdated.ts";

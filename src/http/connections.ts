@@ -2,7 +2,7 @@
 
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import type { Observe } from "../domain/events.ts";
+import type { Observe } from "../domain/log-events.ts";
 import type { ConnectionLimit } from "./connection-limit.ts";
 
 export type ConnectionRules = {

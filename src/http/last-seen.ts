@@ -1,7 +1,7 @@
 // Records when customers were last seen, in batches, and at most once a minute per customer.
 
-import type { Observe } from "../domain/events.ts";
 import type { Clock, Instant } from "../domain/instant.ts";
+import type { Observe } from "../domain/log-events.ts";
 import type { Writes } from "../domain/store.ts";
 
 const MINUTE_MS = 60_000;

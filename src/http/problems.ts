@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { ERROR_TITLES, type ErrorCode, RequestError } from "../domain/errors.ts";
-import type { Observe } from "../domain/events.ts";
+import type { Observe } from "../domain/log-events.ts";
 import { array, integer, object, oneOf, text } from "../domain/schema.ts";
 import { isDraining } from "./body.ts";
 import { taskQueue } from "./connections.ts";

@@ -2,10 +2,10 @@
 // transaction, and reported to the sender once that transaction is durable.
 
 import { hasCode } from "../domain/errors.ts";
-import type { IngestSource, Observe } from "../domain/events.ts";
 import { deviceKey } from "../domain/id.ts";
 import { type Clock, formatInstant, type Instant, MAX_AHEAD_MS } from "../domain/instant.ts";
 import type { KeyBinding } from "../domain/key.ts";
+import type { IngestSource, Observe } from "../domain/log-events.ts";
 import { type IncomingBatch, READING_OUTCOMES, type ReadingSource } from "../domain/reading.ts";
 import type { Writes } from "../domain/store.ts";
 

@@ -8,8 +8,8 @@ import {
   type RecipientType,
 } from "../domain/alerts/notification-queue.ts";
 import { hasCode } from "../domain/errors.ts";
-import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
+import type { Observe } from "../domain/log-events.ts";
 import { RepeatedTask } from "../domain/repeated-task.ts";
 
 const CLEANUP_MS = 60_000;

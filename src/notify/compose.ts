@@ -2,8 +2,8 @@
 
 import type { ComposeReads, ComposeSettings, ComposeWrites } from "../domain/alerts/compose.ts";
 import { hasCode } from "../domain/errors.ts";
-import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
+import type { Observe } from "../domain/log-events.ts";
 import { RepeatedTask } from "../domain/repeated-task.ts";
 
 const CHECK_MS = 1000;

@@ -21,8 +21,8 @@ import {
   type SendingChannel,
 } from "../domain/alerts/notification-queue.ts";
 import { hasCode } from "../domain/errors.ts";
-import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
+import type { Observe } from "../domain/log-events.ts";
 
 /** What has waited longer since it was claimed is released, so that an attempt is recorded before the lease ends. */
 const MAX_WAIT_MS = LEASE_MS - ATTEMPT_MS - 2000;

@@ -1,9 +1,9 @@
 // The log: one JSON line per event on stderr. It only sees events, and masks the secrets of keys wherever they are.
 
 import { pino } from "pino";
-import type { Event, Observe } from "../domain/events.ts";
 import { formatInstant } from "../domain/instant.ts";
 import { maskSecrets } from "../domain/key.ts";
+import type { LogEvent, Observe } from "../domain/log-events.ts";
 
 export type Log = {
   readonly observe: Observe;
@@ -47,8 +47,8 @@ export function openLog(level: string, worker?: number): Log {
   };
 }
 
-type RequestCompleted = Event & { kind: "request_completed" };
-type OtherEvent = Exclude<Event, RequestCompleted>;
+type RequestCompleted = LogEvent & { kind: "request_completed" };
+type OtherEvent = Exclude<LogEvent, RequestCompleted>;
 type Level = "trace" | "info" | "warn" | "error";
 
 const requestLevel = ({ status }: RequestCompleted): Level => (status >= 500 ? "error" : "info");
@@ -122,7 +122,7 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
 };
 
 /** Events that clients can cause as often as they like. */
-const LIMITED: ReadonlySet<Event["kind"]> = new Set([
+const LIMITED: ReadonlySet<LogEvent["kind"]> = new Set([
   "data_damaged",
   "connection_dropped",
   "readings_rejected",

@@ -3,7 +3,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Registry } from "prom-client";
 import { RECIPIENT_TYPES } from "../domain/alerts/notification-queue.ts";
-import { type Event, INGEST_SOURCES, type Observe } from "../domain/events.ts";
+import { INGEST_SOURCES, type LogEvent, type Observe } from "../domain/log-events.ts";
 import { type Metric, type MetricsReport, prometheusText } from "./report.ts";
 
 export type MetricsCollector = {
@@ -94,7 +94,7 @@ export function openMetrics(worker?: number): MetricsCollector {
     },
   });
 
-  function count(event: Event): void {
+  function count(event: LogEvent): void {
     switch (event.kind) {
       case "request_completed": {
         const route = event.route ?? "(none)";
@@ -145,7 +145,7 @@ export function openMetrics(worker?: number): MetricsCollector {
     return [...(await registry.getMetricsAsJSON()), requests.metric(), queries.metric(), writes.metric()];
   }
 
-  const withCounters = (log: Observe) => (event: Event) => {
+  const withCounters = (log: Observe) => (event: LogEvent) => {
     count(event);
     log(event);
   };

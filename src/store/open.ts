@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { type AlertSettings, DEFAULT_ALERT_SETTINGS } from "../domain/alerts/evaluate.ts";
 import { UserError } from "../domain/errors.ts";
-import type { Observe } from "../domain/events.ts";
+import type { Observe } from "../domain/log-events.ts";
 import type { Restored, RestoreOptions, Store } from "../domain/store.ts";
 import type { PostgresSettings } from "./postgres/connection.ts";
 

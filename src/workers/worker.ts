@@ -4,7 +4,7 @@
 import { startApp } from "../app.ts";
 import type { Config } from "../config.ts";
 import { describeFatalError } from "../domain/errors.ts";
-import type { Event } from "../domain/events.ts";
+import type { LogEvent } from "../domain/log-events.ts";
 import type { Limits } from "../http/limits.ts";
 import { openLog } from "../observe/log.ts";
 import { openMetrics } from "../observe/metrics.ts";
@@ -116,7 +116,7 @@ async function serve(config: Config): Promise<void> {
   const log = openLog(config.logLevel, worker);
   let database = "";
   /** The supervisor logs once for all workers that the service listens and has stopped. */
-  function observe(event: Event): void {
+  function observe(event: LogEvent): void {
     if (event.kind === "listening") database = event.database;
     else if (event.kind !== "stopped") log.observe(event);
   }

@@ -6,9 +6,9 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type ErrorCode, RequestError } from "../../src/domain/errors.ts";
-import type { Event } from "../../src/domain/events.ts";
 import { Turns } from "../../src/domain/fair-queue.ts";
 import { type Clock, formatInstant } from "../../src/domain/instant.ts";
+import type { LogEvent } from "../../src/domain/log-events.ts";
 import { array, integer, nullable, number, object, text } from "../../src/domain/schema.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { errorsInObject, invalidBody } from "../../src/domain/validate.ts";
@@ -282,7 +282,7 @@ export const ECHO_ROUTES: readonly Route[] = [
 
 export type EchoService = {
   readonly url: string;
-  readonly events: readonly Event[];
+  readonly events: readonly LogEvent[];
   readonly parts: ServerOptions;
   readonly store: Store;
   /** Creates a key, by default with the role `manage`, and returns its secret. */
@@ -298,8 +298,8 @@ type EchoOptions = {
 
 export async function startEcho(life: Lifetime, options: EchoOptions = {}): Promise<EchoService> {
   const { corsOrigins = [], connections = {}, timeouts = { headersMs: 5000, requestMs: 10_000 }, clock = Date.now } = options;
-  const events: Event[] = [];
-  const observe = (event: Event) => events.push(event);
+  const events: LogEvent[] = [];
+  const observe = (event: LogEvent) => events.push(event);
   const store = await openStore(`sqlite:${join(temporaryFolder(life), "echo.db")}`, observe);
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
   const metrics = openMetrics();

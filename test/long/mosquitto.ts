@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import test, { type TestContext } from "node:test";
 import mqtt from "mqtt";
-import type { Event } from "../../src/domain/events.ts";
+import type { LogEvent } from "../../src/domain/log-events.ts";
 import { ExternalBroker } from "../../src/ingest/mqtt/external-broker.ts";
 import { eventsOf, range, reading, sleep, startEndpoint } from "../ingest/mqtt/endpoint.ts";
 import { FakeIngest, unavailable } from "../ingest/mqtt/fake-ingest.ts";
@@ -17,7 +17,7 @@ const skip = withoutMosquitto;
 
 function subscribe(t: TestContext, url: string, clientId = "tank-monitor-0") {
   const ingest = new FakeIngest();
-  const events: Event[] = [];
+  const events: LogEvent[] = [];
   const external = new ExternalBroker({
     url,
     identity: { clientId, isPersistent: true, isFirst: true },

@@ -3,8 +3,8 @@
 import type { TestContext } from "node:test";
 import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
 import { parseWebhookAllow } from "../../src/domain/alerts/webhook-url.ts";
-import type { Event } from "../../src/domain/events.ts";
 import { newId } from "../../src/domain/id.ts";
+import type { LogEvent } from "../../src/domain/log-events.ts";
 import type { Store } from "../../src/domain/store.ts";
 import {
   type NotificationService,
@@ -39,7 +39,7 @@ export type StoredNotification = {
 
 export type Queue = Opened & {
   readonly sql: Sql;
-  readonly events: Event[];
+  readonly events: LogEvent[];
   /** Returns its id. */
   readonly channel: (url: string | null, fields?: ChannelFields) => Promise<string>;
   /** Due now. Returns their ids. */
@@ -61,7 +61,7 @@ const NO_MAIL = { smtpUrl: null, mailFrom: null };
 export async function openQueue(t: TestContext, engine: (typeof ENGINES)[number]): Promise<Queue> {
   const opened = await engine.open(t);
   const sql = await sqlOn(t, opened.url);
-  const events: Event[] = [];
+  const events: LogEvent[] = [];
   let count = 0;
 
   async function insert(table: string, row: Readonly<Record<string, string | number | null>>): Promise<void> {

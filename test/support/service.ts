@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, type AppOptions, startApp } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
-import type { Event } from "../../src/domain/events.ts";
+import type { LogEvent } from "../../src/domain/log-events.ts";
 import { createKey, type KeyOptions } from "./keys.ts";
 
 /** A test, or a suite that cleans up after itself. */
@@ -18,7 +18,7 @@ export function temporaryFolder(life: Lifetime): string {
 }
 
 export type Service = App & {
-  readonly events: Event[];
+  readonly events: LogEvent[];
   /** Creates a key and returns its secret. */
   readonly key: (options?: KeyOptions) => Promise<string>;
   readonly folder: string;
@@ -30,7 +30,7 @@ type Options = Partial<Pick<AppOptions, "clock" | "timeouts">> & { readonly envi
 export async function startService(life: Lifetime, { environment = {}, clock, timeouts }: Options = {}): Promise<Service> {
   const folder = temporaryFolder(life);
   const databaseFile = join(folder, "tank-monitor.db");
-  const events: Event[] = [];
+  const events: LogEvent[] = [];
   const given = { DATABASE_URL: `sqlite:${databaseFile}`, PORT: "0", ...environment };
   const app = await startApp({
     config: readConfig({}, given, {}),

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Event } from "../../src/domain/events.ts";
+import type { LogEvent } from "../../src/domain/log-events.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Lifetime } from "./service.ts";
@@ -13,7 +13,7 @@ export type DatabaseFolder = {
   readonly path: string;
   /** The main database file of the folder. */
   readonly file: string;
-  readonly events: Event[];
+  readonly events: LogEvent[];
   /** One more store on the file; it may be closed twice. */
   readonly open: (file?: string) => Promise<Store>;
 };
@@ -21,7 +21,7 @@ export type DatabaseFolder = {
 export function databaseFolder(life: Lifetime): DatabaseFolder {
   const path = mkdtempSync(join(tmpdir(), "tank-monitor-"));
   const file = join(path, "tank-monitor.db");
-  const events: Event[] = [];
+  const events: LogEvent[] = [];
   const opened: Store[] = [];
   life.after(async () => {
     for (const store of opened) await store.close();
@@ -32,7 +32,7 @@ export function databaseFolder(life: Lifetime): DatabaseFolder {
     file,
     events,
     async open(other = file) {
-      const observe = (event: Event) => !isDuration(event) && events.push(event);
+      const observe = (event: LogEvent) => !isDuration(event) && events.push(event);
       const store = closedOnce(await openStore(`sqlite:${other}`, observe));
       opened.push(store);
       return store;
@@ -41,7 +41,7 @@ export function databaseFolder(life: Lifetime): DatabaseFolder {
 }
 
 /** Of one call: there is one for each. */
-export const isDuration = ({ kind }: Event): boolean => kind === "query_completed" || kind === "write_completed";
+export const isDuration = ({ kind }: LogEvent): boolean => kind === "query_completed" || kind === "write_completed";
 
 /** An empty store. */
 export function emptyStore(life: Lifetime): Promise<Store> {

@@ -4,8 +4,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasCode, RequestError } from "../../domain/errors.ts";
-import type { MqttEndpointKind, Observe } from "../../domain/events.ts";
 import { RoundRobin } from "../../domain/fair-queue.ts";
+import type { MqttEndpointKind, Observe } from "../../domain/log-events.ts";
 import { printable } from "../../domain/text.ts";
 import { decodeMqttMessage, type MqttMessage } from "../decode.ts";
 import type { IncomingReading, Ingest, ReadingResult, ReadingSender, Rejected } from "../ingest.ts";

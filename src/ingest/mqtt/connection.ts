@@ -4,8 +4,8 @@
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import type { IConnectPacket, Packet } from "mqtt-packet";
-import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
+import type { MqttDisconnectReason, Observe } from "../../domain/log-events.ts";
 import { createMqttMessage } from "../decode.ts";
 import type { Batcher, MessageResult } from "./batcher.ts";
 import { BufferedBytes, RateToken } from "./budgets.ts";

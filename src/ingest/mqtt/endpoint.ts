@@ -3,8 +3,8 @@
 
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createSecureContext, TLSSocket } from "node:tls";
-import type { Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
+import type { Observe } from "../../domain/log-events.ts";
 import type { Ingest } from "../ingest.ts";
 import { Batcher } from "./batcher.ts";
 import { Connection, type ConnectionDependencies } from "./connection.ts";

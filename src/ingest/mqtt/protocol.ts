@@ -3,8 +3,8 @@
 import type { Socket } from "node:net";
 import { generate, type IConnackPacket, type IConnectPacket, type Packet, parser } from "mqtt-packet";
 import { type ErrorCode, hasCode, RequestError } from "../../domain/errors.ts";
-import type { MqttDisconnectReason } from "../../domain/events.ts";
 import { deviceKey } from "../../domain/id.ts";
+import type { MqttDisconnectReason } from "../../domain/log-events.ts";
 import type { MqttMessage } from "../decode.ts";
 import type { ReadingSender } from "../ingest.ts";
 import { isUnavailable, type MessageResult } from "./batcher.ts";

@@ -2,7 +2,7 @@
 // again for each batch of its messages, and regularly while its clients are idle, so that revoking it disconnects them.
 
 import { type ErrorCode, RequestError } from "../../domain/errors.ts";
-import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
+import type { MqttDisconnectReason, Observe } from "../../domain/log-events.ts";
 import type { ReadingSender } from "../ingest.ts";
 import type { MessageSource } from "./batcher.ts";
 import { BufferShare, type BufferUse, KeyMemory, MemoryBudget, type TakeToken } from "./budgets.ts";

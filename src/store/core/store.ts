@@ -6,9 +6,9 @@ import type { NotificationQueueReads } from "../../domain/alerts/notification-qu
 import type { AuditContext } from "../../domain/audit.ts";
 import type { Command } from "../../domain/commands/command.ts";
 import { hasCode, type RequestError, storeUnavailable } from "../../domain/errors.ts";
-import type { Observe } from "../../domain/events.ts";
 import type { FleetOrderReads } from "../../domain/fleet-order.ts";
 import type { ForecastReads } from "../../domain/forecast/stored.ts";
+import type { Observe } from "../../domain/log-events.ts";
 import type { ManagementReads } from "../../domain/management-reads.ts";
 import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
 import type { Maintenance, Reads, Store } from "../../domain/store.ts";

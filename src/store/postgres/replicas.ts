@@ -4,7 +4,7 @@
 // position recorded two seconds ago is more than two seconds behind. This needs no synchronised clocks, and no writes.
 
 import { hasCode } from "../../domain/errors.ts";
-import type { Observe } from "../../domain/events.ts";
+import type { Observe } from "../../domain/log-events.ts";
 import { type Db, type PostgresSettings, statement, translateError } from "./connection.ts";
 import { READ_CONNECTIONS, ReadConnections } from "./read-connections.ts";
 

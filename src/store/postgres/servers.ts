@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { UserError } from "../../domain/errors.ts";
-import type { Event } from "../../domain/events.ts";
+import type { LogEvent } from "../../domain/log-events.ts";
 import { CONNECT_MS } from "./connection.ts";
 
 /** `url` of one server. */
@@ -99,7 +99,7 @@ export class ServerSearch {
     this.#moved = moved;
   }
 
-  observe({ kind }: Event): void {
+  observe({ kind }: LogEvent): void {
     const [, of = "", state] = /^(store|writes)_(unavailable|recovered)$/.exec(kind) ?? [];
     if (state === "recovered") this.#lost.delete(of);
     if (state !== "unavailable" || this.#urls.length === 1) return;

@@ -3,8 +3,8 @@
 import type pg from "pg";
 import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import { DamageError } from "../../domain/errors.ts";
-import type { Observe } from "../../domain/events.ts";
 import { UNRESTRICTED } from "../../domain/key.ts";
+import type { Observe } from "../../domain/log-events.ts";
 import type { Progress, Store } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { accountReads } from "../core/account-tables.ts";

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type pg from "pg";
 import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import { hasCode, storeUnavailable } from "../../domain/errors.ts";
-import type { Observe } from "../../domain/events.ts";
+import type { Observe } from "../../domain/log-events.ts";
 import type { IncomingBatch, IngestResult, ReadingSource } from "../../domain/reading.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { finishTransaction } from "../core/alerts.ts";

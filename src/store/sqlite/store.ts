@@ -6,7 +6,7 @@ import { existsSync, rmSync } from "node:fs";
 import { backup, type DatabaseSync } from "node:sqlite";
 import { DEFAULT_ALERT_SETTINGS } from "../../domain/alerts/evaluate.ts";
 import { UserError } from "../../domain/errors.ts";
-import type { Observe } from "../../domain/events.ts";
+import type { Observe } from "../../domain/log-events.ts";
 import type { IngestResult } from "../../domain/reading.ts";
 import type { ExportRecord, Progress, Store } from "../../domain/store.ts";
 import { exportRecords } from "../core/export.ts";

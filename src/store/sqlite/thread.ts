@@ -3,7 +3,7 @@
 import { Worker } from "node:worker_threads";
 import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import { dataDamaged, type ErrorCode, RequestError, storeUnavailable } from "../../domain/errors.ts";
-import type { Event, Observe } from "../../domain/events.ts";
+import type { LogEvent, Observe } from "../../domain/log-events.ts";
 import { translateError } from "./connection.ts";
 
 export type Call = { readonly id: number; readonly name: string; readonly args: readonly unknown[] };
@@ -69,7 +69,7 @@ export class StoreThread {
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
     });
     let failure = new Error("the thread has ended");
-    worker.on("message", (message: Reply | Event) => {
+    worker.on("message", (message: Reply | LogEvent) => {
       if ("kind" in message) this.#observe(message);
       else this.#settle(message);
     });

@@ -5,7 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import { hasCode, RequestError, storeUnavailable } from "../../domain/errors.ts";
-import type { Event } from "../../domain/events.ts";
+import type { LogEvent } from "../../domain/log-events.ts";
 import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { finishTransaction } from "../core/alerts.ts";
@@ -93,7 +93,7 @@ class WriterThread {
     }
     for (const reply of replies) parentPort?.postMessage(reply);
     if (this.#notifications > 0) {
-      parentPort?.postMessage({ kind: "notifications_created", count: this.#notifications } satisfies Event);
+      parentPort?.postMessage({ kind: "notifications_created", count: this.#notifications } satisfies LogEvent);
     }
     this.#throttle.endTransaction();
   }

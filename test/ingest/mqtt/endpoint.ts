@@ -4,7 +4,7 @@ import { connect as openSocket, type Socket } from "node:net";
 import mqtt, { type IClientOptions, type MqttClient } from "mqtt";
 import { generate, type IConnectPacket, type IPublishPacket, type Packet, parser } from "mqtt-packet";
 import { type ErrorCode, RequestError } from "../../../src/domain/errors.ts";
-import type { Event } from "../../../src/domain/events.ts";
+import type { LogEvent } from "../../../src/domain/log-events.ts";
 import type { ReadingSender } from "../../../src/ingest/ingest.ts";
 import type { TakeToken } from "../../../src/ingest/mqtt/budgets.ts";
 import { type EndpointDependencies, type Listener, MqttEndpoint } from "../../../src/ingest/mqtt/endpoint.ts";
@@ -19,7 +19,7 @@ export type TestEndpoint = {
   readonly port: number;
   readonly stop: () => Promise<void>;
   readonly ingest: FakeIngest;
-  readonly events: Event[];
+  readonly events: LogEvent[];
   /** By password; a code is the reason for refusing it. Others are `key_invalid`. */
   readonly keys: Map<string, ReadingSender | ErrorCode>;
   /** Of keys with a rate limit. */
@@ -33,7 +33,7 @@ export async function startEndpoint(
   admit: EndpointDependencies["admit"] = () => true,
 ): Promise<TestEndpoint> {
   const ingest = new FakeIngest();
-  const events: Event[] = [];
+  const events: LogEvent[] = [];
   const keys = new Map<string, ReadingSender | ErrorCode>([["good", ANYONE]]);
   const tokens = new Map<string, TakeToken>();
   const authenticate = async (secret: string): Promise<AuthenticatedKey> => {
@@ -41,7 +41,7 @@ export async function startEndpoint(
     if (typeof known === "string") throw new RequestError(known, "refused");
     return { keyId: `id of ${secret}`, sender: known, takeToken: tokens.get(secret) ?? (() => 0) };
   };
-  const observe = (event: Event): void => void events.push(event);
+  const observe = (event: LogEvent): void => void events.push(event);
   const endpoint = new MqttEndpoint({ ingest: ingest.handle, authenticate, observe, clock: Date.now, admit, limits });
   const { port } = await endpoint.listen({ host: "127.0.0.1", port: 0, ...(tls && { tls }) });
   const stop = () => endpoint.stop();
@@ -50,11 +50,11 @@ export async function startEndpoint(
 }
 
 /** The events of one kind so far. */
-export function eventsOf<K extends Event["kind"]>(
+export function eventsOf<K extends LogEvent["kind"]>(
   { events }: Pick<TestEndpoint, "events">,
   kind: K,
-): Extract<Event, { kind: K }>[] {
-  return events.filter((event): event is Extract<Event, { kind: K }> => event.kind === kind);
+): Extract<LogEvent, { kind: K }>[] {
+  return events.filter((event): event is Extract<LogEvent, { kind: K }> => event.kind === kind);
 }
 
 export async function connectClient(life: Lifetime, { port }: TestEndpoint, options: IClientOptions = {}): Promise<MqttClient> {

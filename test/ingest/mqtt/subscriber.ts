@@ -1,6 +1,6 @@
 // A client of an external broker, with a fake store.
 
-import type { Event } from "../../../src/domain/events.ts";
+import type { LogEvent } from "../../../src/domain/log-events.ts";
 import { ExternalBroker, type ExternalBrokerLimits } from "../../../src/ingest/mqtt/external-broker.ts";
 import { Mqtt5Broker } from "../../support/mqtt5-broker.ts";
 import type { Lifetime } from "../../support/service.ts";
@@ -8,7 +8,7 @@ import { until } from "../../support/until.ts";
 import { eventsOf } from "./endpoint.ts";
 import { FakeIngest } from "./fake-ingest.ts";
 
-type Subscriber = { readonly external: ExternalBroker; readonly ingest: FakeIngest; readonly events: Event[] };
+type Subscriber = { readonly external: ExternalBroker; readonly ingest: FakeIngest; readonly events: LogEvent[] };
 type Options = {
   readonly protocol?: "mqtt" | "mqtts";
   readonly query?: string;
@@ -24,7 +24,7 @@ export const FILTERS = ["tanks/+/readings", "application/+/device/+/event/up", "
 export function start(life: Lifetime, { port }: Pick<Mqtt5Broker, "port">, options: Options = {}): Subscriber {
   const { protocol = "mqtt", query = "", user = "", isFirst = true, limits } = options;
   const ingest = new FakeIngest();
-  const events: Event[] = [];
+  const events: LogEvent[] = [];
   const external = new ExternalBroker({
     url: `${protocol}://${user}127.0.0.1:${port}${query}`,
     identity: { clientId: "tank-monitor-0", isPersistent: true, isFirst },

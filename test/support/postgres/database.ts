@@ -7,7 +7,7 @@ import { Client, type QueryResultRow } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { DEFAULT_ALERT_SETTINGS } from "../../../src/domain/alerts/evaluate.ts";
 import { RequestError } from "../../../src/domain/errors.ts";
-import type { Event } from "../../../src/domain/events.ts";
+import type { LogEvent } from "../../../src/domain/log-events.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Lifetime } from "../service.ts";
@@ -102,7 +102,7 @@ export async function restoredFrom(file: string, life: Lifetime): Promise<Databa
 
 export type Opened = {
   readonly store: Store;
-  readonly events: Event[];
+  readonly events: LogEvent[];
   /** The kinds of all events so far, sorted: reading and writing are lost and regained in any order. */
   readonly eventKinds: () => string[];
 };
@@ -111,7 +111,7 @@ type Settings = NonNullable<Parameters<typeof openStore>[2]>;
 
 /** A store whose events are recorded. */
 export async function openedOn(life: Lifetime, url: string, settings: Partial<Settings> = {}): Promise<Opened> {
-  const events: Event[] = [];
+  const events: LogEvent[] = [];
   const all = { connections: 10, replicaUrls: [], replicaLagMs: 2000, alerts: DEFAULT_ALERT_SETTINGS, ...settings };
   const store = await openStore(url, (event) => !isDuration(event) && events.push(event), all);
   life.after(() => store.close());

@@ -22,7 +22,7 @@ export type MqttDisconnectReason =
   | "data_damaged"
   | "failed";
 
-export type Event =
+export type LogEvent =
   | {
       readonly kind: "request_completed";
       readonly requestId: string;
@@ -143,4 +143,4 @@ export type Event =
   | { readonly kind: "stopping"; readonly signal: string }
   | { readonly kind: "stopped" };
 
-export type Observe = (event: Event) => void;
+export type Observe = (event: LogEvent) => void;
