@@ -142,6 +142,97 @@ describe("the screen of a tank", () => {
     await page.locator("section", { hasText: "Device" }).getByText(String(others)).first().waitFor();
   });
 
+  it("has all its fields in the form: capacity, use, customer and district, and which alerts open", async (t) => {
+    const screen = await openDashboard(t, browser, service, STAFF.dispatcher, "/tanks/tank_other", {
+      ...BERLIN,
+      viewport: PHONE,
+    });
+    if (screen === undefined) return;
+    const { page } = screen;
+    const dialog = page.getByRole("dialog");
+    const save = () => dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Edit" }).click();
+    await dialog.getByLabel("District").fill("Wiehre");
+    await dialog.getByLabel("Alert when it is expected to run low soon").uncheck();
+    await dialog.getByLabel("Silent after").fill("3 days");
+    await save();
+    await dialog.getByText("Some fields are not valid").waitFor();
+    assert.equal(await dialog.getByLabel("Silent after").getAttribute("aria-invalid"), "true");
+    await dialog.getByLabel("Silent after").fill("3d");
+    assert.equal(await dialog.getByLabel("Capacity").isVisible(), false, "what is rarely changed is not shown at first");
+    await dialog.getByText("More").click();
+    await dialog.getByLabel("Capacity").fill("");
+    await dialog.getByText("More").click();
+    await save();
+    await dialog.getByText("is required").waitFor();
+    await until("the field with the error has the focus", () => page.evaluate("document.activeElement?.name === 'capacity'"));
+    screen.errors.splice(0);
+    await expectGood(screen);
+    await dialog.getByLabel("Capacity").fill("1250.5");
+    await dialog.getByLabel("Unit").selectOption("Gallons");
+    await dialog.getByLabel("Use", { exact: true }).selectOption("Industrial");
+    await dialog.getByLabel("Custom id").fill("HALL-3");
+    await dialog.getByLabel("Search: Customer").fill("<img");
+    await dialog.getByText("own@customers.example").click();
+    await save();
+    await page.getByText("The tank was changed").waitFor();
+    const { body } = await manage("GET", "/manage/v1/tanks/tank_other");
+    const { capacity, capacity_unit, use_case, custom_id, owner_id, alerts, location } = body;
+    assert.deepEqual(
+      { capacity, capacity_unit, use_case, custom_id, owner_id },
+      { capacity: 1250.5, capacity_unit: "gallons", use_case: "industrial", custom_id: "HALL-3", owner_id: "cus_own" },
+    );
+    assert.deepEqual(alerts, { silent_after: "72h", paused_until: null, runs_low_soon: false, leak: true });
+    assert.equal((location as Record<string, unknown>)["district"], "Wiehre");
+    await page.getByText("No alerts of the kind “Runs low soon”.").waitFor();
+    await page.getByText("Silent after 72h without a reading.").waitFor();
+    expectStatus(await manage("PATCH", "/manage/v1/tanks/tank_other", { owner_id: "cus_other" }), 200);
+  });
+
+  it("shows a form with the present values after somebody else has changed only its alerts", async (t) => {
+    const screen = await openDashboard(t, browser, service, STAFF.dispatcher, "/tanks/tank_hostile", BERLIN);
+    if (screen === undefined) return;
+    const { page } = screen;
+    await page.getByRole("button", { name: "Edit" }).click();
+    const leak = page.getByLabel("Alert when a leak is suspected");
+    assert.equal(await leak.isChecked(), true);
+    expectStatus(await manage("PATCH", "/manage/v1/tanks/tank_hostile", { alerts: { leak: false } }), 200);
+    await page.getByLabel("Silent after").fill("36h");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Somebody else has changed this tank").waitFor();
+    assert.equal(await leak.isChecked(), false);
+    await leak.check();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The tank was changed").waitFor();
+    const { alerts } = (await manage("GET", "/manage/v1/tanks/tank_hostile")).body;
+    assert.deepEqual(alerts, { silent_after: null, paused_until: null, runs_low_soon: true, leak: true });
+  });
+
+  it("is paused and resumed by a dispatcher; a viewer sees that it is paused", async (t) => {
+    const pausedUntil = async () => {
+      const { alerts } = (await manage("GET", "/manage/v1/tanks/tank_used")).body;
+      return (alerts as Record<string, unknown>)["paused_until"];
+    };
+    for (const viewport of [PHONE, DESKTOP]) {
+      const screen = await openDashboard(t, browser, service, STAFF.dispatcher, "/tanks/tank_used", { ...BERLIN, viewport });
+      if (screen === undefined) return;
+      const { page } = screen;
+      const alerts = page.locator("section", { has: page.getByRole("heading", { name: "Alerts" }) });
+      await alerts.getByRole("button", { name: "Pause" }).click();
+      await page.getByLabel("Until and including").fill("2099-03-04");
+      await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
+      await alerts.getByText("Paused until 5 Mar 2099, 00:00").waitFor();
+      assert.equal(await pausedUntil(), "2099-03-04T23:00:00.000Z");
+      await expectGood(screen);
+      const viewer = await openDashboard(t, browser, service, STAFF.viewer, "/tanks/tank_used", { ...BERLIN, viewport });
+      await viewer?.page.getByText("Paused until 5 Mar 2099, 00:00").waitFor();
+      assert.equal(await viewer?.page.getByRole("button", { name: /Pause|Resume/ }).count(), 0);
+      await alerts.getByRole("button", { name: "Resume" }).click();
+      await alerts.getByRole("button", { name: "Pause" }).waitFor();
+      assert.equal(await pausedUntil(), null);
+    }
+  });
+
   it("does not break with names of any kind; its alert is acknowledged", async (t) => {
     for (const size of [PHONE, DESKTOP]) {
       const screen = await openDashboard(t, browser, service, STAFF.admin, "/tanks/tank_hostile", { ...BERLIN, viewport: size });

@@ -26,7 +26,7 @@ export function Actions({ alert, changed }: { readonly alert: Alert; readonly ch
       {may("admin") ? button("notifications", "Sent", "button quiet") : null}
       {dialog === "acknowledge" ? <AcknowledgeDialog {...props} /> : null}
       {dialog === "close" ? <CloseDialog {...props} /> : null}
-      {dialog === "pause" ? <PauseDialog {...props} /> : null}
+      {dialog === "pause" ? <PauseDialog tankId={alert.tank_id} close={close} changed={changed} /> : null}
       {dialog === "notifications" ? <NotificationsDialog alertId={alert.id} close={close} /> : null}
     </>
   );

@@ -52,13 +52,15 @@ const DAY_MS = 86_400_000;
 const localDate = (at: Date): string =>
   [at.getFullYear(), String(at.getMonth() + 1).padStart(2, "0"), String(at.getDate()).padStart(2, "0")].join("-");
 
-export function PauseDialog({ alert, close, changed }: Props) {
+type PauseProps = Omit<Props, "alert"> & { readonly tankId: string };
+
+export function PauseDialog({ tankId, close, changed }: PauseProps) {
   const submit = async (form: FormData) => {
     // Until the end of that day.
     const until = new Date(`${form.get("until")}T00:00`);
     until.setDate(until.getDate() + 1);
     const paused_until = until.toISOString();
-    await api.manage.tanks.update(alert.tank_id, { alerts: { paused_until } });
+    await api.manage.tanks.update(tankId, { alerts: { paused_until } });
     notify({ text: `No alert of this tank opens until ${dateTime(paused_until)}` });
     await changed();
   };

@@ -6,6 +6,7 @@ import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, Field, SelectField } from "../components/field.tsx";
 import { notify } from "../components/notices.tsx";
 import { counted } from "../format.ts";
+import { UNITS } from "../tank/options.ts";
 
 const LANGUAGES = [
   ["", "By the country of the tank"],
@@ -111,11 +112,6 @@ export function RestoreDialog({ customer, close, done }: Props) {
     </Dialog>
   );
 }
-
-const UNITS = [
-  ["liters", "Litres"],
-  ["gallons", "Gallons"],
-] as const;
 
 export function TankDialog({ customer, close, done }: Props) {
   const submit = async (form: FormData) => {

@@ -1,11 +1,14 @@
-// The alerts of a tank: those that are not closed, then past ones.
+// The alerts of a tank: whether they are paused, those that are not closed, then past ones.
 
 import { useState } from "preact/hooks";
 import type { Alert } from "../../../client/src/index.ts";
-import { AcknowledgeDialog } from "../alerts/dialogs.tsx";
+import { AcknowledgeDialog, PauseDialog } from "../alerts/dialogs.tsx";
 import { api } from "../api.ts";
-import { ALERT_STATES, CLOSE_REASONS } from "../components/alert-kinds.tsx";
+import { ActionButton } from "../components/action-button.tsx";
+import { ALERT_KINDS, ALERT_STATES, CLOSE_REASONS } from "../components/alert-kinds.tsx";
 import { AlertBadge } from "../components/badge.tsx";
+import { useDialog } from "../components/dialog.tsx";
+import { notify } from "../components/notices.tsx";
 import { ago, dateTime, percent } from "../format.ts";
 import { useLive } from "../live.ts";
 import { may } from "../session.ts";
@@ -16,7 +19,36 @@ const SIZE = 10;
 export function TankAlerts({ tankId }: { readonly tankId: string }) {
   const live = useLive(`alerts ${tankId}`, (signal) => api.insight.alerts.list({ tank_id: tankId, size: SIZE, signal }));
   const row = (alert: Alert) => <AlertRow key={alert.id} alert={alert} changed={live.refresh} />;
-  return <LatestCard id="alerts" title="Alerts" live={live} row={row} />;
+  return (
+    <LatestCard id="alerts" title="Alerts" live={live} row={row}>
+      {may("viewer") ? <Settings tankId={tankId} /> : null}
+    </LatestCard>
+  );
+}
+
+/** For staff. What the form of the tank sets is shown where it is not the usual. */
+function Settings({ tankId }: { readonly tankId: string }) {
+  const { data, refresh } = useLive(`alert settings ${tankId}`, (signal) => api.manage.tanks.retrieve(tankId, { signal }));
+  const dialog = useDialog();
+  if (data === undefined) return null;
+  const { paused_until, silent_after, ...kinds } = data.alerts;
+  const isPaused = paused_until !== null && Date.parse(paused_until) > Date.now();
+  const off = (["runs_low_soon", "leak"] as const).filter((kind) => !kinds[kind]).map((kind) => `“${ALERT_KINDS[kind].label}”`);
+  const pause = async () => dialog.open((close) => <PauseDialog tankId={tankId} close={close} changed={refresh} />);
+  const resume = async () => {
+    await api.manage.tanks.update(tankId, { alerts: { paused_until: null } });
+    notify({ text: "Alerts of this tank open again" });
+    await refresh();
+  };
+  return (
+    <>
+      {may("dispatcher") ? <ActionButton act={isPaused ? resume : pause}>{isPaused ? "Resume" : "Pause"}</ActionButton> : null}
+      {isPaused ? <p class="strong">Paused until {dateTime(paused_until)}: no alert of this tank opens.</p> : null}
+      {off.length === 0 ? null : <p class="dim">No alerts of the kind {off.join(" or ")}.</p>}
+      {silent_after === null ? null : <p class="dim">Silent after {silent_after} without a reading.</p>}
+      {dialog.shown}
+    </>
+  );
 }
 
 function AlertRow({ alert, changed }: { readonly alert: Alert; readonly changed: () => Promise<void> }) {

@@ -10,9 +10,11 @@ type Props<T> = {
   readonly live: Live<{ readonly data: readonly T[]; readonly size: number; readonly total_items: number }>;
   /** An element of a list. */
   readonly row: (item: T) => ComponentChildren;
+  /** A button beside the title, and paragraphs below it. */
+  readonly children?: ComponentChildren;
 };
 
-export function LatestCard<T>({ id, title, live: { data, error, refresh }, row }: Props<T>) {
+export function LatestCard<T>({ id, title, live: { data, error, refresh }, row, children }: Props<T>) {
   return (
     <section class="card" aria-labelledby={id}>
       <div class="card-head">
@@ -22,6 +24,7 @@ export function LatestCard<T>({ id, title, live: { data, error, refresh }, row }
             the latest {data.size} of {data.total_items}
           </span>
         )}
+        {children}
       </div>
       {data === undefined ? error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} /> : null}
       {data?.total_items === 0 ? <p class="dim">None so far.</p> : null}

@@ -1,0 +1,70 @@
+// What the form of a tank changes: only the fields that differ. What is left empty is removed where that is possible.
+
+import type { FieldError, ManagedTank, TankChange } from "../../../client/src/index.ts";
+import { UNITS, USE_CASES } from "./options.ts";
+
+export const PLACES = {
+  street: "Street",
+  street_number: "Number",
+  postal_code: "Postal code",
+  city: "City",
+  district: "District",
+  region: "Region",
+  country: "Country",
+} as const;
+export const COORDINATES = { latitude: "Latitude", longitude: "Longitude" } as const;
+
+const NOT_A_NUMBER = "must be a number, with a point";
+const MISSING = "is required";
+
+type Change = { readonly change: TankChange; readonly invalid: readonly FieldError[] };
+
+export function changeOf(tank: ManagedTank, form: FormData): Change {
+  const invalid: FieldError[] = [];
+  const given = (name: string): string => String(form.get(name) ?? "").trim();
+  const numberIn = (name: string): number | null => {
+    const text = given(name);
+    if (text !== "" && !Number.isFinite(Number(text))) invalid.push({ field: name, message: NOT_A_NUMBER });
+    return text === "" ? null : Number(text);
+  };
+  const requiredNumber = (name: "min_fill_alert_percentage" | "capacity"): number => {
+    const number = numberIn(name);
+    if (number === null) invalid.push({ field: name, message: MISSING });
+    return number ?? tank[name];
+  };
+  const wanted = {
+    name: given("name"),
+    min_fill_alert_percentage: requiredNumber("min_fill_alert_percentage"),
+    assigned_device_id: given("assigned_device_id"),
+    capacity: requiredNumber("capacity"),
+    capacity_unit: chosen(UNITS, given("capacity_unit")),
+    use_case: chosen(USE_CASES, given("use_case")) || null,
+    custom_id: given("custom_id") || null,
+    owner_id: given("owner_id"),
+  };
+  const alerts = {
+    runs_low_soon: form.has("alerts.runs_low_soon"),
+    leak: form.has("alerts.leak"),
+    silent_after: given("alerts.silent_after") || null,
+  };
+  const location = {
+    ...Object.fromEntries(Object.keys(PLACES).map((name) => [name, given(`location.${name}`) || null])),
+    ...Object.fromEntries(Object.keys(COORDINATES).map((name) => [name, numberIn(`location.${name}`)])),
+  };
+  const change = {
+    ...differing(wanted, tank),
+    ...within("alerts", differing(alerts, tank.alerts)),
+    ...within("location", differing(location, tank.location)),
+  };
+  return { change, invalid };
+}
+
+const chosen = <T extends string>(options: readonly (readonly [T, string])[], given: string): T | undefined =>
+  options.map(([value]) => value).find((value) => value === given);
+
+function differing(wanted: object, present: object): object {
+  const before = present as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(Object.entries(wanted).filter(([name, value]) => value !== undefined && value !== before[name]));
+}
+
+const within = (name: string, fields: object): object => (Object.keys(fields).length === 0 ? {} : { [name]: fields });
