@@ -60,7 +60,7 @@ function hash(number: number): number {
 
 const FAR = Date.parse("2100-01-01T00:00:00Z");
 /** By its reading a tank has been silent since long: it would get an alert at the first start of the service. */
-const NO_CHECK = { noticed: 0, checkAt: FAR };
+const NEVER_EVALUATED = { activeConditions: 0, evaluateAt: FAR };
 
 /** Three tanks in four run low within a year. */
 function forecastOf({ id, owner, threshold, latest }: WideTank, number: number): ForecastRow {
@@ -141,7 +141,7 @@ async function putTanks(tx: StoreTransaction, from: number, to: number): Promise
     return [[id, { total: 1, inBlocks: 0, start: EARLIEST, data }]];
   });
   await tx.writeHeads(new Map(heads));
-  await tx.setEvaluations(new Map(heads.map(([id]) => [id, NO_CHECK])));
+  await tx.setEvaluations(new Map(heads.map(([id]) => [id, NEVER_EVALUATED])));
   await tx.putForecasts(numbers.map((number) => forecastOf(wideTank(number), number)));
 }
 

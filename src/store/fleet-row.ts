@@ -1,7 +1,7 @@
 // What the fleet stores of a live tank: its latest reading, and two columns that are indexed for counts. Few readings change those,
 // so that few readings change an index. The same on both engines.
 
-import { NOTICED } from "../domain/alerts/evaluate.ts";
+import { CONDITION_BITS } from "../domain/alerts/evaluate.ts";
 import type { FleetState } from "../domain/fleet.ts";
 import { EARLIEST } from "../domain/instant.ts";
 import type { Reading } from "../domain/reading.ts";
@@ -16,14 +16,15 @@ export type FleetRow = {
   /** One of `STORED_STATES`. */
   readonly state: number;
   /** The quarter day of the latest reading, counted from 1970. */
-  readonly heard: number;
+  readonly latestQuarterDay: number;
 };
 
 export function fleetRow(threshold: number, latest: Reading | undefined): FleetRow {
-  if (latest === undefined) return { at: EARLIEST, fill: null, state: STORED_STATES.unknown, heard: heardAt(EARLIEST) };
+  if (latest === undefined)
+    return { at: EARLIEST, fill: null, state: STORED_STATES.unknown, latestQuarterDay: quarterDayOf(EARLIEST) };
   const { created_at, fill_percentage } = latest;
   const state = fill_percentage <= threshold ? STORED_STATES.low : STORED_STATES.ok;
-  return { at: created_at, fill: fill_percentage, state, heard: heardAt(created_at) };
+  return { at: created_at, fill: fill_percentage, state, latestQuarterDay: quarterDayOf(created_at) };
 }
 
 /** The state of a tank with a reading, in SQL. */
@@ -31,16 +32,16 @@ export const stateIn = (fill: string, threshold: string): string =>
   `CASE WHEN ${fill} <= ${threshold} THEN ${STORED_STATES.low} ELSE ${STORED_STATES.ok} END`;
 
 /** The conditions that a reading may clear. Others change with forecasts, or when the tank becomes low. */
-const BY_READINGS = NOTICED.low | NOTICED.silent;
+const BY_READINGS = CONDITION_BITS.low | CONDITION_BITS.silent;
 
 /**
  * Whether a reading can be appended without evaluating alerts, as an expression in SQL over the columns of the fleet: it neither
  * opens one nor closes one (see `evaluate`). `least` is the function for the smaller of two.
  */
 export const changesNoAlert = (fill: string, margin: string, least: "min" | "least"): string =>
-  `((noticed & ${BY_READINGS}) = 0 AND ${fill} > threshold
-    OR (noticed & ${BY_READINGS}) = ${NOTICED.low} AND (${fill} < ${least}(threshold + ${margin}, 100) OR ${fill} <= threshold))`;
+  `((active_conditions & ${BY_READINGS}) = 0 AND ${fill} > threshold
+    OR (active_conditions & ${BY_READINGS}) = ${CONDITION_BITS.low} AND (${fill} < ${least}(threshold + ${margin}, 100) OR ${fill} <= threshold))`;
 
-export function heardAt(at: number): number {
+export function quarterDayOf(at: number): number {
   return Math.floor(at / QUARTER_DAY);
 }

@@ -13,16 +13,26 @@ import { runSql } from "./raw-sql.ts";
 /** `fleet` is a view on PostgreSQL. */
 const fleetOf = ({ name }: Engine): string => (name === "postgres" ? "head" : "fleet");
 
-function alertChecks(engine: Engine): void {
-  const mark = (tankId: string, change: string): string => `UPDATE ${fleetOf(engine)} SET ${change} WHERE tank = '${tankId}'`;
+function alertCheckTests(engine: Engine): void {
+  const change = (tankId: string, set: string): string => `UPDATE ${fleetOf(engine)} SET ${set} WHERE tank = '${tankId}'`;
   /** What somebody did to the database behind our back, and what is found. */
   const DAMAGE: Readonly<Record<string, readonly [finding: RegExp, ...sql: string[]]>> = {
-    "a low alert without a mark": [/a low alert.*not marked as low/, mark("low", "noticed = 0")],
-    "a mark without its condition": [/marked as low, but its fill is 60/, mark("fine", "noticed = 1")],
-    "a mark that does not exist": [/its marks are 64/, mark("fine", "noticed = 64")],
-    "no time of the next check": [/no time at which/, mark("fine", "check_at = NULL")],
+    "a low alert without an active condition": [
+      /a low alert.*its condition low is not active/,
+      change("low", "active_conditions = 0"),
+    ],
+    "an active condition that does not hold": [
+      /its condition low is active, but its fill is 60/,
+      change("fine", "active_conditions = 1"),
+    ],
+    "a condition that does not exist": [/its active conditions are 64/, change("fine", "active_conditions = 64")],
+    "no time of the next evaluation": [/no time at which/, change("fine", "evaluate_at = NULL")],
     "another owner": [/1 of its alerts belong to another owner/, "UPDATE alert SET owner_id = 'b'"],
-    "a low tank without an alert": [/its fill is 10, but it is not marked/, "DELETE FROM alert", mark("low", "noticed = 0")],
+    "a low tank without an alert": [
+      /its fill is 10, but its condition low is not active/,
+      "DELETE FROM alert",
+      change("low", "active_conditions = 0"),
+    ],
   };
 
   for (const [name, [finding, ...sql]] of Object.entries(DAMAGE)) {
@@ -77,4 +87,4 @@ function alertChecks(engine: Engine): void {
   });
 }
 
-for (const engine of [sqliteEngine, postgresEngine]) suite(`${engine.name}: check of alerts`, () => alertChecks(engine));
+for (const engine of [sqliteEngine, postgresEngine]) suite(`${engine.name}: check of alerts`, () => alertCheckTests(engine));

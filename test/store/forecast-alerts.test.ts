@@ -188,7 +188,7 @@ function forecastAlerts(engine: Engine): void {
   });
 
   const fleet = engine.name === "postgres" ? "head" : "fleet";
-  test("marks that do not follow from the forecast are found and repaired", async (t) => {
+  test("active conditions that do not follow from the forecast are found and repaired", async (t) => {
     const { store, url } = await engine.open(t);
     await putFleet(store, { a: ["soon", "fine"], b: [] });
     for (const tankId of ["soon", "fine"]) await measure(store, tankId, 30, START);
@@ -197,10 +197,13 @@ function forecastAlerts(engine: Engine): void {
     await store.sweepAlerts({ at: START, settings: DEFAULT_ALERT_SETTINGS });
     assert.deepEqual((await checked(store)).findings, []);
     await runSql(url, "DELETE FROM alert WHERE kind = 'runs_low_soon'");
-    await runSql(url, `UPDATE ${fleet} SET noticed = 8 WHERE tank = 'soon'`);
-    await runSql(url, `UPDATE ${fleet} SET noticed = 4 WHERE tank = 'fine'`);
+    await runSql(url, `UPDATE ${fleet} SET active_conditions = 8 WHERE tank = 'soon'`);
+    await runSql(url, `UPDATE ${fleet} SET active_conditions = 4 WHERE tank = 'fine'`);
     const found = (await checked(store)).findings.map(({ where, what }) => `${where}: ${what}`);
-    assert.match(found.join("\n"), /tank fine: it is marked as runs_low_soon.*\n.*tank soon: it is not marked as runs_low_soon/);
+    assert.match(
+      found.join("\n"),
+      /tank fine: its condition runs_low_soon is active.*\n.*tank soon: its condition runs_low_soon is not active/,
+    );
     await checked(store, true);
     assert.deepEqual((await checked(store)).findings, []);
     assert.deepEqual((await store.unclosedAlerts(["soon", "fine"])).map(({ tank_id, kind }) => `${tank_id} ${kind}`).sort(), [

@@ -109,7 +109,10 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "devices with pending readings": [devices(true), ["device_pending"]],
   "devices without pending readings": [devices(false), ["device_free", "device_pending", "tank_by_creation"]],
   fleetEntry: [() => store.fleetEntry("one", UNRESTRICTED), []],
-  fleetCounts: [() => store.fleetCounts(5), ["device_pending", "fleet_by_heard", "fleet_by_state", "tank_by_creation"]],
+  fleetCounts: [
+    () => store.fleetCounts(5),
+    ["device_pending", "fleet_by_latest_quarter_day", "fleet_by_state", "tank_by_creation"],
+  ],
   "the fleet": [fleet({}), ["forecast_by_urgency"]],
   "the fleet, far": [fleet(FAR), ["forecast_by_urgency"]],
   "the fleet, low": [fleet({ state: "low" }), ["forecast_by_urgency"]],
@@ -284,7 +287,7 @@ suite("the statements of the store on PostgreSQL", () => {
         if (!/FROM channel/.test(text)) checkScans(plan, text);
         for (const index of indexesIn(plan)) used.add(index);
       }
-      for (const index of ["fleet_by_check", "alert_not_closed", "alert_by_tank"]) assert.ok(used.has(index), index);
+      for (const index of ["fleet_by_evaluate_at", "alert_not_closed", "alert_by_tank"]) assert.ok(used.has(index), index);
     });
 
     test(`readings are written by indexes; statistics: ${statistics}`, async () => {

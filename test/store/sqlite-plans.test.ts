@@ -90,7 +90,7 @@ test("management reads use an index; filtered results are sorted, the fleet is n
     lowFleet: "forecast_by_urgency (urgency>? AND urgency<?)",
     silentFleet: "forecast_by_silence (at>? AND at<?)",
     fleetBySilence: "forecast_by_silence (at>? AND at<?)",
-    fleetCounts: "fleet_by_heard",
+    fleetCounts: "fleet_by_latest_quarter_day",
     fleetOfOwner: "forecast_of_owner_by_urgency (owner_id=? AND urgency>? AND urgency<?)",
     fleetOfArea: "tank_by_latitude (latitude>? AND latitude<?)",
     fleetWithoutPosition: "tank_without_position",
@@ -189,11 +189,11 @@ test("the sweep, and what it evaluates, use indexes", async (t) => {
       return async (...values) => prepared.all(...values);
     };
     const tables = alertTables(prepare, async () => {}, "fleet");
-    await tables.tanksToCheck(5, 500);
+    await tables.tanksToEvaluate(5, 500);
     await tables.fleetAfter({ after: "", scope: "all" }, 500);
     await tables.fleetAfter({ after: "", scope: "timed" }, 500);
     await tables.tankConditions(["one"]);
-    telemetryWrites(db, () => {}, 3).setEvaluations(new Map([["one", { noticed: 0, checkAt: null }]]));
+    telemetryWrites(db, () => {}, 3).setEvaluations(new Map([["one", { activeConditions: 0, evaluateAt: null }]]));
     await tables.alertsNotClosed(["one"]);
     await tables.tanksWithOwners(["one"]);
     await tables.moveAlerts(new Map([["one", "a"]]));
@@ -203,7 +203,11 @@ test("the sweep, and what it evaluates, use indexes", async (t) => {
     assert.doesNotMatch(plan, /SCAN (fleet|tank|alert|customer|service_state)\b|AUTOMATIC|B-TREE/, `${sql}\n${plan}`);
   }
   const all = plans.map(({ plan }) => plan).join("\n");
-  for (const index of ["fleet_by_check (check_at<?)", "fleet USING PRIMARY KEY (tank>?)", "alert_not_closed (tank_id=?)"]) {
+  for (const index of [
+    "fleet_by_evaluate_at (evaluate_at<?)",
+    "fleet USING PRIMARY KEY (tank>?)",
+    "alert_not_closed (tank_id=?)",
+  ]) {
     assert.ok(all.includes(index), `${index} is not used:\n${all}`);
   }
 });

@@ -36,11 +36,11 @@ const FORECAST_NEWS_MS = 8 * 24 * HOUR;
 const SILENT_INTERVALS = 3;
 
 /**
- * Conditions of a tank that have been noticed, as bits: each has an alert that is not closed, or one that was closed by hand
- * while the condition lasts. They are stored beside the latest reading: a reading that changes none of them is appended
+ * The bits of `activeConditions`. A condition is active while it has an alert that is not closed, and after somebody has closed that
+ * alert, until the condition clears. The bits are stored beside the latest reading: a reading that changes none of them is appended
  * without evaluating anything.
  */
-export const NOTICED: Readonly<Record<AlertKind, number>> = { low: 1, silent: 2, runs_low_soon: 4, leak: 8 };
+export const CONDITION_BITS: Readonly<Record<AlertKind, number>> = { low: 1, silent: 2, runs_low_soon: 4, leak: 8 };
 
 /** What is known of a tank when its alerts are evaluated. */
 export type TankCondition = {
@@ -48,8 +48,8 @@ export type TankCondition = {
   readonly isLive: boolean;
   readonly threshold: number;
   readonly latest: Reading | undefined;
-  readonly noticed: number;
-  readonly checkAt: Instant | null;
+  readonly activeConditions: number;
+  readonly evaluateAt: Instant | null;
   readonly silentAfter: number | null;
   readonly pausedUntil: Instant | null;
   /** Kinds that are off for this tank. */
@@ -68,8 +68,8 @@ type ClearedCondition = ConditionChange & { readonly reason?: CloseReason };
 export type Evaluation = {
   readonly opened: readonly ConditionChange[];
   readonly cleared: readonly ClearedCondition[];
-  readonly noticed: number;
-  readonly checkAt: Instant | null;
+  readonly activeConditions: number;
+  readonly evaluateAt: Instant | null;
 };
 
 /**
@@ -80,15 +80,15 @@ export type Evaluation = {
 export type SilenceFrom = Instant | "kept" | undefined;
 
 export function evaluate(condition: TankCondition, settings: AlertSettings, now: Instant, silenceFrom?: SilenceFrom): Evaluation {
-  const { isLive, threshold, latest, noticed, pausedUntil } = condition;
-  if (!isLive) return { opened: [], cleared: [], noticed: 0, checkAt: null };
-  if (latest === undefined) return { opened: [], cleared: [], noticed, checkAt: null };
+  const { isLive, threshold, latest, activeConditions, pausedUntil } = condition;
+  if (!isLive) return { opened: [], cleared: [], activeConditions: 0, evaluateAt: null };
+  if (latest === undefined) return { opened: [], cleared: [], activeConditions, evaluateAt: null };
   const isPaused = pausedUntil !== null && pausedUntil > now;
   const opened: ConditionChange[] = [];
   const cleared: ClearedCondition[] = [];
   const fill = latest.fill_percentage;
   const isRecent = now - latest.created_at <= NEWS_MS;
-  const wasLow = (noticed & NOTICED.low) !== 0;
+  const wasLow = (activeConditions & CONDITION_BITS.low) !== 0;
   const hasRecovered = isRecovered(fill, threshold, settings.margin);
   if (!wasLow) {
     if (fill <= threshold && !isPaused) opened.push({ kind: "low", isNews: isRecent });
@@ -97,7 +97,7 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   for (const kind of FORECAST_KINDS) {
     const verdict = forecastVerdict(kind, condition, latest, isLow, settings);
     const isNews = now - latest.created_at <= FORECAST_NEWS_MS;
-    if ((noticed & NOTICED[kind]) === 0) {
+    if ((activeConditions & CONDITION_BITS[kind]) === 0) {
       if (verdict === "true" && !isPaused) opened.push({ kind, isNews });
     } else if (verdict === "cleared") cleared.push({ kind, isNews });
     else if (verdict !== "true" && verdict !== "same") cleared.push({ kind, isNews, reason: verdict });
@@ -105,14 +105,14 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   const limit = silentLimit(condition, settings);
   const isSweep = typeof silenceFrom === "number";
   const silentAt = Math.max(latest.created_at, isSweep ? silenceFrom : latest.created_at) + limit;
-  if ((noticed & NOTICED.silent) === 0) {
+  if ((activeConditions & CONDITION_BITS.silent) === 0) {
     if (isSweep && now >= silentAt && !isPaused) {
       opened.push({ kind: "silent", isNews: now - silentAt <= NEWS_MS });
     }
   } else if (silenceFrom === undefined && now - latest.created_at < limit) cleared.push({ kind: "silent", isNews: true });
-  const after = opened.reduce((bits, { kind }) => bits | NOTICED[kind], noticed);
-  const remaining = cleared.reduce((bits, { kind }) => bits & ~NOTICED[kind], after);
-  return { opened, cleared, noticed: remaining, checkAt: nextCheck(condition, remaining, silentAt, now) };
+  const after = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], activeConditions);
+  const remaining = cleared.reduce((bits, { kind }) => bits & ~CONDITION_BITS[kind], after);
+  return { opened, cleared, activeConditions: remaining, evaluateAt: nextEvaluation(condition, remaining, silentAt, now) };
 }
 
 /** A tank that is low does not run low soon: one alert takes over from the other. */
@@ -129,7 +129,7 @@ function forecastVerdict(
   return isLow ? "became_low" : judgeRunsLow(outlook, fill, runsLowDays);
 }
 
-/** Also the condition under which the append of a reading can leave a noticed low fill as it is (see the engines). */
+/** Also the condition under which the append of a reading can leave an active low condition as it is (see the engines). */
 export function isRecovered(fill: number, threshold: number, margin: number): boolean {
   return fill >= Math.min(threshold + margin, 100) && fill > threshold;
 }
@@ -138,15 +138,15 @@ function silentLimit({ silentAfter, medianInterval = 0 }: TankCondition, setting
   return Math.max(silentAfter ?? settings.silentAfter, SILENT_INTERVALS * medianInterval);
 }
 
-/** An earlier check that is still to come is kept, so that few readings change an index: it finds the right time itself. */
-function nextCheck(condition: TankCondition, noticed: number, silentAt: Instant, now: Instant): Instant | null {
-  const { checkAt, pausedUntil } = condition;
+/** An earlier evaluation that is still to come is kept, so that few readings change an index: it finds the right time itself. */
+function nextEvaluation(condition: TankCondition, activeConditions: number, silentAt: Instant, now: Instant): Instant | null {
+  const { evaluateAt, pausedUntil } = condition;
   const pauseEnd = pausedUntil !== null && pausedUntil > now ? pausedUntil : undefined;
-  const silence = (noticed & NOTICED.silent) === 0 ? silentAt : undefined;
+  const silence = (activeConditions & CONDITION_BITS.silent) === 0 ? silentAt : undefined;
   const wanted =
     pauseEnd === undefined ? silence : silence === undefined || silence <= now ? pauseEnd : Math.min(silence, pauseEnd);
   if (wanted === undefined) return null;
-  return checkAt !== null && checkAt > now && checkAt <= wanted ? checkAt : wanted;
+  return evaluateAt !== null && evaluateAt > now && evaluateAt <= wanted ? evaluateAt : wanted;
 }
 
 /** Why an alert closes whose condition has cleared: it may have done so by another threshold only. */

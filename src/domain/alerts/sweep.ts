@@ -18,7 +18,7 @@ export type SweptSettings = Pick<AlertSettings, (typeof SWEPT)[number]>;
  * Tanks after this id are still to come. `all`: as if each had changed, since settings have. `timed`: those that will be due some time,
  * since that time was set while the clock was ahead.
  */
-export type Recheck = { readonly after: string; readonly scope: "all" | "timed" };
+export type Reevaluation = { readonly after: string; readonly scope: "all" | "timed" };
 
 export type SweepState = {
   /** The time of the last sweep, of whichever process. */
@@ -26,7 +26,7 @@ export type SweepState = {
   /** Silence counts from here at the earliest: the end of the last gap; null if there was none. */
   readonly silenceFrom: Instant | null;
   /** Not only tanks that are due are being evaluated; null: only those. */
-  readonly recheck: Recheck | null;
+  readonly reevaluation: Reevaluation | null;
   readonly settings: SweptSettings | null;
 };
 
@@ -57,7 +57,7 @@ export function beginSweep(
   now: Instant,
   { turn, settings }: SweepRequest,
 ): SweepState | undefined {
-  if (before === undefined) return { at: now, silenceFrom: null, recheck: null, settings: sweptSettings(settings) };
+  if (before === undefined) return { at: now, silenceFrom: null, reevaluation: null, settings: sweptSettings(settings) };
   const passed = now - before.at;
   if (before.at !== turn && Math.abs(passed) < TURN_MS) return undefined;
   const isChanged = settings !== undefined && before.settings !== null && !hasSameSettings(before.settings, settings);
@@ -65,7 +65,7 @@ export function beginSweep(
   return {
     at: now,
     silenceFrom: Math.abs(passed) > GAP_MS ? now : before.silenceFrom,
-    recheck: isChanged || isSetBack ? { after: "", scope: isChanged ? "all" : "timed" } : before.recheck,
+    reevaluation: isChanged || isSetBack ? { after: "", scope: isChanged ? "all" : "timed" } : before.reevaluation,
     settings: sweptSettings(settings) ?? before.settings,
   };
 }

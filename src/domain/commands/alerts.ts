@@ -52,7 +52,7 @@ export async function acknowledgeAlert(lookups: Lookups, command: Commands["ackn
   return alertChangeSet(alert, after, "acknowledged");
 }
 
-/** It is not opened again until its condition has cleared once: the tank still has it as noticed. */
+/** It is not opened again until its condition has cleared once: until then it stays active. */
 export async function closeAlert(lookups: Lookups, command: Commands["close_alert"], at: Instant): Planned {
   const found = await alertAndNote(lookups, command);
   if (isCommandError(found)) return found;

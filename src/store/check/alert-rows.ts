@@ -47,6 +47,6 @@ export function alertOperations({ rows }: { readonly rows: Rows }) {
 
 function settingsOf(sweep: unknown): SweptSettings | undefined {
   if (typeof sweep !== "string") return undefined;
-  const { settings, recheck } = JSON.parse(sweep) as SweepState;
-  return recheck === null ? (settings ?? undefined) : undefined;
+  const { settings, reevaluation } = JSON.parse(sweep) as SweepState;
+  return reevaluation === null ? (settings ?? undefined) : undefined;
 }

@@ -1,7 +1,13 @@
 // Checks alerts against the tanks that they are about.
 
 import { ALERT_KINDS, type AlertKind } from "../../domain/alerts/alert.ts";
-import { DEFAULT_ALERT_SETTINGS, evaluate, isRecovered, NOTICED, type TankCondition } from "../../domain/alerts/evaluate.ts";
+import {
+  CONDITION_BITS,
+  DEFAULT_ALERT_SETTINGS,
+  evaluate,
+  isRecovered,
+  type TankCondition,
+} from "../../domain/alerts/evaluate.ts";
 import { FORECAST_KINDS, kindsOff, outlookOf } from "../../domain/alerts/outlook.ts";
 import type { SweptSettings } from "../../domain/alerts/sweep.ts";
 import type { Reading } from "../../domain/reading.ts";
@@ -11,7 +17,7 @@ import type { TankAlertRows } from "./alert-rows.ts";
 import { type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
 import type { TankRow } from "./operations.ts";
 
-const ALL_NOTICED = Object.values(NOTICED).reduce((bits, bit) => bits | bit, 0);
+const ALL_CONDITION_BITS = Object.values(CONDITION_BITS).reduce((bits, bit) => bits | bit, 0);
 
 /** `latest`: the newest reading of a live tank. */
 export function alertErrors(
@@ -28,8 +34,8 @@ export function alertErrors(
   if (!isLive)
     return [...owner, ...(unclosed.length === 0 ? [] : repairable("it is deleted, but has alerts that are not closed"))];
   if (fleet === undefined) return [...owner, ...several];
-  const { noticed, checkAt } = fleet;
-  const isNoticed = (kind: AlertKind): boolean => (noticed & NOTICED[kind]) !== 0;
+  const { activeConditions, evaluateAt } = fleet;
+  const isActive = (kind: AlertKind): boolean => (activeConditions & CONDITION_BITS[kind]) !== 0;
   const threshold = tank.min_fill_alert_percentage;
   const fill = latest?.fill_percentage;
   const isUnalerted = fill !== undefined && fill <= threshold && !unclosed.includes("low");
@@ -38,49 +44,56 @@ export function alertErrors(
   return [
     ...owner,
     ...several,
-    ...ALERT_KINDS.filter((kind) => unclosed.includes(kind) && !isNoticed(kind)).flatMap((kind) =>
-      repairable(`it has a ${kind} alert that is not closed, but is not marked as ${kind}`),
+    ...ALERT_KINDS.filter((kind) => unclosed.includes(kind) && !isActive(kind)).flatMap((kind) =>
+      repairable(`it has a ${kind} alert that is not closed, but its condition ${kind} is not active`),
     ),
-    ...((noticed & ~ALL_NOTICED) === 0 && (noticed === 0 || latest !== undefined) ? [] : repairable(`its marks are ${noticed}`)),
-    ...(isNoticed("low") && hasRecovered ? repairable(`it is marked as low, but its fill is ${fill}`) : []),
-    ...(isUnalerted && !isNoticed("low") && paused_until === null
-      ? repairable(`its fill is ${fill}, but it is not marked as low`)
+    ...((activeConditions & ~ALL_CONDITION_BITS) === 0 && (activeConditions === 0 || latest !== undefined)
+      ? []
+      : repairable(`its active conditions are ${activeConditions}`)),
+    ...(isActive("low") && hasRecovered ? repairable(`its condition low is active, but its fill is ${fill}`) : []),
+    ...(isUnalerted && !isActive("low") && paused_until === null
+      ? repairable(`its fill is ${fill}, but its condition low is not active`)
       : []),
-    ...(latest !== undefined && !isNoticed("silent") && checkAt === null
+    ...(latest !== undefined && !isActive("silent") && evaluateAt === null
       ? repairable("it has no time at which its alerts are evaluated again")
       : []),
-    ...(latest === undefined || settings === undefined ? [] : forecastErrors(row, latest, noticed, settings)),
+    ...(latest === undefined || settings === undefined ? [] : forecastErrors(row, latest, activeConditions, settings)),
   ];
 }
 
-/** Whether the marks are those that follow from the forecast. */
-function forecastErrors(row: TankRow, latest: Reading, noticed: number, settings: SweptSettings): Inconsistency[] {
+/** Whether the active conditions are those that follow from the forecast. */
+function forecastErrors(row: TankRow, latest: Reading, activeConditions: number, settings: SweptSettings): Inconsistency[] {
   const { tank, alerts, forecast } = row;
   const { created_at, fill_percentage } = latest;
   const isCurrent = forecast?.outdatedSince === null && forecast.at === created_at && forecast.fill === fill_percentage;
   const values = isCurrent ? forecast.forecast : null;
   const condition: TankCondition = {
-    ...{ tankId: tank.id, isLive: true, threshold: tank.min_fill_alert_percentage, latest, noticed, checkAt: null },
+    ...{ tankId: tank.id, isLive: true, threshold: tank.min_fill_alert_percentage, latest, activeConditions, evaluateAt: null },
     ...{ silentAfter: alerts.silent_after, pausedUntil: null, kindsOff: kindsOff(alerts), medianInterval: undefined },
     outlook: values === null ? null : outlookOf(values, forecast?.computedAt ?? 0),
   };
   const { opened, cleared } = evaluate(condition, { ...DEFAULT_ALERT_SETTINGS, ...settings }, Date.now(), "kept");
   const missing = alerts.paused_until === null ? opened : [];
   return FORECAST_KINDS.flatMap((kind) => [
-    ...(missing.some((one) => one.kind === kind) ? repairable(`it is not marked as ${kind}, which its forecast says`) : []),
-    ...(cleared.some((one) => one.kind === kind) ? repairable(`it is marked as ${kind}, which it is not`) : []),
+    ...(missing.some((one) => one.kind === kind)
+      ? repairable(`its condition ${kind} is not active, but its forecast says so`)
+      : []),
+    ...(cleared.some((one) => one.kind === kind) ? repairable(`its condition ${kind} is active, but should not be`) : []),
   ]);
 }
 
-/** The head is locked. Marks follow the alerts; then the rules are applied. */
+/** The head is locked. The conditions of alerts that are not closed become active; then the rules are applied. */
 export async function repairAlerts(tx: StoreTransaction, { tank, fleet }: TankRow): Promise<void> {
   const { id, owner_id } = tank;
   await tx.lockAlerts();
   await tx.moveAlerts(new Map([[id, owner_id]]));
   if (fleet !== undefined) {
     const unclosed = await tx.alertsNotClosed([id]);
-    const noticed = unclosed.reduce((bits, { kind }) => bits | NOTICED[kind], fleet.noticed & ALL_NOTICED);
-    await tx.setEvaluations(new Map([[id, { noticed, checkAt: null }]]));
+    const activeConditions = unclosed.reduce(
+      (bits, { kind }) => bits | CONDITION_BITS[kind],
+      fleet.activeConditions & ALL_CONDITION_BITS,
+    );
+    await tx.setEvaluations(new Map([[id, { activeConditions, evaluateAt: null }]]));
   }
-  tx.alertChecks.addCreated(await evaluateAlerts(tx, [id], tx.alertSettings, await tx.now()));
+  tx.alertWork.addCreated(await evaluateAlerts(tx, [id], tx.alertSettings, await tx.now()));
 }

@@ -112,7 +112,7 @@ function fleetErrors(row: TankRow, readings: CheckedReadings): Inconsistency[] {
   if (fleet === undefined) return repairable("it is not in the fleet");
   const threshold = tank.min_fill_alert_percentage;
   const expected = fleetRow(threshold, latest);
-  const isSame = (["at", "fill", "state", "heard"] as const).every((column) => fleet[column] === expected[column]);
+  const isSame = (["at", "fill", "state", "latestQuarterDay"] as const).every((column) => fleet[column] === expected[column]);
   if (isSame && fleet.threshold === threshold) return [];
   const display = ({ at, fill }: FleetRow): string => (fill === null ? "none" : `${fill} at ${displayInstant(at)}`);
   return repairable(

@@ -53,7 +53,7 @@ export interface CheckEngine {
   rows(sql: string, ...values: PositionValue[]): Promise<readonly Row[]>;
   /** The column of `tank` that rows of readings refer to. */
   readonly tankKey: string;
-  /** Total, in_blocks, start, data and checksum of a tank's head; the latest reading beside it; threshold to check_at of the fleet. */
+  /** Total, in_blocks, start, data and checksum of a tank's head; the latest reading beside it; threshold to evaluate_at of the fleet. */
   readonly headColumns: string;
   readonly headJoins: string;
   /** Tank id, start, data and checksum of the blocks of the tanks from $1 to $2, in this order. */
@@ -87,7 +87,7 @@ export type TankRow = {
   /** `inBlocks`: where the engine stores how many readings are in blocks. */
   readonly head: (HeadRow & { readonly inBlocks: number | null }) | undefined;
   readonly fleet:
-    | (FleetRow & { readonly threshold: number; readonly noticed: number; readonly checkAt: Instant | null })
+    | (FleetRow & { readonly threshold: number; readonly activeConditions: number; readonly evaluateAt: Instant | null })
     | undefined;
   /** The latest reading as stored beside the head, where the engine does so for deleted tanks, too. */
   readonly latest: Pick<FleetRow, "at" | "fill"> | undefined;
@@ -133,15 +133,15 @@ function tankRow(row: Row): TankRow {
     at,
     fill,
     state,
-    heard,
-    noticed,
-    checkAt,
+    latestQuarterDay,
+    activeConditions,
+    evaluateAt,
     ...forecastAndOthers
   ] = row;
   const [forecastColumns, others] = [forecastAndOthers.slice(0, FORECAST_FIELDS), forecastAndOthers.slice(FORECAST_FIELDS)];
   const [device, deviceTank, isElsewhere, hasOwner, ...columns] = others;
   const { tank, alerts, damage } = storedTank(columns);
-  const isInFleet = [threshold, state, heard].some((value) => value !== null);
+  const isInFleet = [threshold, state, latestQuarterDay].some((value) => value !== null);
   return {
     tank,
     isDamaged: damage !== undefined,
@@ -151,7 +151,9 @@ function tankRow(row: Row): TankRow {
     alerts,
     head: start === null ? undefined : ({ total, inBlocks, start, data, checksum } as TankRow["head"]),
     latest: latestAt === null ? undefined : ({ at: latestAt, fill: latestFill } as TankRow["latest"]),
-    fleet: isInFleet ? ({ threshold, at, fill, state, heard, noticed, checkAt } as TankRow["fleet"]) : undefined,
+    fleet: isInFleet
+      ? ({ threshold, at, fill, state, latestQuarterDay, activeConditions, evaluateAt } as TankRow["fleet"])
+      : undefined,
     forecast: storedForecastRow(forecastColumns),
     deviceTank: device === null ? undefined : (deviceTank as string | null),
     isDeviceElsewhere: Number(isElsewhere) === 1,

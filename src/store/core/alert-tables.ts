@@ -6,7 +6,7 @@ import type { TankCondition } from "../../domain/alerts/evaluate.ts";
 import type { StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification } from "../../domain/alerts/notification.ts";
 import { kindsOff, outlookOf } from "../../domain/alerts/outlook.ts";
-import type { Recheck } from "../../domain/alerts/sweep.ts";
+import type { Reevaluation } from "../../domain/alerts/sweep.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { CUSTOMER_COLUMNS, customerOf, isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { prefixed } from "./dialect.ts";
@@ -158,14 +158,14 @@ export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet"
       const rows = await rowsForIds(
         prepare,
         tankIds,
-        (
-          ids,
-        ) => `SELECT tank.id, tank.min_fill_alert_percentage, fleet.at, fleet.fill, fleet.noticed, fleet.check_at, tank.silent_after,
-           tank.paused_until, tank.runs_low_soon, tank.leak, ${CURRENT_FORECAST}, tank.deleted
+        (ids) =>
+          `SELECT tank.id, tank.min_fill_alert_percentage, fleet.at, fleet.fill, fleet.active_conditions, fleet.evaluate_at,
+           tank.silent_after, tank.paused_until, tank.runs_low_soon, tank.leak, ${CURRENT_FORECAST}, tank.deleted
          FROM tank LEFT JOIN fleet ON fleet.tank = tank.id LEFT JOIN forecast ON forecast.id = tank.id WHERE tank.id IN (${ids})`,
       );
       return rows.map((row): TankCondition => {
-        const [tankId, threshold, at, fill, noticed, checkAt, silentAfter, pausedUntil, runsLowSoon, leak, ...rest] = row;
+        const [tankId, threshold, at, fill, activeConditions, evaluateAt, silentAfter, pausedUntil, runsLowSoon, leak, ...rest] =
+          row;
         const [computedAt, json] = rest;
         const forecast = forecastOf(json);
         const hasReading = fill !== null;
@@ -174,8 +174,8 @@ export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet"
           isLive: !isDeleted(row),
           threshold: Number(threshold),
           latest: hasReading ? { created_at: Number(at), fill_percentage: Number(fill) } : undefined,
-          noticed: Number(noticed ?? 0),
-          checkAt: checkAt as Instant | null,
+          activeConditions: Number(activeConditions ?? 0),
+          evaluateAt: evaluateAt as Instant | null,
           silentAfter: silentAfter as number | null,
           pausedUntil: pausedUntil as Instant | null,
           kindsOff: kindsOff({ runs_low_soon: runsLowSoon === 1, leak: leak === 1 }),
@@ -185,13 +185,13 @@ export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet"
       });
     },
 
-    async tanksToCheck(now: Instant, limit: number): Promise<readonly string[]> {
-      const sql = `SELECT tank FROM ${fleet} WHERE check_at <= $1 ORDER BY check_at LIMIT $2`; // fleet_by_check
+    async tanksToEvaluate(now: Instant, limit: number): Promise<readonly string[]> {
+      const sql = `SELECT tank FROM ${fleet} WHERE evaluate_at <= $1 ORDER BY evaluate_at LIMIT $2`; // fleet_by_evaluate_at
       return (await prepare(sql)(now, limit)).map(([tank]) => String(tank));
     },
 
-    async fleetAfter({ after, scope }: Recheck, limit: number): Promise<readonly string[]> {
-      const isTimed = scope === "timed" ? "AND check_at IS NOT NULL" : "";
+    async fleetAfter({ after, scope }: Reevaluation, limit: number): Promise<readonly string[]> {
+      const isTimed = scope === "timed" ? "AND evaluate_at IS NOT NULL" : "";
       const sql = `SELECT tank FROM fleet WHERE tank > $1 ${isTimed} ORDER BY tank LIMIT $2`; // primary key
       return (await prepare(sql)(after, limit)).map(([tank]) => String(tank));
     },

@@ -5,11 +5,11 @@ import type { Alert, AlertKind, CloseReason } from "../../domain/alerts/alert.ts
 import { type Channel, wants } from "../../domain/alerts/channel.ts";
 import {
   type AlertSettings,
+  CONDITION_BITS,
   closeReason,
   type Evaluation,
   evaluate,
   medianInterval,
-  NOTICED,
   type SilenceFrom,
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
@@ -28,7 +28,7 @@ const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
 
 /** The last step of every transaction. Returns how many notifications were created. */
 export async function finishTransaction(tx: StoreTransaction, settings: AlertSettings): Promise<number> {
-  const { tankIds, changes, at, silenceFrom, created } = tx.alertChecks.take();
+  const { tankIds, changes, at, silenceFrom, created } = tx.alertWork.take();
   const evaluated = created + (await evaluateAlerts(tx, tankIds, settings, at, silenceFrom));
   if (changes.length === 0) return evaluated;
   const context = await lockForEvents(
@@ -83,8 +83,8 @@ export async function evaluateAlerts(
   return writeAlerts(tx, changes, context, settings, now);
 }
 
-function isStateChanged({ isLive, noticed, checkAt }: TankCondition, after: Evaluation): boolean {
-  return isLive && (after.noticed !== noticed || after.checkAt !== checkAt);
+function isStateChanged({ isLive, activeConditions, evaluateAt }: TankCondition, after: Evaluation): boolean {
+  return isLive && (after.activeConditions !== activeConditions || after.evaluateAt !== evaluateAt);
 }
 
 /** Those of these tanks whose alerts a new forecast changes, for which heads are locked. Reads without locks, so a pause may end meanwhile. */
@@ -104,7 +104,9 @@ async function withHeads(
   conditions: readonly TankCondition[],
   forAll: boolean,
 ): Promise<readonly TankCondition[]> {
-  const wanted = conditions.filter(({ isLive, noticed }) => !isLive || forAll || (noticed & NOTICED.silent) !== 0);
+  const wanted = conditions.filter(
+    ({ isLive, activeConditions }) => !isLive || forAll || (activeConditions & CONDITION_BITS.silent) !== 0,
+  );
   if (wanted.length === 0) return conditions;
   const heads = await tx.lockHeads(
     wanted.map(({ tankId }) => tankId),

@@ -29,7 +29,7 @@ export async function executeCommand(
   context: AuditContext,
   idempotencyKey?: IdempotencyKey,
 ): Promise<CommandResult> {
-  tx.alertChecks.setTime(context.at);
+  tx.alertWork.setTime(context.at);
   await tx.lockLists();
   await tx.lockDevices("exclusive");
   const saved = await savedResult(tx, context, idempotencyKey);
@@ -72,7 +72,7 @@ async function storeChanges(tx: StoreTransaction, plan: ChangeSet, context: Audi
   if (pendingRemoved.length > 0) await tx.removePending(pendingRemoved);
   if (devicesRemoved.length > 0) await tx.removeDevices(devicesRemoved);
   if (keys.length > 0) await tx.putKeys(keys);
-  tx.alertChecks.addChanges(alerts);
+  tx.alertWork.addChanges(alerts);
   await writeChannels(tx, plan, context.at);
   await writeAccounts(tx, plan, context.at);
   await tx.appendAudit(audit, context);
@@ -86,7 +86,7 @@ async function writeChannels(tx: StoreTransaction, plan: ChangeSet, at: Instant)
   if (notifications.length > 0) await tx.addNotifications(notifications);
   if (notificationsRetried.length > 0) await tx.retryNotifications(notificationsRetried, at);
   if (notificationsEnded.length > 0) await tx.endNotifications(notificationsEnded, at);
-  tx.alertChecks.addCreated(notifications.length + notificationsRetried.length);
+  tx.alertWork.addCreated(notifications.length + notificationsRetried.length);
 }
 
 /** The sessions of a user end before the user is removed. */

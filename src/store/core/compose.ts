@@ -124,7 +124,7 @@ async function createWebhooks(
   });
   await tx.removePlanned(idsOf(due));
   await tx.addNotifications(notifications);
-  tx.alertChecks.addCreated(notifications.length);
+  tx.alertWork.addCreated(notifications.length);
 }
 
 /** What a channel with a delay gets of alerts. */
@@ -283,7 +283,7 @@ async function createMail(
       payload: JSON.stringify(mail),
     },
   ]);
-  tx.alertChecks.addCreated(1);
+  tx.alertWork.addCreated(1);
 }
 
 /** As their events have them, of tanks and owners as they are now. */

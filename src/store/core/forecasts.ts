@@ -37,9 +37,9 @@ async function evaluateTanks(tx: StoreTransaction, tanks: readonly FleetTank[], 
   );
   if (alerted.length === 0) return;
   await tx.lockHeads(alerted.toSorted(), true);
-  tx.alertChecks.setTime(at);
-  tx.alertChecks.setSilenceFrom("kept");
-  tx.alertChecks.add(alerted);
+  tx.alertWork.setTime(at);
+  tx.alertWork.setSilenceFrom("kept");
+  tx.alertWork.add(alerted);
 }
 
 /** Readings that came meanwhile are left to the next forecast. */
@@ -95,7 +95,7 @@ async function reportRefills(tx: StoreTransaction, refills: readonly NewRefill[]
   await tx.addEvents(events);
   await tx.addNotifications(notifications);
   await tx.planNotifications(outgoing.flatMap(({ planned }) => planned));
-  tx.alertChecks.addCreated(notifications.length);
+  tx.alertWork.addCreated(notifications.length);
 }
 
 function hasSame(before: readonly Refill[], after: readonly Refill[]): boolean {

@@ -21,7 +21,7 @@ export async function ingestBatch(
   batch: IncomingBatch,
   appendFirst: boolean,
 ): Promise<IngestedBatch | "retry"> {
-  tx.alertChecks.setTime(batch.receivedAt ?? Date.now());
+  tx.alertWork.setTime(batch.receivedAt ?? Date.now());
   const hasDevices = batch.sources.some(({ kind }) => kind === "device");
   // On PostgreSQL the first step is sent right behind the lock.
   const locked = hasDevices ? tx.lockDevices("shared") : undefined;

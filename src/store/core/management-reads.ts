@@ -20,7 +20,7 @@ import {
   TANK_STATE_COLUMNS,
   tankState,
 } from "../columns.ts";
-import { heardAt, STORED_STATES } from "../fleet-row.ts";
+import { quarterDayOf, STORED_STATES } from "../fleet-row.ts";
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
 import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
@@ -184,13 +184,14 @@ function fleetCountsOn({ rows, liveTanks }: ManagementEngine) {
     /** Only low tanks, and those of one quarter day, are looked at one by one; the others are counted by an index. */
     async fleetCounts(silentSince: Instant): Promise<FleetCounts> {
       const parameters = new Parameters();
-      const [heard, since] = [parameters.add(heardAt(silentSince)), parameters.add(silentSince)];
+      const [quarterDay, since] = [parameters.add(quarterDayOf(silentSince)), parameters.add(silentSince)];
       const live = liveTanks(parameters);
       const count = (condition: string): string => `(SELECT count(*) FROM fleet WHERE ${condition})`;
-      // fleet_by_state, fleet_by_heard, device_pending
+      // fleet_by_state, fleet_by_latest_quarter_day, device_pending
       const sql = `
         ${live.query} SELECT ${live.count}, ${count(`state = ${STORED_STATES.unknown}`)},
-          ${count(`heard < ${heard}`)} + ${count(`heard = ${heard} AND at < ${since}`)}, low.total, low.silent,
+          ${count(`latest_quarter_day < ${quarterDay}`)} + ${count(`latest_quarter_day = ${quarterDay} AND at < ${since}`)},
+          low.total, low.silent,
           (SELECT coalesce(sum(pending), 0) FROM device WHERE pending > 0)
         FROM (
           SELECT count(*) AS total, count(CASE WHEN at < ${since} THEN 1 END) AS silent

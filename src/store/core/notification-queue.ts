@@ -98,7 +98,7 @@ async function disable(tx: StoreTransaction, channelId: string, reason: string, 
     payload: JSON.stringify(channelDisabledMail({ to: receiver.to ?? "", language: "en" }, receiver, channel, reason, now)),
   }));
   await tx.addNotifications(notifications);
-  tx.alertChecks.addCreated(notifications.length);
+  tx.alertWork.addCreated(notifications.length);
   return channel;
 }
 

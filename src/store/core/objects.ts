@@ -59,7 +59,7 @@ export async function writeTanks(
     context.at,
     outdated,
   );
-  tx.alertChecks.add(alerted);
+  tx.alertWork.add(alerted);
   const devices = await lookupsOn(tx).devices(affectedDevices(changes));
   const moves = deviceMoves(changes, devices, context.at);
   await writeDevices(

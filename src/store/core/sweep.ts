@@ -15,23 +15,23 @@ export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): 
   const [now, stored, channels] = await Promise.all([request.at ?? tx.now(), tx.serviceState(STATE), tx.channels()]);
   const state = beginSweep(stored === undefined ? undefined : (JSON.parse(stored) as SweepState), now, request);
   if (state === undefined) return NOT_OUR_TURN;
-  const { recheck } = state;
+  const { reevaluation } = state;
   const forAll = channels.filter(({ customer_id }) => customer_id === null).length;
   const limit = Math.max(1, Math.min(MAX_TANKS, Math.floor(MAX_NOTIFICATIONS / Math.max(1, forAll))));
-  const tankIds = recheck === null ? await tx.tanksToCheck(now, limit) : await tx.fleetAfter(recheck, limit);
+  const tankIds = reevaluation === null ? await tx.tanksToEvaluate(now, limit) : await tx.fleetAfter(reevaluation, limit);
   const last = tankIds.length === limit ? tankIds.at(-1) : undefined;
-  const remaining = recheck === null || last === undefined ? null : { ...recheck, after: last };
+  const remaining = reevaluation === null || last === undefined ? null : { ...reevaluation, after: last };
   // Of several processes that have come this far, one replaces the state.
-  const after = JSON.stringify({ ...state, recheck: remaining } satisfies SweepState);
+  const after = JSON.stringify({ ...state, reevaluation: remaining } satisfies SweepState);
   if (!(await tx.replaceServiceState(STATE, stored, after))) return NOT_OUR_TURN;
-  if (tankIds.length > 0) await evaluateTanks(tx, tankIds, now, recheck?.scope === "all" ? undefined : state);
-  // A recheck begins after the clock was set back, among others.
-  if (recheck?.after === "") {
+  if (tankIds.length > 0) await evaluateTanks(tx, tankIds, now, reevaluation?.scope === "all" ? undefined : state);
+  // A reevaluation begins after the clock was set back, among others.
+  if (reevaluation?.after === "") {
     await tx.lockAlerts();
     await tx.advancePlanned(now);
   }
-  // After a recheck come those that are due.
-  return { turn: now, hasMore: last !== undefined || recheck !== null };
+  // After a reevaluation come those that are due.
+  return { turn: now, hasMore: last !== undefined || reevaluation !== null };
 }
 
 /** When the transaction ends. Without `state`, silent alerts do not open. */
@@ -42,13 +42,13 @@ async function evaluateTanks(
   state: Pick<SweepState, "silenceFrom"> | undefined,
 ): Promise<void> {
   await tx.lockHeads(tankIds.toSorted(), true);
-  tx.alertChecks.setTime(now);
-  tx.alertChecks.add(tankIds);
-  if (state !== undefined) tx.alertChecks.setSilenceFrom(state.silenceFrom ?? EARLIEST);
+  tx.alertWork.setTime(now);
+  tx.alertWork.add(tankIds);
+  if (state !== undefined) tx.alertWork.setSilenceFrom(state.silenceFrom ?? EARLIEST);
 }
 
 export async function tanksDue(tx: StoreTransaction, at: Instant | undefined): Promise<readonly string[]> {
-  return tx.tanksToCheck(at ?? (await tx.now()), MAX_TANKS);
+  return tx.tanksToEvaluate(at ?? (await tx.now()), MAX_TANKS);
 }
 
 export async function evaluateTank(tx: StoreTransaction, tankId: string, at: Instant | undefined): Promise<void> {

@@ -41,7 +41,7 @@ export async function storeReadings(
   // Whatever was appended, heads may be locked by now.
   const heads = await tx.lockHeads([...remaining.keys()], !holdsHeads && !append);
   if (heads === "busy") return "busy";
-  tx.alertChecks.add(await mergeAll(tx, batch, remaining, heads, outcomes));
+  tx.alertWork.add(await mergeAll(tx, batch, remaining, heads, outcomes));
   return { outcomes, longHeads };
 }
 
@@ -60,7 +60,7 @@ export async function appendReadings(
   const appends = appendsOf(batch, positions);
   const result = appends.length === 0 ? NOTHING_APPENDED : await tx.append(by, batch, appends);
   for (const { id } of result.appended) positions.delete(id);
-  tx.alertChecks.add(result.toEvaluate);
+  tx.alertWork.add(result.toEvaluate);
   return result;
 }
 

@@ -7,7 +7,7 @@ import type { AlertSettings, Evaluation, SilenceFrom, TankCondition } from "../.
 import type { AlertChange, StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
 import type { AttemptRecord, ClaimedNotification, ClaimRequest, SendingChannel } from "../../domain/alerts/notification-queue.ts";
-import type { Recheck } from "../../domain/alerts/sweep.ts";
+import type { Reevaluation } from "../../domain/alerts/sweep.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import type { Change, CustomerState, TankState } from "../../domain/changes.ts";
 import type { ChangeSet, ChannelChange, IdempotencyKey, KeyChange, UserChange } from "../../domain/commands/command.ts";
@@ -36,7 +36,7 @@ export type ListSegment = { readonly key: string | null; readonly at: Position; 
 
 export interface StoreTransaction extends Lookups {
   /** Tanks whose alerts are evaluated before the transaction is committed. */
-  readonly alertChecks: AlertChecks;
+  readonly alertWork: PendingAlertWork;
   readonly alertSettings: AlertSettings;
 
   // Locks. Everyone takes them in this order: lists, devices, heads by tank id, device rows by id, alerts.
@@ -115,9 +115,9 @@ export interface StoreTransaction extends Lookups {
   tankConditions(tankIds: readonly string[]): Promise<readonly TankCondition[]>;
   setEvaluations(states: ReadonlyMap<string, StoredEvaluation>): Promise<void>;
   /** Tanks whose alerts must be evaluated again by then, at most `limit`. Their heads are not locked. */
-  tanksToCheck(now: Instant, limit: number): Promise<readonly string[]>;
+  tanksToEvaluate(now: Instant, limit: number): Promise<readonly string[]>;
   /** The next live tanks by id, at most `limit`. */
-  fleetAfter(recheck: Recheck, limit: number): Promise<readonly string[]>;
+  fleetAfter(reevaluation: Reevaluation, limit: number): Promise<readonly string[]>;
   alertsNotClosed(tankIds: readonly string[]): Promise<readonly Alert[]>;
   /** Deleted ones, too. Reads without locks. */
   tanksWithOwners(tankIds: readonly string[]): Promise<ReadonlyMap<string, TankWithOwner>>;
@@ -211,7 +211,7 @@ export interface StoreTransaction extends Lookups {
 }
 
 /** What is stored of an evaluation beside the latest reading of the tank. */
-export type StoredEvaluation = Pick<Evaluation, "noticed" | "checkAt">;
+export type StoredEvaluation = Pick<Evaluation, "activeConditions" | "evaluateAt">;
 export type TankWithOwner = { readonly tank: Tank; readonly customer: CustomerWithCount };
 
 /** What is sent later: mail, which is grouped by recipient, and what a channel wants only after a delay. */
@@ -234,7 +234,7 @@ export type DraftedGroup = {
 /** Alerts by kind and update: `low opened`. Refills: `tank.refilled`, by the numbers of their events. */
 export type DigestDraft = Readonly<Record<string, DraftedGroup>>;
 
-type TakenChecks = {
+type TakenAlertWork = {
   readonly tankIds: readonly string[];
   readonly changes: readonly AlertChange[];
   readonly at: Instant;
@@ -246,7 +246,7 @@ type TakenChecks = {
  * Collects what a transaction does to alerts at its end: tanks to evaluate, changes that a command has planned, the time at which
  * it does, and how many notifications it has made due itself.
  */
-export class AlertChecks {
+export class PendingAlertWork {
   readonly #tankIds = new Set<string>();
   #changes: AlertChange[] = [];
   #silenceFrom: SilenceFrom;
@@ -278,7 +278,7 @@ export class AlertChecks {
   }
 
   /** Tanks are sorted, as everyone locks heads. */
-  take(): TakenChecks {
+  take(): TakenAlertWork {
     const taken = {
       tankIds: [...this.#tankIds].sort(),
       changes: this.#changes,

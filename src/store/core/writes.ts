@@ -71,7 +71,7 @@ async function importTanks(
   records: readonly TankRecord[],
   context: AuditContext,
 ): Promise<RecordOutcome[]> {
-  tx.alertChecks.setTime(context.at);
+  tx.alertWork.setTime(context.at);
   await tx.lockLists();
   await tx.lockDevices("exclusive");
   const { outcomes, changes } = await planTankImport(lookupsOn(tx, true), records);
@@ -84,7 +84,7 @@ async function importDevices(
   records: readonly DeviceRecord[],
   context: AuditContext,
 ): Promise<RecordOutcome[]> {
-  tx.alertChecks.setTime(context.at);
+  tx.alertWork.setTime(context.at);
   await tx.lockLists();
   await tx.lockDevices("exclusive");
   const { outcomes, devices, audit } = await planDeviceImport(lookupsOn(tx, true), records);

@@ -40,16 +40,17 @@ const SCHEMA = `${commonTables(TYPES)}
     fill double precision,
     threshold integer,
     state integer, -- see STORED_STATES
-    heard bigint,
-    noticed integer NOT NULL DEFAULT 0, -- see NOTICED
-    check_at bigint -- when alerts must be evaluated again without a reading
+    latest_quarter_day bigint,
+    active_conditions integer NOT NULL DEFAULT 0, -- see CONDITION_BITS
+    evaluate_at bigint -- when alerts must be evaluated again without a reading
   ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, toast_tuple_target = 8160);
   -- Packed data is not compressed. Here and below nothing is moved out of a row that fits into a page.
   ALTER TABLE head ALTER COLUMN data SET STORAGE PLAIN;
   CREATE INDEX fleet_by_state ON head (state);
-  CREATE INDEX fleet_by_heard ON head (heard);
-  CREATE INDEX fleet_by_check ON head (check_at) WHERE check_at IS NOT NULL;
-  CREATE VIEW fleet AS SELECT tank, threshold, at, fill, state, heard, noticed, check_at FROM head WHERE state IS NOT NULL;
+  CREATE INDEX fleet_by_latest_quarter_day ON head (latest_quarter_day);
+  CREATE INDEX fleet_by_evaluate_at ON head (evaluate_at) WHERE evaluate_at IS NOT NULL;
+  CREATE VIEW fleet AS
+    SELECT tank, threshold, at, fill, state, latest_quarter_day, active_conditions, evaluate_at FROM head WHERE state IS NOT NULL;
 
   -- Older readings, 128 to 256 per row.
   CREATE TABLE block (

@@ -24,7 +24,7 @@ import { type Db, isLockNotAvailable, type Statement, statement } from "./connec
 export const indexedColumns = (at: string, fill: string, threshold: string): string => `
   state = CASE WHEN ${threshold} IS NULL THEN NULL WHEN ${fill} IS NULL THEN ${STORED_STATES.unknown}
     ELSE ${stateIn(fill, threshold)} END,
-  heard = CASE WHEN ${threshold} IS NOT NULL THEN floor(${at}::double precision / ${QUARTER_DAY}) END`;
+  latest_quarter_day = CASE WHEN ${threshold} IS NOT NULL THEN floor(${at}::double precision / ${QUARTER_DAY}) END`;
 
 const NEW_READINGS = `unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::double precision[], $6::bytea[],
   $7::bigint[]) WITH ORDINALITY AS new (id, count, first, last, fill, data, checksum, number)`;
@@ -69,9 +69,9 @@ const WRITE_HEADS = statement(`
     $8::double precision[]) AS new (tank, total, in_blocks, start, data, checksum, at, fill)
   WHERE ${isLookedUp("head.tank", "new.tank")}`);
 
-const SET_ALERT_STATES = statement(`
-  UPDATE head SET noticed = new.noticed, check_at = new.check_at
-  FROM unnest($1::text[], $2::integer[], $3::bigint[]) AS new (tank, noticed, check_at)
+const SET_EVALUATIONS = statement(`
+  UPDATE head SET active_conditions = new.active_conditions, evaluate_at = new.evaluate_at
+  FROM unnest($1::text[], $2::integer[], $3::bigint[]) AS new (tank, active_conditions, evaluate_at)
   WHERE ${isLookedUp("head.tank", "new.tank")}`);
 
 const WRITE_BLOCKS = statement(`
@@ -140,8 +140,8 @@ export function telemetryWrites(db: Db, margin: number) {
 
     async setEvaluations(states: ReadonlyMap<string, StoredEvaluation>): Promise<void> {
       const values = [...states.values()];
-      const columns = [values.map(({ noticed }) => noticed), values.map(({ checkAt }) => checkAt)];
-      if (values.length > 0) await db.rows(SET_ALERT_STATES, [texts([...states.keys()]), ...columns]);
+      const columns = [values.map(({ activeConditions }) => activeConditions), values.map(({ evaluateAt }) => evaluateAt)];
+      if (values.length > 0) await db.rows(SET_EVALUATIONS, [texts([...states.keys()]), ...columns]);
     },
 
     async writeBlocks(blocks: readonly (StoredBlock & { readonly tankId: string })[]): Promise<void> {

@@ -42,7 +42,7 @@ import { channelTables } from "../core/channel-tables.ts";
 import { forecastTables } from "../core/forecast-tables.ts";
 import { notificationTables } from "../core/notification-tables.ts";
 import { plannedTables } from "../core/planned-tables.ts";
-import { AlertChecks, type CountedDevice, type SavedResult } from "../core/transaction.ts";
+import { type CountedDevice, PendingAlertWork, type SavedResult } from "../core/transaction.ts";
 import { verificationTables } from "../core/verification-tables.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
 import { byId, columnsOf, insertOn, isLookedUp, upsert } from "./batch.ts";
@@ -85,7 +85,7 @@ export function transactionOn(db: Db, alertSettings: AlertSettings): EngineTrans
     ...plannedTables(prepareOn(db)),
     ...verificationTables(prepareOn(db)),
     ...accountTables(prepareOn(db), DIALECT),
-    alertChecks: new AlertChecks(),
+    alertWork: new PendingAlertWork(),
     alertSettings,
     async lockAlerts() {
       await db.rows(LOCK_ALERTS);
@@ -145,8 +145,8 @@ const ADD_TANK_COUNTS = statement(`
   FROM unnest($1::text[], $2::integer[]) AS owned (id, delta) WHERE ${isLookedUp("customer.id", "owned.id")}`);
 const SET_THRESHOLDS = statement(`
   UPDATE head SET threshold = new.threshold, ${indexedColumns("at", "fill", "new.threshold")},
-    noticed = CASE WHEN new.threshold IS NULL THEN 0 ELSE noticed END,
-    check_at = CASE WHEN new.threshold IS NULL THEN NULL ELSE check_at END
+    active_conditions = CASE WHEN new.threshold IS NULL THEN 0 ELSE active_conditions END,
+    evaluate_at = CASE WHEN new.threshold IS NULL THEN NULL ELSE evaluate_at END
   FROM unnest($1::text[], $2::integer[]) AS new (tank, threshold) WHERE ${isLookedUp("head.tank", "new.tank")}`);
 const UPDATE_LAST_SEEN = statement(`
   UPDATE customer SET last_seen_at = seen.at, checksum = checksum + seen.at - coalesce(last_seen_at, 0)

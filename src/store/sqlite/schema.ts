@@ -72,13 +72,13 @@ const SCHEMA = `${commonTables(TYPES)}
     at INTEGER NOT NULL,
     fill REAL,
     state INTEGER NOT NULL, -- see STORED_STATES
-    heard INTEGER NOT NULL,
-    noticed INTEGER NOT NULL DEFAULT 0, -- see NOTICED
-    check_at INTEGER -- when alerts must be evaluated again without a reading
+    latest_quarter_day INTEGER NOT NULL,
+    active_conditions INTEGER NOT NULL DEFAULT 0, -- see CONDITION_BITS
+    evaluate_at INTEGER -- when alerts must be evaluated again without a reading
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX fleet_by_state ON fleet (state);
-  CREATE INDEX fleet_by_heard ON fleet (heard);
-  CREATE INDEX fleet_by_check ON fleet (check_at) WHERE check_at IS NOT NULL;
+  CREATE INDEX fleet_by_latest_quarter_day ON fleet (latest_quarter_day);
+  CREATE INDEX fleet_by_evaluate_at ON fleet (evaluate_at) WHERE evaluate_at IS NOT NULL;
 `;
 
 export const DIALECT: Dialect = {

@@ -3,7 +3,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Reading, ReadingSource } from "../../domain/reading.ts";
 import type { AppendResult, BlockKey, RankTable, SeriesGroup, SeriesPosition, StoredEvaluation } from "../core/transaction.ts";
-import { changesNoAlert, fleetRow, heardAt, stateIn } from "../fleet-row.ts";
+import { changesNoAlert, fleetRow, quarterDayOf, stateIn } from "../fleet-row.ts";
 import { Block, lastReading } from "../series/block.ts";
 import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../series/checksum.ts";
 import {
@@ -29,10 +29,10 @@ export function headReads(db: DatabaseSync): (tankId: string) => HeadRow | undef
   };
 }
 
-/** Columns: at, fill, state, heard. */
+/** Columns: at, fill, state, latest_quarter_day. */
 export function fleetColumns(threshold: number, latest: Reading | undefined): SQLInputValue[] {
-  const { at, fill, state, heard } = fleetRow(threshold, latest);
-  return [at, fill, state, heard];
+  const { at, fill, state, latestQuarterDay } = fleetRow(threshold, latest);
+  return [at, fill, state, latestQuarterDay];
 }
 
 // SQLite rewrites the index entries of every column that is set, changed or not: most readings change neither of the indexed
@@ -41,10 +41,10 @@ const STATE = stateIn("?4", "threshold");
 const CHANGES_NO_ALERT = changesNoAlert("?4", "?6", "min");
 const UPDATE_LATEST = `
   UPDATE fleet SET at = ?3, fill = ?4
-  WHERE tank = ?1 AND at < ?2 AND heard = ?5 AND state = ${STATE} AND ${CHANGES_NO_ALERT}`;
+  WHERE tank = ?1 AND at < ?2 AND latest_quarter_day = ?5 AND state = ${STATE} AND ${CHANGES_NO_ALERT}`;
 /** Returns whether alerts stay as they are. A tank without a reading is left out: an empty head cannot be appended to. */
 const UPDATE_LATEST_AND_INDEXES = `
-  UPDATE fleet SET at = ?3, fill = ?4, heard = ?5, state = ${STATE}
+  UPDATE fleet SET at = ?3, fill = ?4, latest_quarter_day = ?5, state = ${STATE}
   WHERE tank = ?1 AND at < ?2 AND fill IS NOT NULL RETURNING ${CHANGES_NO_ALERT}`;
 /** `||` makes a text of two blobs, with the same bytes. The first byte is the layout. */
 const APPEND = `
@@ -63,9 +63,9 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, margin: num
   const putBlock = upsert(db, "block", ["tank", "start", "data", "checksum"], 2);
   const thresholdOf = query(db, "SELECT threshold FROM fleet WHERE tank = ?");
   const setLatest = db.prepare(
-    "UPDATE fleet SET at = ?2, fill = ?3, state = ?4, heard = ?5 WHERE tank = ?1 AND (at, fill) IS NOT (?2, ?3)",
+    "UPDATE fleet SET at = ?2, fill = ?3, state = ?4, latest_quarter_day = ?5 WHERE tank = ?1 AND (at, fill) IS NOT (?2, ?3)",
   );
-  const setAlertState = db.prepare("UPDATE fleet SET noticed = ?, check_at = ? WHERE tank = ?");
+  const setEvaluation = db.prepare("UPDATE fleet SET active_conditions = ?, evaluate_at = ? WHERE tank = ?");
   const keyOf = (tankId: string): SQLInputValue => tankKey.get(tankId)?.[0] ?? null;
   const indexes = {
     readings: rankIndexWrites(db, "readings", keyOf),
@@ -81,7 +81,7 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, margin: num
     const firstAt = batch.createdAt[first] as number;
     const tankId = by === "tank" ? id : currentTank.get(id, firstAt)?.[0];
     if (typeof tankId !== "string") return false;
-    const latest = [tankId, firstAt, lastAt, batch.fill[last] as number, heardAt(lastAt), margin];
+    const latest = [tankId, firstAt, lastAt, batch.fill[last] as number, quarterDayOf(lastAt), margin];
     if (!update(updateLatest, ...latest)) {
       const updated = updateLatestAndIndexes.get(...latest);
       if (updated === undefined) return false;
@@ -131,7 +131,7 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, margin: num
     },
 
     setEvaluations(states: ReadonlyMap<string, StoredEvaluation>): void {
-      for (const [tankId, { noticed, checkAt }] of states) setAlertState.run(noticed, checkAt, tankId);
+      for (const [tankId, { activeConditions, evaluateAt }] of states) setEvaluation.run(activeConditions, evaluateAt, tankId);
     },
 
     writeBlocks(blocks: readonly (StoredBlock & { readonly tankId: string })[]): void {

@@ -46,7 +46,7 @@ import type { InsertRows } from "../core/many-rows.ts";
 import { notificationTables } from "../core/notification-tables.ts";
 import { plannedTables } from "../core/planned-tables.ts";
 import type { Prepare } from "../core/reads.ts";
-import { AlertChecks, type CountedDevice, type SavedResult, type StoreTransaction } from "../core/transaction.ts";
+import { type CountedDevice, PendingAlertWork, type SavedResult, type StoreTransaction } from "../core/transaction.ts";
 import { verificationTables } from "../core/verification-tables.ts";
 import { lastReading } from "../series/block.ts";
 import { EMPTY_HEAD, headChecksum, openHead } from "../series/checksum.ts";
@@ -79,7 +79,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings
     lockDevices: () => {},
     lockAlerts: () => {},
     now: () => Date.now(),
-  } as Synchronous<Omit<StoreTransaction, "alertChecks" | "alertSettings" | keyof SharedTables>>;
+  } as Synchronous<Omit<StoreTransaction, "alertWork" | "alertSettings" | keyof SharedTables>>;
   const statements = new QueryCache(db);
   const prepare: Prepare =
     (sql) =>
@@ -99,7 +99,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings
     ...plannedTables(prepare),
     ...verificationTables(prepare),
     ...accountTables(prepare, DIALECT),
-    alertChecks: new AlertChecks(),
+    alertWork: new PendingAlertWork(),
     alertSettings,
     repairs() {
       repairs ??= checkOperations(db);
@@ -154,7 +154,7 @@ function objectWrites(db: DatabaseSync) {
   const addHead = db.prepare("INSERT INTO head (tank, checksum) SELECT pk, ?2 FROM tank WHERE id = ?1");
   const addTankCount = db.prepare("UPDATE customer SET tank_count = tank_count + ? WHERE id = ?");
   const storedHead = headReads(db);
-  const putFleet = upsert(db, "fleet", ["tank", "threshold", "at", "fill", "state", "heard"]);
+  const putFleet = upsert(db, "fleet", ["tank", "threshold", "at", "fill", "state", "latest_quarter_day"]);
   const removeFleet = db.prepare("DELETE FROM fleet WHERE tank = ?");
   const updateLastSeen = db.prepare(
     `UPDATE customer SET last_seen_at = ?1, checksum = checksum + ?1 - coalesce(last_seen_at, 0)

@@ -70,7 +70,7 @@ class WriterThread {
     try {
       if (this.#lost !== undefined) this.#requireFiles();
       retryWhileBusy(() => this.#db.exec("BEGIN IMMEDIATE"));
-      this.#tx.alertChecks.clear();
+      this.#tx.alertWork.clear();
       this.#notifications = 0;
       this.#throttle.beginTransaction();
       while (this.#queue.length > 0 && calls.length < size && performance.now() - started < TRANSACTION_MS) {
@@ -166,7 +166,7 @@ class WriterThread {
     } catch (error) {
       if (translateError(error) instanceof RequestError) throw error;
       this.#db.exec("ROLLBACK TO one_write; RELEASE one_write");
-      this.#tx.alertChecks.clear();
+      this.#tx.alertWork.clear();
       return failedReply(call.id, error);
     }
   }

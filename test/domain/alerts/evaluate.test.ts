@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { Alert } from "../../../src/domain/alerts/alert.ts";
 import {
+  CONDITION_BITS,
   closeReason,
   DEFAULT_ALERT_SETTINGS,
   type Evaluation,
   evaluate,
   medianInterval,
-  NOTICED,
   type TankCondition,
 } from "../../../src/domain/alerts/evaluate.ts";
 
@@ -20,8 +20,8 @@ const tank = (fill: number, fields: Partial<TankCondition> = {}): TankCondition 
   isLive: true,
   threshold: 20,
   latest: { created_at: NOW, fill_percentage: fill },
-  noticed: 0,
-  checkAt: null,
+  activeConditions: 0,
+  evaluateAt: null,
   silentAfter: null,
   pausedUntil: null,
   kindsOff: [],
@@ -39,10 +39,10 @@ const changes = ({ opened, cleared }: Evaluation): string[] => [
 
 /** What each fill does to a tank, one after the other. */
 function changesOf(threshold: number, fills: readonly number[], margin = 3): string[] {
-  let noticed = 0;
+  let activeConditions = 0;
   return fills.flatMap((fill) => {
-    const evaluation = evaluate(tank(fill, { threshold, noticed }), { ...DEFAULT_ALERT_SETTINGS, margin }, NOW);
-    noticed = evaluation.noticed;
+    const evaluation = evaluate(tank(fill, { threshold, activeConditions }), { ...DEFAULT_ALERT_SETTINGS, margin }, NOW);
+    activeConditions = evaluation.activeConditions;
     return changes(evaluation).map((change) => `${change} at ${fill}`);
   });
 }
@@ -70,12 +70,12 @@ test("a threshold of 0 is low when empty, and one of 100 never recovers", () => 
 test("a paused tank opens nothing, but closes what is open", () => {
   const pausedUntil = NOW + HOUR;
   assert.deepEqual(changes(commit(tank(10, { pausedUntil }))), []);
-  assert.equal(commit(tank(10, { pausedUntil })).checkAt, pausedUntil);
-  assert.deepEqual(changes(commit(tank(90, { pausedUntil, noticed: NOTICED.low }))), ["-low"]);
+  assert.equal(commit(tank(10, { pausedUntil })).evaluateAt, pausedUntil);
+  assert.deepEqual(changes(commit(tank(90, { pausedUntil, activeConditions: CONDITION_BITS.low }))), ["-low"]);
   assert.deepEqual(changes(sweep(tank(10, { pausedUntil }), NOW + HOUR)), ["+low"]);
   const old = { created_at: NOW - 30 * DAY, fill_percentage: 50 };
   const paused = sweep(tank(50, { pausedUntil, latest: old }), NOW);
-  assert.deepEqual([changes(paused), paused.checkAt], [[], pausedUntil]);
+  assert.deepEqual([changes(paused), paused.evaluateAt], [[], pausedUntil]);
 });
 
 test("what was closed by hand stays closed until the condition has cleared once", () => {
@@ -85,11 +85,11 @@ test("what was closed by hand stays closed until the condition has cleared once"
 
 test("a tank is silent after the longest of its setting and three usual intervals, in the sweep only", () => {
   const silentAfter = (fields: Partial<TankCondition>): number => {
-    const { checkAt } = sweep(tank(50, fields), NOW);
-    assert.deepEqual(changes(sweep(tank(50, fields), Number(checkAt) - 1)), []);
-    assert.deepEqual(changes(sweep(tank(50, fields), Number(checkAt))), ["+silent"]);
-    assert.deepEqual(changes(commit(tank(50, fields), Number(checkAt))), []);
-    return (Number(checkAt) - NOW) / HOUR;
+    const { evaluateAt } = sweep(tank(50, fields), NOW);
+    assert.deepEqual(changes(sweep(tank(50, fields), Number(evaluateAt) - 1)), []);
+    assert.deepEqual(changes(sweep(tank(50, fields), Number(evaluateAt))), ["+silent"]);
+    assert.deepEqual(changes(commit(tank(50, fields), Number(evaluateAt))), []);
+    return (Number(evaluateAt) - NOW) / HOUR;
   };
   assert.equal(silentAfter({}), 48);
   assert.equal(silentAfter({ silentAfter: HOUR }), 1);
@@ -98,39 +98,39 @@ test("a tank is silent after the longest of its setting and three usual interval
 });
 
 test("silence ends with a younger reading, or a longer limit, and not because a clock is set back", () => {
-  const noticed = NOTICED.silent;
-  assert.deepEqual(changes(commit(tank(50, { noticed }), NOW + HOUR)), ["-silent"]);
-  assert.deepEqual(changes(commit(tank(50, { noticed }), NOW + 49 * HOUR)), []);
-  assert.deepEqual(changes(commit(tank(50, { noticed, silentAfter: 99 * HOUR }), NOW + 49 * HOUR)), ["-silent"]);
-  assert.deepEqual(changes(sweep(tank(50, { noticed }), NOW + HOUR)), []);
+  const activeConditions = CONDITION_BITS.silent;
+  assert.deepEqual(changes(commit(tank(50, { activeConditions }), NOW + HOUR)), ["-silent"]);
+  assert.deepEqual(changes(commit(tank(50, { activeConditions }), NOW + 49 * HOUR)), []);
+  assert.deepEqual(changes(commit(tank(50, { activeConditions, silentAfter: 99 * HOUR }), NOW + 49 * HOUR)), ["-silent"]);
+  assert.deepEqual(changes(sweep(tank(50, { activeConditions }), NOW + HOUR)), []);
 });
 
 test("silence counts from the end of a downtime or a clock jump", () => {
   const back = NOW + 40 * DAY;
   const atStart = sweep(tank(50), back, back);
-  assert.deepEqual([changes(atStart), atStart.checkAt], [[], back + 48 * HOUR]);
+  assert.deepEqual([changes(atStart), atStart.evaluateAt], [[], back + 48 * HOUR]);
   assert.deepEqual(changes(sweep(tank(50), back + 48 * HOUR, back)), ["+silent"]);
 });
 
 test("a check that comes earlier than needed is kept, a later one is not", () => {
-  assert.equal(commit(tank(50, { checkAt: NOW + HOUR })).checkAt, NOW + HOUR);
-  assert.equal(commit(tank(50, { checkAt: NOW + 90 * HOUR })).checkAt, NOW + 48 * HOUR);
-  assert.equal(commit(tank(50, { checkAt: NOW - HOUR })).checkAt, NOW + 48 * HOUR);
-  assert.equal(commit(tank(50, { noticed: NOTICED.silent }), NOW + 49 * HOUR).checkAt, null);
+  assert.equal(commit(tank(50, { evaluateAt: NOW + HOUR })).evaluateAt, NOW + HOUR);
+  assert.equal(commit(tank(50, { evaluateAt: NOW + 90 * HOUR })).evaluateAt, NOW + 48 * HOUR);
+  assert.equal(commit(tank(50, { evaluateAt: NOW - HOUR })).evaluateAt, NOW + 48 * HOUR);
+  assert.equal(commit(tank(50, { activeConditions: CONDITION_BITS.silent }), NOW + 49 * HOUR).evaluateAt, null);
 });
 
 test("what is over a day old is no news", () => {
   const news = ({ opened, cleared }: Evaluation) => [...opened, ...cleared].map(({ isNews }) => isNews);
   assert.deepEqual(news(commit(tank(10), NOW + DAY)), [true]);
   assert.deepEqual(news(commit(tank(10), NOW + DAY + 1)), [false]);
-  assert.deepEqual(news(commit(tank(90, { noticed: NOTICED.low }), NOW + DAY + 1)), [false]);
+  assert.deepEqual(news(commit(tank(90, { activeConditions: CONDITION_BITS.low }), NOW + DAY + 1)), [false]);
   assert.deepEqual(news(sweep(tank(50), NOW + 48 * HOUR + DAY)), [true]);
   assert.deepEqual(news(sweep(tank(50), NOW + 48 * HOUR + DAY + 1)), [false]);
 });
 
 test("a deleted tank, and one without readings, have no conditions", () => {
-  const nothing = { opened: [], cleared: [], noticed: 0, checkAt: null };
-  assert.deepEqual(commit(tank(5, { isLive: false, noticed: 3, checkAt: NOW })), nothing);
+  const nothing = { opened: [], cleared: [], activeConditions: 0, evaluateAt: null };
+  assert.deepEqual(commit(tank(5, { isLive: false, activeConditions: 3, evaluateAt: NOW })), nothing);
   assert.deepEqual(commit(tank(5, { latest: undefined })), nothing);
 });
 

@@ -5,10 +5,10 @@ import test from "node:test";
 import type { Alert } from "../../../src/domain/alerts/alert.ts";
 import {
   type AlertSettings,
+  CONDITION_BITS,
   closeReason,
   DEFAULT_ALERT_SETTINGS,
   evaluate,
-  NOTICED,
   type TankCondition,
 } from "../../../src/domain/alerts/evaluate.ts";
 import type { Outlook } from "../../../src/domain/alerts/outlook.ts";
@@ -31,8 +31,8 @@ const tank = (expected: Outlook | null, fields: Partial<TankCondition> = {}): Ta
   isLive: true,
   threshold: 20,
   latest: { created_at: NOW, fill_percentage: 40 },
-  noticed: 0,
-  checkAt: null,
+  activeConditions: 0,
+  evaluateAt: null,
   silentAfter: null,
   pausedUntil: null,
   kindsOff: [],
@@ -46,7 +46,7 @@ function changes(condition: TankCondition, settings: Partial<AlertSettings> = {}
   return [...opened.map(({ kind }) => `+${kind}`), ...cleared.map(({ kind, reason }) => `-${kind} ${reason ?? ""}`.trimEnd())];
 }
 
-const SOON = { noticed: NOTICED.runs_low_soon };
+const SOON = { activeConditions: CONDITION_BITS.runs_low_soon };
 
 test("a tank runs low soon from seven days on, or the days of the setting", () => {
   assert.deepEqual(changes(tank(outlook(7.01))), []);
@@ -58,10 +58,10 @@ test("a tank runs low soon from seven days on, or the days of the setting", () =
 });
 
 test("a forecast that wobbles around seven days makes one alert", () => {
-  let noticed = 0;
+  let activeConditions = 0;
   const seen = Array.from({ length: 100 }, (_, i) => 7 + ((i * 7) % 11) / 4).flatMap((days) => {
-    const condition = tank(outlook(days), { noticed });
-    ({ noticed } = evaluate(condition, DEFAULT_ALERT_SETTINGS, NOW, "kept"));
+    const condition = tank(outlook(days), { activeConditions });
+    ({ activeConditions } = evaluate(condition, DEFAULT_ALERT_SETTINGS, NOW, "kept"));
     return changes(condition);
   });
   assert.deepEqual(seen, ["+runs_low_soon"]);
@@ -74,19 +74,19 @@ test("a forecast that wobbles around seven days makes one alert", () => {
 test("a forecast that says nothing, or not of the newest reading, changes nothing", () => {
   for (const state of ["insufficient_data", "stale"] as const) {
     const expected = outlook(null, { state, level: null, leak: null });
-    assert.deepEqual(changes(tank(expected, { noticed: NOTICED.runs_low_soon | NOTICED.leak })), []);
+    assert.deepEqual(changes(tank(expected, { activeConditions: CONDITION_BITS.runs_low_soon | CONDITION_BITS.leak })), []);
     assert.deepEqual(changes(tank(expected)), []);
   }
-  assert.deepEqual(changes(tank(null, { noticed: NOTICED.runs_low_soon | NOTICED.leak })), []);
+  assert.deepEqual(changes(tank(null, { activeConditions: CONDITION_BITS.runs_low_soon | CONDITION_BITS.leak })), []);
 });
 
 test("a low tank does not run low soon: the low alert takes over", () => {
-  const at = (fill: number, noticed: number) =>
-    changes(tank(outlook(0), { noticed, latest: { created_at: NOW, fill_percentage: fill } }));
+  const at = (fill: number, activeConditions: number) =>
+    changes(tank(outlook(0), { activeConditions, latest: { created_at: NOW, fill_percentage: fill } }));
   assert.deepEqual(at(19, 0), ["+low"]);
-  assert.deepEqual(at(19, NOTICED.runs_low_soon), ["+low", "-runs_low_soon became_low"]);
-  assert.deepEqual(at(21, NOTICED.low), [], "it counts as low until it has recovered");
-  assert.deepEqual(at(23, NOTICED.low), ["+runs_low_soon", "-low"]);
+  assert.deepEqual(at(19, CONDITION_BITS.runs_low_soon), ["+low", "-runs_low_soon became_low"]);
+  assert.deepEqual(at(21, CONDITION_BITS.low), [], "it counts as low until it has recovered");
+  assert.deepEqual(at(23, CONDITION_BITS.low), ["+runs_low_soon", "-low"]);
 });
 
 test("a reading far above the level of the forecast may be a delivery: nothing opens until the forecast knows", () => {
@@ -99,21 +99,21 @@ test("a reading far above the level of the forecast may be a delivery: nothing o
 
 test("a leak opens an alert, which closes when use has been normal for some days", () => {
   assert.deepEqual(changes(tank(outlook(100, { leak: LEAK }))), ["+leak"]);
-  assert.deepEqual(changes(tank(outlook(100, { leak: "ending" }), { noticed: NOTICED.leak })), []);
-  assert.deepEqual(changes(tank(outlook(100, { leak: "none" }), { noticed: NOTICED.leak })), ["-leak"]);
+  assert.deepEqual(changes(tank(outlook(100, { leak: "ending" }), { activeConditions: CONDITION_BITS.leak })), []);
+  assert.deepEqual(changes(tank(outlook(100, { leak: "none" }), { activeConditions: CONDITION_BITS.leak })), ["-leak"]);
   const low = { latest: { created_at: NOW, fill_percentage: 10 } };
   assert.deepEqual(changes(tank(outlook(0, { leak: LEAK }), low)), ["+low", "+leak"]);
 });
 
 test("both kinds can be off, for a tank or everywhere: what is open closes", () => {
   const both = outlook(3, { leak: LEAK });
-  const noticed = NOTICED.runs_low_soon | NOTICED.leak;
+  const activeConditions = CONDITION_BITS.runs_low_soon | CONDITION_BITS.leak;
   const off = { runsLowDays: 0, leakAlerts: false };
   const closed = ["-runs_low_soon turned_off", "-leak turned_off"];
   assert.deepEqual(changes(tank(both, { kindsOff: ["leak", "runs_low_soon"] })), []);
   assert.deepEqual(changes(tank(both), off), []);
-  assert.deepEqual(changes(tank(both, { noticed, kindsOff: ["leak", "runs_low_soon"] })), closed);
-  assert.deepEqual(changes(tank(null, { noticed }), off), closed);
+  assert.deepEqual(changes(tank(both, { activeConditions, kindsOff: ["leak", "runs_low_soon"] })), closed);
+  assert.deepEqual(changes(tank(null, { activeConditions }), off), closed);
   assert.deepEqual(changes(tank(both, { kindsOff: ["leak"] })), ["+runs_low_soon"]);
 });
 
@@ -136,11 +136,16 @@ test("tanks that send once a week are news, those of an old import are not", () 
 });
 
 test("a new forecast leaves silent alerts as they are, also after the clock was set back", () => {
-  const noticed = NOTICED.silent;
-  const { checkAt, ...silent } = evaluate(tank(outlook(30), { noticed }), DEFAULT_ALERT_SETTINGS, NOW - 5 * DAY, "kept");
-  assert.deepEqual(silent, { opened: [], cleared: [], noticed });
+  const activeConditions = CONDITION_BITS.silent;
+  const { evaluateAt, ...silent } = evaluate(
+    tank(outlook(30), { activeConditions }),
+    DEFAULT_ALERT_SETTINGS,
+    NOW - 5 * DAY,
+    "kept",
+  );
+  assert.deepEqual(silent, { opened: [], cleared: [], activeConditions });
   assert.deepEqual(evaluate(tank(outlook(30)), DEFAULT_ALERT_SETTINGS, NOW + 90 * DAY, "kept").opened, []);
-  assert.equal(checkAt, null);
+  assert.equal(evaluateAt, null);
 });
 
 test("an alert that only a lower threshold has cleared did not recover", () => {

@@ -51,8 +51,8 @@ export type NaiveEvent = { readonly tank: string; readonly kind: Kind; readonly 
 export class NaiveAlerts {
   alerts: NaiveAlert[] = [];
   events: NaiveEvent[] = [];
-  /** Conditions that were noticed and have not cleared since, whether or not their alert was closed by hand: "tank kind". */
-  #noticed = new Set<string>();
+  /** Active conditions: opened and not cleared since, whether or not their alert was closed by hand: "tank kind". */
+  #active = new Set<string>();
   #forecasts = new Map<string, NaiveForecast>();
   #lastSweep: number | undefined;
   #silenceFrom = Number.NEGATIVE_INFINITY;
@@ -61,7 +61,7 @@ export class NaiveAlerts {
     const copy = new NaiveAlerts();
     copy.alerts = this.alerts.map((alert) => ({ ...alert }));
     copy.events = [...this.events];
-    copy.#noticed = new Set(this.#noticed);
+    copy.#active = new Set(this.#active);
     copy.#forecasts = new Map(this.#forecasts);
     copy.#lastSweep = this.#lastSweep;
     copy.#silenceFrom = this.#silenceFrom;
@@ -137,7 +137,7 @@ export class NaiveAlerts {
       for (const alert of this.alerts) {
         if (alert.tank === tank && alert.state !== "closed") this.#close(alert, "tank_deleted", latest, now, true);
       }
-      for (const kind of KINDS) this.#noticed.delete(`${tank} ${kind}`);
+      for (const kind of KINDS) this.#active.delete(`${tank} ${kind}`);
       return;
     }
     if (latest === undefined) return;
@@ -146,7 +146,7 @@ export class NaiveAlerts {
     const threshold = state.tank.min_fill_alert_percentage;
     const fill = latest.fill_percentage;
     const isRecent = now - latest.created_at <= DAY;
-    if (this.#noticed.has(`${tank} low`)) {
+    if (this.#active.has(`${tank} low`)) {
       if (isAbove(fill, threshold)) {
         const alert = this.unclosed(tank, "low");
         const reason = alert !== undefined && isAbove(fill, alert.threshold) ? "recovered" : "threshold_changed";
@@ -154,13 +154,13 @@ export class NaiveAlerts {
       }
     } else if (fill <= threshold && !isPaused) this.#open(tank, "low", threshold, latest, now, isRecent);
 
-    const isLow = fill <= threshold || this.#noticed.has(`${tank} low`);
+    const isLow = fill <= threshold || this.#active.has(`${tank} low`);
     const isForecastNews = now - latest.created_at <= 8 * DAY;
     const stored = this.#forecasts.get(tank);
     const forecast = stored !== undefined && !stored.isOutdated && knows(stored, readings) ? stored : undefined;
     const saysNothing = forecast === undefined || forecast.state === "stale" || forecast.state === "insufficient_data";
     const days = saysNothing ? Number.NaN : ((forecast.runsLowAt ?? Number.POSITIVE_INFINITY) - forecast.computedAt) / DAY;
-    if (this.#noticed.has(`${tank} runs_low_soon`)) {
+    if (this.#active.has(`${tank} runs_low_soon`)) {
       const alert = this.unclosed(tank, "runs_low_soon");
       const isByThreshold = alert !== undefined && threshold < alert.threshold && fill <= alert.fill;
       const cleared = isByThreshold ? "threshold_changed" : "recovered";
@@ -170,7 +170,7 @@ export class NaiveAlerts {
       this.#open(tank, "runs_low_soon", threshold, latest, now, isForecastNews, { runsLowAt: forecast?.runsLowAt ?? null });
     }
     const leak = forecast?.leak ?? "ending";
-    if (this.#noticed.has(`${tank} leak`)) {
+    if (this.#active.has(`${tank} leak`)) {
       const reason = state.alerts.leak ? (leak === "none" ? "recovered" : undefined) : "turned_off";
       if (reason !== undefined) this.#clear(tank, "leak", reason, latest, now, isForecastNews);
     } else if (state.alerts.leak && !isPaused && typeof leak === "object") {
@@ -179,7 +179,7 @@ export class NaiveAlerts {
 
     const limit = Math.max(silent_after ?? SILENT_AFTER, 3 * usualInterval(readings));
     const silentAt = Math.max(latest.created_at, this.#silenceFrom) + limit;
-    if (!this.#noticed.has(`${tank} silent`)) {
+    if (!this.#active.has(`${tank} silent`)) {
       if (by === "sweep" && now >= silentAt && !isPaused)
         this.#open(tank, "silent", threshold, latest, now, now - silentAt <= DAY);
     } else if (by === "commit" && now - latest.created_at < limit) this.#clear(tank, "silent", "recovered", latest, now, true);
@@ -194,7 +194,7 @@ export class NaiveAlerts {
     isNews: boolean,
     forecast: Partial<Pick<NaiveAlert, "runsLowAt" | "leakSince">> = {},
   ): void {
-    this.#noticed.add(`${tank} ${kind}`);
+    this.#active.add(`${tank} ${kind}`);
     const alert = { tank, kind, state: "open", openedAt: now, closedAt: null, reason: null, threshold } as const;
     const fill = latest.fill_percentage;
     this.alerts.push({ ...alert, fill, runsLowAt: null, leakSince: null, ...forecast, latest: undefined });
@@ -202,7 +202,7 @@ export class NaiveAlerts {
   }
 
   #clear(tank: string, kind: Kind, reason: string, latest: Reading, now: number, isNews: boolean): void {
-    this.#noticed.delete(`${tank} ${kind}`);
+    this.#active.delete(`${tank} ${kind}`);
     const alert = this.unclosed(tank, kind);
     if (alert !== undefined) this.#close(alert, reason, latest, now, isNews);
   }
