@@ -608,8 +608,8 @@ export type Results = {
   readonly object: "results";
   /** The outcome of each reading, in the order sent */
   readonly results: readonly ({
-    /** stored: it is new; duplicate: it was already stored; replaced: it replaced another value for the same instant; waiting: its device has no tank or no profile yet; rejected: see reason */
-    readonly status: "stored" | "duplicate" | "replaced" | "waiting" | "rejected";
+    /** stored: it is new; duplicate: it was already stored; replaced: it replaced another value for the same instant; pending: its device has no tank or no profile yet; rejected: see reason */
+    readonly status: "stored" | "duplicate" | "replaced" | "pending" | "rejected";
     /** Why it was rejected */
     readonly reason?: string;
   })[];
@@ -815,7 +815,7 @@ export type ChangedTank = {
   /** Whether the tank is deleted */
   readonly deleted: boolean;
   /** The pending readings that this stored; null if there were none */
-  readonly taken_in: {
+  readonly released: {
     /** Number of pending readings stored for the tank */
     readonly readings: number;
     /** Number of pending readings that were not readable */
@@ -1028,7 +1028,7 @@ export type Device = {
   readonly since: string | null;
   readonly profile: Profile | null;
   /** Number of pending readings, which need a tank or a profile */
-  readonly waiting: number;
+  readonly pending: number;
   /** Number of readings dropped because too many were pending, or not readable */
   readonly dropped: number;
 };
@@ -1045,13 +1045,13 @@ export type InspectedDevice = {
   readonly since: string | null;
   readonly profile: Profile | null;
   /** Number of pending readings, which need a tank or a profile */
-  readonly waiting: number;
+  readonly pending: number;
   /** Number of readings dropped because too many were pending, or not readable */
   readonly dropped: number;
   /** Why its newest reading is pending */
-  readonly waits_because: string | null;
+  readonly pending_reason: string | null;
   /** The pending reading that was measured last */
-  readonly newest_waiting: {
+  readonly newest_pending: {
     /** When it was measured */
     readonly created_at: string;
     /** Its fill percentage, if it has one */
@@ -1073,13 +1073,13 @@ export type ChangedDevice = {
   readonly since: string | null;
   readonly profile: Profile | null;
   /** Number of pending readings, which need a tank or a profile */
-  readonly waiting: number;
+  readonly pending: number;
   /** Number of readings dropped because too many were pending, or not readable */
   readonly dropped: number;
   /** Why its newest reading is pending */
-  readonly waits_because: string | null;
+  readonly pending_reason: string | null;
   /** The pending reading that was measured last */
-  readonly newest_waiting: {
+  readonly newest_pending: {
     /** When it was measured */
     readonly created_at: string;
     /** Its fill percentage, if it has one */
@@ -1088,7 +1088,7 @@ export type ChangedDevice = {
     readonly payload: string | null;
   } | null;
   /** The pending readings that this stored; null if there were none */
-  readonly taken_in: {
+  readonly released: {
     /** Number of pending readings stored for the tank */
     readonly readings: number;
     /** Number of pending readings that were not readable */
@@ -2164,7 +2164,7 @@ export type ListDevicesOptions = RequestOptions & {
   /** Maximum number of objects to return */
   readonly size?: number;
   /** Those with pending readings, or those without */
-  readonly waiting?: boolean;
+  readonly pending?: boolean;
 };
 
 export type PutDeviceOptions = RequestOptions & {
@@ -2442,7 +2442,7 @@ export type Client = {
       readonly restore: (id: string, body?: TankRestoring, options?: RestoreTankOptions) => Promise<ChangedTank>;
     };
     readonly devices: {
-      /** List devices. Devices by id; with `waiting=true`, those with pending readings. Signed in: `viewer` or `dispatcher` or `admin`. Required role: `manage`. */
+      /** List devices. Devices by id; with `pending=true`, those with pending readings. Signed in: `viewer` or `dispatcher` or `admin`. Required role: `manage`. */
       readonly list: (options?: ListDevicesOptions) => List<Device, DeviceList>;
       /** Inspect a device. One device, with the number of its pending readings, the newest of them, and why it is pending. Signed in: `viewer` or `dispatcher` or `admin`. Required role: `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<InspectedDevice>;

@@ -1,4 +1,4 @@
-// tank-monitor device assign|profile|waiting|list|show|forget
+// tank-monitor device assign|profile|pending|list|show|forget
 
 import { isObject } from "../domain/validate.ts";
 import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull } from "./api-command.ts";
@@ -67,9 +67,9 @@ function profileNote({ profile }: Item): string {
 }
 
 /** `; 12 pending readings stored, measured from … to …`, or nothing. */
-export function storedNote({ taken_in }: Item): string {
-  if (!isObject(taken_in)) return "";
-  const { readings = 0, rejected = 0, from, to } = taken_in;
+export function storedNote({ released }: Item): string {
+  if (!isObject(released)) return "";
+  const { readings = 0, rejected = 0, from, to } = released;
   const when = from === to ? `measured at ${from}` : `measured from ${from} to ${to}`;
   const lost = rejected === 0 ? "" : `; ${rejected} could not be decoded`;
   return `; ${counted(Number(readings), "pending reading")} stored, ${when}${lost}`;
@@ -77,40 +77,42 @@ export function storedNote({ taken_in }: Item): string {
 
 /** `; 3 pending readings need a profile`, or nothing. */
 export function pendingNote(device: Item): string {
-  const count = Number(device["waiting"]);
+  const count = Number(device["pending"]);
   if (!(count > 0)) return "";
   return `; ${counted(count, "pending reading")} ${count === 1 ? "needs" : "need"} ${missingFor(device)}`;
 }
 
 /** What the pending readings of a device need. */
-function missingFor({ tank_id, profile, waits_because }: Item): string {
+function missingFor({ tank_id, profile, pending_reason }: Item): string {
   if (tank_id === null) return "a tank";
   if (profile === null) return "a profile";
   // Lists do not have the reason.
-  if (waits_because === undefined) return "the shape of its tank, or the sensor_height in it";
-  return String(waits_because).includes("sensor_height") ? "the sensor_height in the shape of its tank" : "the shape of its tank";
+  if (pending_reason === undefined) return "the shape of its tank, or the sensor_height in it";
+  return String(pending_reason).includes("sensor_height")
+    ? "the sensor_height in the shape of its tank"
+    : "the shape of its tank";
 }
 
 const COLUMNS = {
   id: { title: "DEVICE", cell: ({ id }) => String(id) },
-  waiting: { title: "WAITING", cell: ({ waiting }) => Number(waiting), alignRight: true },
+  pending: { title: "PENDING", cell: ({ pending }) => Number(pending), alignRight: true },
   dropped: { title: "DROPPED", cell: ({ dropped }) => Number(dropped), alignRight: true },
-  needs: { title: "NEEDS", cell: (device) => (Number(device["waiting"]) > 0 ? missingFor(device) : null) },
+  needs: { title: "NEEDS", cell: (device) => (Number(device["pending"]) > 0 ? missingFor(device) : null) },
   profile: { title: "PROFILE", cell: ({ profile }) => (isObject(profile) ? "custom" : textOrNull(profile)) },
   tank: { title: "TANK", cell: ({ tank_id }) => textOrNull(tank_id) },
   since: { title: "SINCE", cell: ({ since }) => textOrNull(since) },
 } satisfies Record<string, Column<Item>>;
 
-const waiting = listCommand({
-  name: "waiting",
+const pending = listCommand({
+  name: "pending",
   summary: "list devices with pending readings",
   help: `List devices with pending readings: how many are pending, how many were dropped because more did not fit, and what they
 need. "device assign" gives a device a tank, "device profile" a profile.`,
-  example: "device waiting",
+  example: "device pending",
   path: pathTo("devices"),
-  filter: { waiting: "true" },
+  filter: { pending: "true" },
   empty: "No pending readings.",
-  columns: [COLUMNS.id, COLUMNS.waiting, COLUMNS.dropped, COLUMNS.needs, COLUMNS.profile, COLUMNS.tank],
+  columns: [COLUMNS.id, COLUMNS.pending, COLUMNS.dropped, COLUMNS.needs, COLUMNS.profile, COLUMNS.tank],
 });
 
 const list = listCommand({
@@ -120,7 +122,7 @@ const list = listCommand({
   example: "device list",
   path: pathTo("devices"),
   empty: "No devices found.",
-  columns: [COLUMNS.id, COLUMNS.profile, COLUMNS.waiting, COLUMNS.since, COLUMNS.tank],
+  columns: [COLUMNS.id, COLUMNS.profile, COLUMNS.pending, COLUMNS.since, COLUMNS.tank],
 });
 
 const show = showCommand({
@@ -147,5 +149,5 @@ late readings from that time are still stored. A device that never served a tank
 export const device: CommandGroup = {
   name: "device",
   summary: "assign devices to tanks, list pending readings",
-  actions: [assign, profile, waiting, list, show, forget],
+  actions: [assign, profile, pending, list, show, forget],
 };

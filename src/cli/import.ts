@@ -125,10 +125,10 @@ async function importFile(store: Store, file: string, csv: CsvOptions): Promise<
   return task.summary;
 }
 
-function summaryText({ read, new: created, changed, unchanged, rejected, waiting }: ImportSummary, isDryRun: boolean): string {
+function summaryText({ read, new: created, changed, unchanged, rejected, pending }: ImportSummary, isDryRun: boolean): string {
   const dryRun = isDryRun ? " (dry run: nothing was changed)" : "";
-  const pending = waiting > 0 ? `, ${waiting} pending for a tank, a profile or a shape` : "";
-  return `${read} read: ${created} new, ${changed} changed, ${unchanged} unchanged, ${rejected} rejected${pending}${dryRun}`;
+  const pendingPart = pending > 0 ? `, ${pending} pending for a tank, a profile or a shape` : "";
+  return `${read} read: ${created} new, ${changed} changed, ${unchanged} unchanged, ${rejected} rejected${pendingPart}${dryRun}`;
 }
 
 const MAX_REJECTS_SHOWN = 20;

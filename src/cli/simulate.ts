@@ -162,8 +162,8 @@ function countsText({ reasons: _, ...counts }: Partial<Summary>): string {
 function printSummary(summary: Partial<Summary>, verification: VerificationResult | undefined): void {
   print(countsText(summary));
   for (const reason of summary.reasons ?? []) say(`rejected: ${reason}`);
-  if ((summary.waiting ?? 0) > 0)
-    say("Waiting readings are stored once their device has a tank and, if it needs one, a profile.");
+  if ((summary.pending ?? 0) > 0)
+    say("Pending readings are stored once their device has a tank and, if it needs one, a profile.");
   if (verification === undefined) return;
   const { tanks, readings, missing, different, strange, faults } = verification;
   print(`verified: ${readings} readings of ${tanks} tanks, ${missing} missing, ${different} different, ${strange} unexpected`);

@@ -27,8 +27,8 @@ export type TankSearch = PageQuery & {
   readonly device_id: string | undefined;
 };
 
-/** By id, ascending. `waiting`: only devices with pending readings, or only those without. */
-export type DeviceSearch = Pick<PageQuery, "page" | "size"> & { readonly waiting: boolean | undefined };
+/** By id, ascending. `pending`: only devices with pending readings, or only those without. */
+export type DeviceSearch = Pick<PageQuery, "page" | "size"> & { readonly pending: boolean | undefined };
 
 /** Newest first. */
 export type AuditQuery = PageQuery & {

@@ -1,4 +1,4 @@
-// The pending readings of a device, as the management API shows them: the newest one, and what it is waiting for.
+// The pending readings of a device, as the management API shows them: the newest one, and what it needs.
 
 import type { TankState } from "./changes.ts";
 import type { Device } from "./device.ts";
@@ -8,12 +8,12 @@ import { interpretPayload, type PendingReading } from "./placement.ts";
 const MAX_PAYLOAD_LENGTH = 1000;
 
 export function pendingFields(device: Device, tank: TankState | undefined, newest: PendingReading | undefined) {
-  if (newest === undefined) return { waits_because: null, newest_waiting: null };
+  if (newest === undefined) return { pending_reason: null, newest_pending: null };
   const { created_at, fill, payload } = newest;
   const isLong = payload !== null && payload.length > MAX_PAYLOAD_LENGTH;
   const shown = isLong ? `${payload.slice(0, MAX_PAYLOAD_LENGTH).toWellFormed()}…` : payload;
-  const newest_waiting = { created_at: formatInstant(created_at), fill_percentage: fill, payload: shown };
-  return { waits_because: reasonOf(device, tank, payload), newest_waiting };
+  const newest_pending = { created_at: formatInstant(created_at), fill_percentage: fill, payload: shown };
+  return { pending_reason: reasonOf(device, tank, payload), newest_pending };
 }
 
 /** Null if the reason lies with a tank that the device was assigned to before. */

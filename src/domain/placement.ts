@@ -40,7 +40,7 @@ export type Placement = {
 
 const NEW = READING_OUTCOMES.indexOf("new");
 const TANK_UNKNOWN = READING_OUTCOMES.indexOf("tank_unknown");
-const WAITING = READING_OUTCOMES.indexOf("waiting");
+const PENDING = READING_OUTCOMES.indexOf("pending");
 const REJECTED = READING_OUTCOMES.indexOf("rejected");
 
 /** Places the readings at these positions of the batch: all of them by default. */
@@ -68,11 +68,11 @@ export async function placeReadings(lookups: Lookups, batch: IncomingBatch, only
       placed.push({ position, tankId: result.tankId, fill: result.fill });
       // One of the same batch, too: it may be joined from the requests of several keys.
       if (source.kind === "device" && pending.size > 0) pending.delete(`${batch.createdAt[position]} ${source.id}`);
-      if (source.kind === "device" && (context.devices.get(source.id)?.waiting ?? 0) > 0) {
+      if (source.kind === "device" && (context.devices.get(source.id)?.pending ?? 0) > 0) {
         superseded.push({ device: source.id, created_at: batch.createdAt[position] as number });
       }
     } else if ("pending" in result && context.newDevices.admits(source)) {
-      outcomes[position] = WAITING;
+      outcomes[position] = PENDING;
       pending.set(`${batch.createdAt[position]} ${source.id}`, result.pending);
     } else if ("pending" in result) {
       outcomes[position] = REJECTED;
@@ -250,10 +250,10 @@ export type ResolvedReading = DeviceInstant & { readonly isRejected: boolean };
 
 /** If not one reading of a device could be interpreted, its profile is taken to be wrong and all of them stay pending. */
 export function resolvedReadings(pending: readonly PendingReading[], outcomes: Uint8Array): ResolvedReading[] {
-  const isStored = (position: number): boolean => outcomes[position] !== WAITING && outcomes[position] !== REJECTED;
+  const isStored = (position: number): boolean => outcomes[position] !== PENDING && outcomes[position] !== REJECTED;
   const interpreted = new Set(pending.filter((_, position) => isStored(position)).map(({ device }) => device));
   return pending.flatMap(({ device, created_at }, position) => {
-    if (outcomes[position] === WAITING || !interpreted.has(device)) return [];
+    if (outcomes[position] === PENDING || !interpreted.has(device)) return [];
     return [{ device, created_at, isRejected: outcomes[position] === REJECTED }];
   });
 }

@@ -15,7 +15,7 @@ import { type User, userObject } from "./user.ts";
 
 export type ManagedCustomer = CustomerState & { readonly customer: CustomerWithCount };
 /** With the numbers of pending readings, and of those dropped because there were too many. */
-export type ManagedDevice = { readonly device: Device; readonly waiting: number; readonly dropped: number };
+export type ManagedDevice = { readonly device: Device; readonly pending: number; readonly dropped: number };
 
 /** `etag` covers the fields that a caller can change. */
 export type Resource = { readonly object: Readonly<Record<string, unknown>>; readonly etag: string };
@@ -33,9 +33,9 @@ export function tankResource({ tank, shape, alerts, deleted }: TankState): Resou
   return withEtag({ ...tankObject(tank), shape, alerts: tankAlertSettingsObject(alerts), deleted });
 }
 
-export function deviceResource({ device, waiting, dropped }: ManagedDevice): Resource {
+export function deviceResource({ device, pending, dropped }: ManagedDevice): Resource {
   const data = deviceObject(device);
-  return { object: { ...data, waiting, dropped }, etag: etagOf(data) };
+  return { object: { ...data, pending, dropped }, etag: etagOf(data) };
 }
 
 export function keyResource(key: StoredKey, now: number): Resource {

@@ -75,7 +75,7 @@ export type ExportRecord =
   | ({ readonly kind: "tank" } & TankState)
   | ({ readonly kind: "device" } & DeviceWithHistory)
   | { readonly kind: "readings"; readonly tankId: string; readonly readings: readonly Reading[] }
-  | { readonly kind: "waiting"; readonly waiting: PendingReading }
+  | { readonly kind: "pending"; readonly reading: PendingReading }
   /** Something that is damaged, and left out. */
   | { readonly kind: "damaged"; readonly what: string };
 

@@ -19,7 +19,7 @@ export type Metrics = { readonly text: () => Promise<string> };
 /** A reading in a body: its value, or why its line could not be parsed. */
 export type ReadingItem = { readonly value: unknown } | { readonly unreadable: string };
 
-export type ReadingOutcome = "stored" | "duplicate" | "replaced" | "waiting" | { readonly rejected: string };
+export type ReadingOutcome = "stored" | "duplicate" | "replaced" | "pending" | { readonly rejected: string };
 
 /** Implemented by `src/ingest`. The outcome of each reading, in the order given, once it is durable. */
 type IngestService = {

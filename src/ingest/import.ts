@@ -10,13 +10,13 @@ import { createIngest, type Ingest, type ReadingResult } from "./ingest.ts";
 import { type Line, readLines } from "./lines.ts";
 import { type DecodedRecord, decodeJsonLine, type LineDecoder, type ReadingRecord } from "./records.ts";
 
-export type ImportSummary = { read: number; new: number; changed: number; unchanged: number; rejected: number; waiting: number };
-export const emptySummary = (): ImportSummary => ({ read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0, waiting: 0 });
+export type ImportSummary = { read: number; new: number; changed: number; unchanged: number; rejected: number; pending: number };
+export const emptySummary = (): ImportSummary => ({ read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0, pending: 0 });
 export type RejectedLine = { readonly line: number; readonly reason: string; readonly text: string };
 export type ImportFormat = "ndjson" | "csv";
 
 type ImportWrites = Pick<Writes, "importCustomers" | "importTanks" | "importDevices" | "ingest">;
-type LineResult = "new" | "changed" | "unchanged" | "waiting" | { readonly rejected: string };
+type LineResult = "new" | "changed" | "unchanged" | "pending" | { readonly rejected: string };
 type Records = {
   readonly customer: CustomerRecord;
   readonly tank: TankRecord;
@@ -143,7 +143,7 @@ function csvDecoder(header: Line, options: CsvOptions): LineDecoder {
 
 const textOf = (line: Line): string => ("text" in line ? line.text : "");
 
-const LINE_RESULTS = { stored: "new", replaced: "changed", duplicate: "unchanged", waiting: "waiting" } as const;
+const LINE_RESULTS = { stored: "new", replaced: "changed", duplicate: "unchanged", pending: "pending" } as const;
 
 function toLineResult(result: ReadingResult): LineResult {
   return typeof result === "string" ? LINE_RESULTS[result] : result;

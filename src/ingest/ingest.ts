@@ -27,7 +27,7 @@ export type Rejected = { readonly rejected: string };
  */
 export type ReadingSender = KeyBinding & { readonly wasPending?: boolean; readonly source?: IngestSource };
 
-export type ReadingResult = "stored" | "duplicate" | "replaced" | "waiting" | Rejected;
+export type ReadingResult = "stored" | "duplicate" | "replaced" | "pending" | Rejected;
 
 /**
  * Resolves with one result per reading, in order, once they are durable: acknowledge only then. Rejects with a
@@ -115,7 +115,7 @@ function toBatch(readings: readonly IncomingReading[], sender: ReadingSender, re
   return { sources, source, createdAt, fill, payloads, receivedAt };
 }
 
-const RESULTS = { new: "stored", changed: "replaced", unchanged: "duplicate", waiting: "waiting" } as const;
+const RESULTS = { new: "stored", changed: "replaced", unchanged: "duplicate", pending: "pending" } as const;
 
 function toResult(code: number, reason: string | undefined): ReadingResult {
   const outcome = READING_OUTCOMES[code] ?? "rejected";

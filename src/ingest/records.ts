@@ -208,7 +208,7 @@ const DeviceLine = object(
 );
 
 function decodeDevice(value: object): DecodedRecord {
-  const { profile, waiting: _derived, ...fields } = value as { profile?: unknown; waiting?: unknown };
+  const { profile, pending: _derived, ...fields } = value as { profile?: unknown; pending?: unknown };
   const error = errorInObject(DeviceLine, fields) ?? (isGiven(profile) ? firstError(errorsInProfile(profile)) : undefined);
   if (error !== undefined) return rejected(error);
   const line = fields as Static<typeof DeviceLine>;
@@ -256,8 +256,8 @@ export function exportLines(record: ExportRecord): readonly string[] {
         const { object, ...rest } = telemetryObject(reading);
         return JSON.stringify({ object, tank_id: record.tankId, ...rest });
       });
-    case "waiting":
-      return [pendingLine(record.waiting)];
+    case "pending":
+      return [pendingLine(record.reading)];
     case "damaged":
       return [];
   }

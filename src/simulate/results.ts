@@ -24,7 +24,7 @@ const noReadings = () => ({
   stored: 0,
   duplicate: 0,
   replaced: 0,
-  waiting: 0,
+  pending: 0,
   rejected: 0,
   undelivered: 0,
 });
@@ -72,7 +72,7 @@ export class Tally implements Observer {
     if (status !== "acknowledged") this.#counts[status]++;
     if (status === "rejected" && this.#reasons.size < MAX_REASONS) this.#reasons.add(reason);
     const entry = this.#log[number];
-    if (entry !== undefined && status !== "waiting" && status !== "rejected") entry.isStored = true;
+    if (entry !== undefined && status !== "pending" && status !== "rejected") entry.isStored = true;
   }
 
   summary(): Summary {

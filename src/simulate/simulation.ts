@@ -13,7 +13,7 @@ const MAX_TICK_MS = 50;
 
 /** What the service responded for a reading. A broker only acknowledges. */
 export type SendResult = {
-  readonly status: "stored" | "duplicate" | "replaced" | "waiting" | "rejected" | "acknowledged";
+  readonly status: "stored" | "duplicate" | "replaced" | "pending" | "rejected" | "acknowledged";
   readonly reason?: string;
 };
 

@@ -163,7 +163,7 @@ function deviceOf([id, tank_id, since, profile]: Row): Device {
 }
 export const managedDevice = (row: Row): ManagedDevice => ({
   device: deviceOf(row),
-  waiting: Number(row[4]),
+  pending: Number(row[4]),
   dropped: Number(row[5]),
 });
 

@@ -83,7 +83,7 @@ suite("a service with a prepared demo", async () => {
   test("preparing it again changes neither devices nor tanks", async () => {
     const query = { from: undefined, to: undefined, page: 1, size: 100 };
     const look = async () => [
-      await service.store.deviceSearch({ page: 1, size: 100, waiting: undefined }),
+      await service.store.deviceSearch({ page: 1, size: 100, pending: undefined }),
       await service.store.tankPage(query, UNRESTRICTED),
     ];
     const found = await look();
@@ -99,7 +99,7 @@ suite("a service with a prepared demo", async () => {
     );
     const transport = httpTransport(httpClient(service.url, await service.key({ role: "ingest" })));
     const { summary, tally } = await runSimulation({ fleet, transport, count: 200, rate: 1000 });
-    assert.deepEqual([summary.stored, summary.rejected, summary.waiting, summary.replaced], [200, 0, 0, 0], `${summary.reasons}`);
+    assert.deepEqual([summary.stored, summary.rejected, summary.pending, summary.replaced], [200, 0, 0, 0], `${summary.reasons}`);
     const found = await verify(tally, fleet, httpClient(service.url, await service.key()), () => {});
     assert.deepEqual([found.readings, found.faults], [200, []]);
   });

@@ -24,7 +24,7 @@ export type StoredObjects = {
   readonly deletedWithOwner?: readonly string[];
   readonly devices?: readonly Device[];
   readonly assignments?: readonly DeviceAssignment[];
-  readonly waiting?: Readonly<Record<string, number>>;
+  readonly pending?: Readonly<Record<string, number>>;
   readonly keys?: readonly StoredKey[];
   readonly alerts?: readonly Alert[];
   readonly channels?: readonly Channel[];
@@ -36,10 +36,10 @@ export type StoredObjects = {
 };
 
 export function lookupsOf(known: StoredObjects): Lookups {
-  const { customers = [], tanks = [], deletedWithOwner = [], devices = [], assignments = [], waiting = {}, keys = [] } = known;
+  const { customers = [], tanks = [], deletedWithOwner = [], devices = [], assignments = [], pending = {}, keys = [] } = known;
   const { alerts = [], channels = [], notifications = [], verifications = [], users = [], signIns = [], sessions = [] } = known;
   const ofOwners = (ids: readonly string[]) => tanks.filter(({ tank }) => ids.includes(tank.owner_id));
-  const managed = devices.map((device) => ({ device, waiting: waiting[device.id] ?? 0, dropped: 0 }));
+  const managed = devices.map((device) => ({ device, pending: pending[device.id] ?? 0, dropped: 0 }));
   return {
     customers: async (ids) => byId(customers, ids, ({ customer }) => customer.id),
     tanks: async (ids) => byId(tanks, ids, ({ tank }) => tank.id),
@@ -47,7 +47,7 @@ export function lookupsOf(known: StoredObjects): Lookups {
     tanksDeletedWith: async (ids) => ofOwners(ids).filter(({ tank }) => deletedWithOwner.includes(tank.id)),
     devices: async (ids) => byId(managed, ids, ({ device }) => device.id),
     assignments: async (ids) => assignments.filter(({ device }) => ids.includes(device)),
-    devicesWithPending: async (limit) => Math.min(limit, managed.filter((one) => one.waiting > 0).length),
+    devicesWithPending: async (limit) => Math.min(limit, managed.filter((one) => one.pending > 0).length),
     keys: async (ids) => byId(keys, ids, ({ id }) => id),
     alerts: async (ids) => byId(alerts, ids, ({ id }) => id),
     channelsById: async (ids) => byId(channels, ids, ({ id }) => id),

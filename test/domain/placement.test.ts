@@ -47,7 +47,7 @@ test("a reading without a tank is pending, and so is a payload that cannot be in
     { device: "d", at: 11, payload: { distance: 3 } },
     { device: "shapeless", at: 1, payload: { distance: 3 } },
   ]);
-  assert.deepEqual(resultsOf(placement), ["waiting", "waiting", "waiting", "waiting"]);
+  assert.deepEqual(resultsOf(placement), ["pending", "pending", "pending", "pending"]);
   const payload = { fill: null, payload: '{"distance":3}', customer_id: null };
   assert.deepEqual(placement.pending, [
     { device: "free", created_at: 10, fill: 5, payload: null, customer_id: null },
@@ -64,7 +64,7 @@ test("a pending reading of the same batch is replaced by a later one of its inst
     { device: "d", at: 11, fill: 5 },
   ];
   const replaced = await place([unreadable, other, readable]);
-  assert.deepEqual(resultsOf(replaced), ["waiting", "waiting", "B at 11: 5"]);
+  assert.deepEqual(resultsOf(replaced), ["pending", "pending", "B at 11: 5"]);
   assert.deepEqual(
     replaced.pending.map(({ created_at }) => created_at),
     [12],
@@ -157,7 +157,7 @@ test("the outcomes of stored readings are those of their positions in the batch"
     { device: "d", at: 11, fill: 6 },
   ]);
   const outcomes = Array.from(setStoreOutcomes(placement, Uint8Array.of(0, 1)), (code) => READING_OUTCOMES[code]);
-  assert.deepEqual(outcomes, ["waiting", "new", "rejected", "changed"]);
+  assert.deepEqual(outcomes, ["pending", "new", "rejected", "changed"]);
 });
 
 test("pending readings can be placed again", async () => {
@@ -169,6 +169,6 @@ test("pending readings can be placed again", async () => {
     { device: "free", created_at: 12, fill: 1, ...reading },
   ];
   const placement = await placeReadings(lookupsOf(FLEET), batchOfPending(pending));
-  assert.deepEqual(resultsOf(placement), ["B at 11: 5", "high at 1: 75", "A at 9: 0", "waiting"]);
+  assert.deepEqual(resultsOf(placement), ["B at 11: 5", "high at 1: 75", "A at 9: 0", "pending"]);
   assert.deepEqual(placement.pending, [pending[3]]);
 });

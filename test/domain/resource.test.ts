@@ -15,7 +15,7 @@ test("an ETag is a quoted string", () => {
   for (const { etag } of [
     customerResource({ customer: CUSTOMER, deleted: false, notifications: DEFAULT_NOTIFICATION_SETTINGS }),
     tankResource({ tank: tank("one", "a"), shape: null, alerts: DEFAULT_TANK_ALERT_SETTINGS, deleted: false }),
-    deviceResource({ device: DEVICE, waiting: 0, dropped: 0 }),
+    deviceResource({ device: DEVICE, pending: 0, dropped: 0 }),
     keyResource({ ...key("k"), customer_deleted: false }, NEW_YEAR),
   ]) {
     assert.match(etag, /^"[\w-]{20,}"$/);
@@ -66,9 +66,9 @@ test("a tank's ETag depends on every field, its shape, its alerts and deleted", 
 });
 
 test("a device's ETag does not depend on pending readings", () => {
-  const shown = (device: Device, waiting: number) => deviceResource({ device, waiting, dropped: waiting });
+  const shown = (device: Device, pending: number) => deviceResource({ device, pending, dropped: pending });
   assert.equal(shown(DEVICE, 0).etag, shown(DEVICE, 5).etag);
   assert.notEqual(shown(DEVICE, 0).etag, shown({ ...DEVICE, profile: "elsys" }, 0).etag);
   assert.notEqual(shown(DEVICE, 0).etag, shown({ ...DEVICE, tank_id: null }, 0).etag);
-  assert.deepEqual([shown(DEVICE, 5).object["waiting"], shown(DEVICE, 5).object["dropped"]], [5, 5]);
+  assert.deepEqual([shown(DEVICE, 5).object["pending"], shown(DEVICE, 5).object["dropped"]], [5, 5]);
 });

@@ -168,7 +168,7 @@ test("neither an invalid call, a command that only reads nor a dry run creates a
   for (const words of ["key revoke", "import", "backup", "tank update t1 --shape {", "provision"]) {
     assert.equal((await empty.run(words.split(" "))).code, 2);
   }
-  for (const words of ["fleet", "tank list", "audit", "check", "export", "key list", "device waiting", "backup x.db"]) {
+  for (const words of ["fleet", "tank list", "audit", "check", "export", "key list", "device pending", "backup x.db"]) {
     const { code, stdout, stderr } = await empty.run(words.split(" "));
     assert.deepEqual([code, stdout], [1, ""], words);
     assert.match(stderr, /no database at \S+tanks\.db\. Run this in the folder.*DATABASE_URL/);

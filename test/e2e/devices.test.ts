@@ -26,11 +26,11 @@ suite("devices, on a running service", () => {
   });
 
   test("pending readings are listed with what they need, and stored once they have it", async () => {
-    assert.match((await cli.run(["device", "waiting"])).stderr, /No pending readings/);
+    assert.match((await cli.run(["device", "pending"])).stderr, /No pending readings/);
     for (const minute of [1, 2, 3]) await send("/ingest/v1/chirpstack", uplink(500 * minute, minute));
-    assert.match(await cli.output("device", "waiting"), new RegExp(`^DEVICE .*\\n${EUI} +3 +0 +a tank +- +-\\n$`));
+    assert.match(await cli.output("device", "pending"), new RegExp(`^DEVICE .*\\n${EUI} +3 +0 +a tank +- +-\\n$`));
 
-    assert.match(await cli.output("device", "show", EUI), /^newest_waiting +\{"created_at":"2026-02-01T00:03.*distance/m);
+    assert.match(await cli.output("device", "show", EUI), /^newest_pending +\{"created_at":"2026-02-01T00:03.*distance/m);
     await cli.expectFailure(["device", "assign", EUI, "a2", "--profile", "guesswork"], /--profile: .*"guesswork"/, 2);
     const { code, stderr } = await cli.run(["device", "assign", EUI.toUpperCase(), "a2"]);
     assert.equal(code, 0, stderr);
@@ -46,11 +46,11 @@ suite("devices, on a running service", () => {
       object: "device",
       tank_id: "a2",
       profile: "milesight-em500-udl",
-      waiting: 0,
+      pending: 0,
       dropped: 0,
-      waits_because: null,
-      newest_waiting: null,
-      taken_in: { readings: 3, rejected: 0, from: "2026-02-01T00:01:00.000Z", to: "2026-02-01T00:03:00.000Z" },
+      pending_reason: null,
+      newest_pending: null,
+      released: { readings: 3, rejected: 0, from: "2026-02-01T00:01:00.000Z", to: "2026-02-01T00:03:00.000Z" },
       replaced_device_id: null,
     });
     const { data } = await list(cli.service, "/v1/tanks/a2/telemetry", cli.key);
@@ -58,7 +58,7 @@ suite("devices, on a running service", () => {
       data.map(({ fill_percentage }) => fill_percentage),
       [25, 50, 75],
     );
-    assert.deepEqual(await cli.items("device", "waiting"), []);
+    assert.deepEqual(await cli.items("device", "pending"), []);
   });
 
   test("a custom profile is set and removed", async () => {

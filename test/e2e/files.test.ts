@@ -119,7 +119,7 @@ suite("a command that needs data does not create a database", () => {
     "check --repair",
     "export",
     "key list",
-    "device waiting",
+    "device pending",
     "backup x.db",
   ];
 

@@ -35,7 +35,7 @@ suite("the launcher", { concurrency: 2 }, () => {
     t.diagnostic(`the older Node is ${older.length === 1 ? "installed" : "simulated"}`);
     const here = workspace(t);
     const imported = await here.spawn(["import", "-", "--json"], { program, input: ndjson(SMALL_FLEET) });
-    assert.equal(imported.stdout, '{"read":11,"new":11,"changed":0,"unchanged":0,"rejected":0,"waiting":0}\n');
+    assert.equal(imported.stdout, '{"read":11,"new":11,"changed":0,"unchanged":0,"rejected":0,"pending":0}\n');
     assert.deepEqual([imported.code, imported.stderr], [0, ""]);
     const wrong = await here.spawn(["key", "create"], { program });
     assert.deepEqual([wrong.code, wrong.stdout], [2, ""]);

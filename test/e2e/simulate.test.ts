@@ -64,7 +64,7 @@ suite("simulate", () => {
     const milliseconds = performance.now() - signalled;
     assert.ok(milliseconds < 3000, `${milliseconds} ms`);
     assert.match(stderr, /tanks are not registered/);
-    const counts = /^\d+ measured, \d+ sent, 0 resent, \d+ acknowledged, 0 stored, 0 duplicate, 0 replaced, [1-9]\d* waiting/;
+    const counts = /^\d+ measured, \d+ sent, 0 resent, \d+ acknowledged, 0 stored, 0 duplicate, 0 replaced, [1-9]\d* pending/;
     assert.match(stdout, counts);
     assert.match(stdout, / 0 undelivered\n$/);
   });

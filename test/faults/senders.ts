@@ -42,7 +42,7 @@ export const mqttMessage = (source: Source, readings: readonly Reading[]) => ({
 
 const HTTP_TIMEOUT_MS = 20_000;
 const HTTP_RETRY_MS = 20;
-const ACCEPTED = new Set(["stored", "duplicate", "replaced", "waiting"]);
+const ACCEPTED = new Set(["stored", "duplicate", "replaced", "pending"]);
 
 /** Up to `maxReadings` per request, by tank or by device. */
 export function httpSender(

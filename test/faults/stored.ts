@@ -53,7 +53,7 @@ export async function served(service: Service, key: string): Promise<StoredReadi
 export async function countOf(service: Service, key: string, { isKnown, tankId, deviceId }: Source): Promise<number> {
   if (isKnown) return (await list(service, `/v1/tanks/${tankId}/telemetry?size=1`, key)).total_items;
   const { status, text } = await get(service, `/manage/v1/devices/${deviceId}`, key);
-  return status === 404 ? 0 : Number((JSON.parse(text) as { readonly waiting: number }).waiting);
+  return status === 404 ? 0 : Number((JSON.parse(text) as { readonly pending: number }).pending);
 }
 
 /** Of unknown devices at least what was acknowledged is pending, at most what was sent, and nothing was dropped. Then each gets a tank. */

@@ -136,15 +136,15 @@ it("a long list is parsed in pieces, and rejected as a whole if it is not JSON",
 it("keeps readings of an unknown device until it has a tank", async () => {
   const reading = (hour: number) => ({ device_id: "new", created_at: `2026-11-01T0${hour}:00:00Z`, fill_percentage: hour });
   const sent = await send("POST", PATH, [reading(1), reading(2), reading(1)]);
-  assert.deepEqual(outcomes(sent), ["waiting", "waiting", "waiting"]);
-  const { body } = await manage("GET", "/manage/v1/devices?waiting=true");
-  const device = { id: "new", object: "device", tank_id: null, since: null, profile: null, waiting: 2, dropped: 0 };
+  assert.deepEqual(outcomes(sent), ["pending", "pending", "pending"]);
+  const { body } = await manage("GET", "/manage/v1/devices?pending=true");
+  const device = { id: "new", object: "device", tank_id: null, since: null, profile: null, pending: 2, dropped: 0 };
   assert.deepEqual(body["data"], [device]);
   const tank = { id: "assigned", owner_id: "c1", name: "Third", capacity: 100, capacity_unit: "liters" };
   const created = { ...tank, min_fill_alert_percentage: 10, assigned_device_id: "new" };
   expectStatus(await manage("POST", "/manage/v1/tanks", created), 201);
   assert.equal((await telemetry("assigned")).length, 2);
-  assert.equal((await manage("GET", "/manage/v1/devices?waiting=true")).body["total_items"], 0);
+  assert.equal((await manage("GET", "/manage/v1/devices?pending=true")).body["total_items"], 0);
 });
 
 it("a key of one device sends for it only; a key of one customer for that customer's tanks only", async () => {
@@ -184,10 +184,10 @@ it("interprets ChirpStack uplinks by the profile of the device, and ignores othe
   const path = "/ingest/v1/chirpstack";
   const time = "2026-11-01T00:00:00.775023242+00:00";
   const uplink = { time, deviceInfo: { devEui: eui }, fPort: 85, object: { battery: 100, distance: 500 } };
-  assert.deepEqual(outcomes(await send("POST", `${path}?event=up`, uplink)), ["waiting"]);
+  assert.deepEqual(outcomes(await send("POST", `${path}?event=up`, uplink)), ["pending"]);
   const shape = { kind: "upright", height: 2, unit: "m", sensor_height: 2 };
   const put = await manage("PUT", `/manage/v1/devices/${eui.toUpperCase()}`, { profile: "milesight-em500-udl", shape });
-  assert.deepEqual([put.status, put.body["id"], put.body["waiting"]], [200, eui, 0]);
+  assert.deepEqual([put.status, put.body["id"], put.body["pending"]], [200, eui, 0]);
   assert.deepEqual(await telemetry(tank), [["2026-11-01T00:00:00.775Z", 75]]);
   assert.deepEqual(outcomes(await send("POST", path, uplink)), ["duplicate"]);
   const invalid = await send("POST", path, { ...uplink, object: { distance: 65535 } });

@@ -188,9 +188,9 @@ describe("a tank", () => {
   it("is created, readers see it, and tank_count follows", async () => {
     const { customer, fields } = await create();
     const given = { ...fields, assigned_device_id: `${customer}-new`, location: { city: "Bonn" }, shape: SHAPE };
-    const { shape, alerts, deleted, taken_in, ...shown } = expectStatus(await manage("POST", TANKS, given), 201);
+    const { shape, alerts, deleted, released, ...shown } = expectStatus(await manage("POST", TANKS, given), 201);
     assert.match(String(shown["id"]), /^tank_/);
-    assert.deepEqual([(shown["location"] as { city: string }).city, shape, deleted, taken_in], ["Bonn", SHAPE, false, null]);
+    assert.deepEqual([(shown["location"] as { city: string }).city, shape, deleted, released], ["Bonn", SHAPE, false, null]);
     assert.deepEqual(alerts, { silent_after: null, paused_until: null, runs_low_soon: true, leak: true });
     assert.deepEqual(expectStatus(await manage("GET", `/v1/tanks/${shown["id"]}`), 200), shown);
     assert.equal(expectStatus(await manage("GET", `/v1/customers/${customer}`), 200)["tank_count"], 2);
@@ -311,14 +311,14 @@ describe("a device", () => {
     expectStatus(await manage("DELETE", `${DEVICES}/${device}`), 409, "device_in_use");
     const put = expectStatus(await manage("PUT", `${DEVICES}/${id}`, { tank_id: tank }), 200);
     const span = { from: "2026-11-01T00:00:00.000Z", to: "2026-11-02T00:00:00.000Z" };
-    assert.deepEqual([put["taken_in"], put["replaced_device_id"]], [{ readings: 2, rejected: 0, ...span }, device]);
+    assert.deepEqual([put["released"], put["replaced_device_id"]], [{ readings: 2, rejected: 0, ...span }, device]);
     assert.deepEqual(await fills(tank), [2, 1]);
     forward(1000);
     await sendReading(device, 3);
     const { served, ...removed } = expectStatus(await manage("DELETE", `${DEVICES}/${device}`), 200);
     assert.deepEqual(removed, { id: device, object: "device", deleted: true, removed: 1 });
     assert.equal((served as { tank_id: string }).tank_id, tank);
-    assert.ok(idsIn(await manage("GET", `${DEVICES}?size=100&waiting=false`)).includes(id));
+    assert.ok(idsIn(await manage("GET", `${DEVICES}?size=100&pending=false`)).includes(id));
   });
 
   it('cannot be "." or "..", nor can a customer or tank: URLs with them lead elsewhere', async () => {
@@ -337,22 +337,22 @@ describe("a device", () => {
     }
   });
 
-  it("shows its newest pending reading and what it is waiting for", async () => {
+  it("shows its newest pending reading and why it is pending", async () => {
     const { tank, device } = await create();
     const id = `${device}-2`;
     const reading = { device_id: id, created_at: "2026-11-01T00:00:00Z", payload: { distance: 500 } };
     expectStatus(await manage("POST", "/ingest/v1/readings", reading), 200);
-    const { waits_because, newest_waiting } = await getDevice(id);
-    assert.equal(waits_because, "the device is not assigned to a tank");
+    const { pending_reason, newest_pending } = await getDevice(id);
+    assert.equal(pending_reason, "the device is not assigned to a tank");
     const pending = { created_at: "2026-11-01T00:00:00.000Z", fill_percentage: null, payload: '{"distance":500}' };
-    assert.deepEqual(newest_waiting, pending);
+    assert.deepEqual(newest_pending, pending);
     for (const [fields, reason] of [
       [{ tank_id: tank }, /^the device has no profile$/],
       [{ profile: "milesight-em500-udl" }, /^the tank has no shape$/],
       [{ shape: SHAPE }, /^null$/],
     ] as const) {
       const put = expectStatus(await manage("PUT", `${DEVICES}/${id}`, fields), 200);
-      assert.match(String(put["waits_because"]), reason);
+      assert.match(String(put["pending_reason"]), reason);
     }
     assert.deepEqual(await fills(tank), [75]);
   });

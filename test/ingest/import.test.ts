@@ -172,7 +172,7 @@ test("invalid device lines are rejected with the reason", async (t) => {
     line({ object: "telemetry", device_id: "d-one", created_at: "2026-01-01", payload: { fill_percentage: 101 } }),
   ];
   const { summary: counts, rejects } = await importText(store, file(...lines));
-  assert.deepEqual(counts, summary({ read: 19, new: 2, rejected: 16, waiting: 1 }));
+  assert.deepEqual(counts, summary({ read: 19, new: 2, rejected: 16, pending: 1 }));
   const reasons = reasonsByLine(rejects);
   assert.match(reasons[4] ?? "", /^7: profile: "unheard-of" is not a built-in profile\. Built-in profiles: /);
   assert.deepEqual(reasons.toSpliced(4, 1), [
@@ -220,15 +220,15 @@ test("pending readings are released by the line that makes them readable, and th
   const pending = line({ object: "telemetry", device_id: "d-one", created_at: "2026-01-01", payload: { distance: 500 } });
   assert.deepEqual(
     (await importText(store, file(pending, customer("a"), tank("one", "a")))).summary,
-    summary({ read: 3, waiting: 1, new: 2 }),
+    summary({ read: 3, pending: 1, new: 2 }),
   );
-  assert.equal((await store.managedDevice("d-one"))?.waiting, 1);
+  assert.equal((await store.managedDevice("d-one"))?.pending, 1);
   const profileAndShape = file(device("d-one", { profile: "elsys" }), tank("one", "a", { shape: SHAPE }));
   assert.deepEqual((await importText(store, profileAndShape)).summary, summary({ read: 2, changed: 2 }));
-  assert.equal((await store.managedDevice("d-one"))?.waiting, 0);
+  assert.equal((await store.managedDevice("d-one"))?.pending, 0);
   const more = file(pending.replace("d-one", "d-two"), tank("two", "a", { shape: SHAPE }), device("d-two", { profile: "elsys" }));
-  assert.deepEqual((await importText(store, more)).summary, summary({ read: 3, waiting: 1, new: 1, changed: 1 }));
-  assert.equal((await store.managedDevice("d-two"))?.waiting, 0);
+  assert.deepEqual((await importText(store, more)).summary, summary({ read: 3, pending: 1, new: 1, changed: 1 }));
+  assert.equal((await store.managedDevice("d-two"))?.pending, 0);
   const found = await store.telemetryPage("one", WHOLE, UNRESTRICTED);
   assert.deepEqual(typeof found === "object" && found.data.map(({ fill_percentage }) => fill_percentage), [75]);
   const { data } = await store.auditPage({ ...WHOLE, by: "import", object: undefined, id: undefined });

@@ -43,7 +43,7 @@ test("backlogs, duplicates and shuffled readings of every maker are stored as me
   for (const count of [600, 200]) {
     const { verification, ...summary } = await sendTo(service, { tanks: 14, count });
     const { sent, duplicate } = summary;
-    const none = { resent: 0, replaced: 0, waiting: 0, rejected: 0, undelivered: 0, reasons: [] };
+    const none = { resent: 0, replaced: 0, pending: 0, rejected: 0, undelivered: 0, reasons: [] };
     assert.deepEqual(summary, { measured: count, sent, acknowledged: sent, stored: count, duplicate, ...none });
     assert.ok(duplicate > 0 && sent === count + duplicate, `${duplicate} duplicates of ${sent}`);
     assert.deepEqual(verification, verified(count, 14));

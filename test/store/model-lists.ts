@@ -81,7 +81,7 @@ export function matchingTanks(states: readonly TankState[], search: TankSearch):
 }
 
 export function matchingDevices(devices: readonly ManagedDevice[], search: DeviceSearch): Page<ManagedDevice> {
-  const matching = devices.filter(({ waiting }) => search.waiting === undefined || search.waiting === waiting > 0);
+  const matching = devices.filter(({ pending }) => search.pending === undefined || search.pending === pending > 0);
   return cutPage(
     matching.toSorted((a, b) => compareBytes(a.device.id, b.device.id)),
     search,

@@ -214,7 +214,7 @@ export class ModelReads {
         return { kind: "readings", tankId, readings: this.readings(tankId).toReversed() };
       }),
       ...[...this.data.pending.values()].flatMap((pending) =>
-        Array.from(pending.values(), (waiting): ExportRecord => ({ kind: "waiting", waiting })),
+        Array.from(pending.values(), (reading): ExportRecord => ({ kind: "pending", reading })),
       ),
     ];
   }
@@ -226,7 +226,7 @@ export class ModelReads {
 
   protected deviceState(id: string): ManagedDevice | undefined {
     const known = this.data.devices.get(id);
-    return known && { device: known.device, waiting: this.data.pending.get(id)?.size ?? 0, dropped: known.dropped };
+    return known && { device: known.device, pending: this.data.pending.get(id)?.size ?? 0, dropped: known.dropped };
   }
 
   protected keyState(id: string): StoredKey | undefined {

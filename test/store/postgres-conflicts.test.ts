@@ -178,7 +178,7 @@ suite("conflicts on PostgreSQL", { concurrency: 4 }, () => {
       await database.query(failFirst(sqlstate, 4));
       await database.query("CREATE TRIGGER collide BEFORE INSERT ON pending_reading EXECUTE FUNCTION before_writing()");
       assert.deepEqual(await ingest(store, { device: "d", at: 1, fill: 50 }, { tank: "one", at: 1, fill: 5 }), [
-        "waiting",
+        "pending",
         "new",
       ]);
       assert.deepEqual([await pendingCounts(store, "d"), await fillsOf(store, "one")], [[1, 0], [[1, 5]]]);

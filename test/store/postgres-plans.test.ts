@@ -77,7 +77,7 @@ const customers = (search: Partial<CustomerSearch>) => () =>
   store.customerSearch({ ...WHOLE, deleted: false, name: undefined, email: undefined, ...search });
 const tanks = (search: Partial<TankSearch>) => () => store.tankSearch({ ...NO_TANK_SEARCH, ...search });
 const fleet = (query: Partial<FleetQuery>) => () => store.fleetPage({ ...WHOLE_FLEET, ...query });
-const devices = (waiting: boolean | undefined) => () => store.deviceSearch({ page: 1, size: 10, waiting });
+const devices = (pending: boolean | undefined) => () => store.deviceSearch({ page: 1, size: 10, pending });
 const alerts =
   (query: Partial<AlertQuery>, scope = UNRESTRICTED) =>
   () =>

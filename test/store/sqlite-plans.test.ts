@@ -85,7 +85,7 @@ test("management reads use an index; filtered results are sorted, the fleet is n
     customerSearch: "customer_by_name (<expr>>? AND <expr><?)",
     deletedCustomerSearch: "customer_deleted (created_at>? AND created_at<?)",
     deletedTankSearch: "tank_deleted (created_at>? AND created_at<?)",
-    waitingDevices: "device_pending",
+    devicesWithPending: "device_pending",
     fleetPage: "forecast_by_urgency (urgency>? AND urgency<?)",
     lowFleet: "forecast_by_urgency (urgency>? AND urgency<?)",
     silentFleet: "forecast_by_silence (at>? AND at<?)",

@@ -116,7 +116,7 @@ export function RestoreDialog({ customer, close, done }: Props) {
 export function TankDialog({ customer, close, done }: Props) {
   const submit = async (form: FormData) => {
     const city = textIn(form, "location.city");
-    const { name, taken_in } = await api.manage.tanks.create({
+    const { name, released } = await api.manage.tanks.create({
       owner_id: customer.id,
       name: textIn(form, "name"),
       assigned_device_id: textIn(form, "assigned_device_id"),
@@ -125,7 +125,7 @@ export function TankDialog({ customer, close, done }: Props) {
       min_fill_alert_percentage: Number(form.get("min_fill_alert_percentage")),
       ...(city === "" ? {} : { location: { city } }),
     });
-    const stored = taken_in === null ? "" : `; ${counted(taken_in.readings, "pending reading")} stored`;
+    const stored = released === null ? "" : `; ${counted(released.readings, "pending reading")} stored`;
     notify({ text: `${name} was added${stored}` });
     await done();
   };

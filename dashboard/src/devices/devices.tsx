@@ -26,7 +26,7 @@ export default function Devices() {
   const view = tabInUrl("view", VIEWS);
   const page = pageInUrl();
   const live = useLive(`devices ${view} ${page}`, (signal) =>
-    api.manage.devices.list({ waiting: view === "pending", page, size: SIZE, signal }),
+    api.manage.devices.list({ pending: view === "pending", page, size: SIZE, signal }),
   );
   const tanks = useTanks((live.data?.data ?? []).flatMap(({ tank_id }) => tank_id ?? []));
   const dialog = useDialog();
@@ -87,10 +87,10 @@ function TankLink({ id, tanks }: LinkProps) {
 
 const None = () => <span class="dim">none</span>;
 
-function Pending({ device: { waiting, dropped } }: { readonly device: Device }) {
+function Pending({ device: { pending, dropped } }: { readonly device: Device }) {
   return (
     <>
-      {waiting === 0 ? <None /> : <Badge text={counted(waiting, "reading")} icon="clock" tone="soon" />}
+      {pending === 0 ? <None /> : <Badge text={counted(pending, "reading")} icon="clock" tone="soon" />}
       {dropped === 0 ? null : <span class="dim block">{counted(dropped, "reading")} dropped</span>}
     </>
   );
@@ -110,7 +110,7 @@ function NoDevices({ view }: { readonly view: string }) {
 
 type RemoveProps = { readonly device: Device; readonly close: () => void; readonly changed: () => Promise<void> };
 
-function RemoveDialog({ device: { id, waiting }, close, changed }: RemoveProps) {
+function RemoveDialog({ device: { id, pending }, close, changed }: RemoveProps) {
   const submit = async () => {
     await api.manage.devices.delete(id);
     notify({ text: `${id} was removed` });
@@ -120,7 +120,7 @@ function RemoveDialog({ device: { id, waiting }, close, changed }: RemoveProps) 
     <Dialog title="Remove this device?" action="Remove" isDangerous submit={submit} close={close}>
       <p class="break">
         <code>{id}</code> loses its profile
-        {waiting === 0 ? "" : `, and its ${counted(waiting, "pending reading")} are deleted for good`}. If it sends again, it
+        {pending === 0 ? "" : `, and its ${counted(pending, "pending reading")} are deleted for good`}. If it sends again, it
         appears again.
       </p>
     </Dialog>

@@ -100,14 +100,14 @@ async function findTanks(search: string, signal: AbortSignal): Promise<readonly 
 }
 
 function PendingReading({ device }: { readonly device: InspectedDevice }) {
-  const { waiting, waits_because, newest_waiting } = device;
-  if (newest_waiting === null) return <p class="dim">No readings of it are pending.</p>;
-  const { created_at, fill_percentage, payload } = newest_waiting;
+  const { pending, pending_reason, newest_pending } = device;
+  if (newest_pending === null) return <p class="dim">No readings of it are pending.</p>;
+  const { created_at, fill_percentage, payload } = newest_pending;
   return (
     <div class="pending">
       <p>
-        <span class="strong">{counted(waiting, "reading")}</span> pending
-        {waits_because === null ? "." : `: ${waits_because}`}
+        <span class="strong">{counted(pending, "reading")}</span> pending
+        {pending_reason === null ? "." : `: ${pending_reason}`}
       </p>
       <p class="dim">The newest, of {dateTime(created_at)}:</p>
       <pre class="payload">{fill_percentage === null ? indented(payload ?? "") : percent(fill_percentage)}</pre>
@@ -182,12 +182,12 @@ const Length = ({ label, name, isOptional = false }: LengthProps) => (
   <Field label={label} name={`shape.${name}`} type="number" min={0} step="any" inputMode="decimal" required={!isOptional} />
 );
 
-function resultOf({ taken_in, waiting, waits_because, replaced_device_id }: ChangedDevice): string {
+function resultOf({ released, pending, pending_reason, replaced_device_id }: ChangedDevice): string {
   const parts = [
-    taken_in === null ? "Saved" : `${counted(taken_in.readings, "pending reading")} stored`,
-    taken_in === null || taken_in.rejected === 0 ? "" : `, ${counted(taken_in.rejected, "reading")} not readable`,
+    released === null ? "Saved" : `${counted(released.readings, "pending reading")} stored`,
+    released === null || released.rejected === 0 ? "" : `, ${counted(released.rejected, "reading")} not readable`,
     replaced_device_id === null ? "" : `, ${replaced_device_id} replaced`,
-    waiting === 0 ? "" : `. ${counted(waiting, "reading")} still pending${waits_because === null ? "" : `: ${waits_because}`}`,
+    pending === 0 ? "" : `. ${counted(pending, "reading")} still pending${pending_reason === null ? "" : `: ${pending_reason}`}`,
   ];
   return parts.join("");
 }

@@ -84,8 +84,8 @@ function RestoreTank({ tank, close, done }: RestoreProps) {
   const submit = async (form: FormData) => {
     const device = String(form.get("assigned_device_id")).trim();
     const change = device === tank.assigned_device_id ? {} : { assigned_device_id: device };
-    const { name, taken_in } = await api.manage.tanks.restore(tank.id, change, { ifMatch: tank });
-    const stored = taken_in === null ? "" : `; ${counted(taken_in.readings, "pending reading")} stored`;
+    const { name, released } = await api.manage.tanks.restore(tank.id, change, { ifMatch: tank });
+    const stored = released === null ? "" : `; ${counted(released.readings, "pending reading")} stored`;
     notify({ text: `${name} was restored${stored}` });
     await done();
   };

@@ -37,7 +37,7 @@ function Details({ id }: { readonly id: string }) {
     <>
       <dt>Readings as</dt>
       <dd>{data.profile === null ? "percentages" : "payloads, by its profile"}</dd>
-      {data.waiting === 0 ? null : <Waiting device={data} />}
+      {data.pending === 0 ? null : <Pending device={data} />}
       {data.dropped === 0 ? null : (
         <>
           <dt>Dropped</dt>
@@ -48,12 +48,12 @@ function Details({ id }: { readonly id: string }) {
   );
 }
 
-function Waiting({ device: { waiting, waits_because } }: { readonly device: InspectedDevice }) {
+function Pending({ device: { pending, pending_reason } }: { readonly device: InspectedDevice }) {
   return (
     <>
       <dt>Pending</dt>
       <dd>
-        {counted(waiting, "reading")} {waits_because === null ? "" : `: ${waits_because}`}
+        {counted(pending, "reading")} {pending_reason === null ? "" : `: ${pending_reason}`}
       </dd>
     </>
   );

@@ -254,12 +254,12 @@ export class ReleasedReadings {
   }
 }
 
-/** For commands that may release pending readings: `taken_in` is set once they are released. */
+/** For commands that may release pending readings: `released` is set once they are released. */
 export function withReleasedField({ object, etag }: Resource): Resource {
-  return { object: { ...object, taken_in: null }, etag };
+  return { object: { ...object, released: null }, etag };
 }
 
 export function withReleased(resource: Resource, released: ReleasedReadings): Resource {
-  if (!("taken_in" in resource.object)) return resource;
-  return { ...resource, object: { ...resource.object, taken_in: released.summary } };
+  if (!("released" in resource.object)) return resource;
+  return { ...resource, object: { ...resource.object, released: released.summary } };
 }

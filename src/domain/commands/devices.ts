@@ -40,10 +40,10 @@ export async function putDevice(lookups: Lookups, { id, fields, ifMatch, swap }:
   if (known === undefined && (!isPossibleId(key) || isDotSegment(key))) {
     return commandError("device_unknown", "No device can have this id.");
   }
-  const { device: before, waiting } = known ?? { device: unknownDevice(key), waiting: 0 };
+  const { device: before, pending } = known ?? { device: unknownDevice(key), pending: 0 };
   // An unknown device has no version that the client could have read.
   const expected = known === undefined && ifMatch !== undefined ? NO_ETAG : ifMatch;
-  const precondition = preconditionError(expected, deviceResource({ device: before, waiting: 0, dropped: 0 }));
+  const precondition = preconditionError(expected, deviceResource({ device: before, pending: 0, dropped: 0 }));
   if (precondition !== undefined) return precondition;
   const tank = await tankFor(lookups, before, fields);
   const complete = withMergedShape(tank?.shape ?? null, fields);
@@ -54,7 +54,7 @@ export async function putDevice(lookups: Lookups, { id, fields, ifMatch, swap }:
   const move = tank && (await tankChangeSet(lookups, tank, withDevice(tank, id, key, input.shape), swap, at));
   if (move !== undefined && isCommandError(move)) return move;
   const device: Device = { ...before, tank_id: tank?.tank.id ?? before.tank_id, profile };
-  const { object, etag } = withReleasedField(deviceResource({ device, waiting, dropped: 0 }));
+  const { object, etag } = withReleasedField(deviceResource({ device, pending, dropped: 0 }));
   const resource = { object: { ...object, replaced_device_id: replacedDevice(key, tank) }, etag };
   const audit = auditFields("device", key, { profile: before.profile }, { profile });
   const isNew = known === undefined && move === undefined;
@@ -111,11 +111,11 @@ export async function removeDevice(lookups: Lookups, { id, ifMatch }: Commands["
   const key = deviceKey(id);
   const known = existing("device", await findOne(lookups.devices, key), ifMatch, deviceResource);
   if (isCommandError(known)) return known;
-  const { device, waiting: removed } = known;
+  const { device, pending: removed } = known;
   if (device.tank_id !== null) {
     return commandError("device_in_use", `This device is assigned to tank ${device.tank_id}. Assign another device to it first.`);
   }
-  const before = { profile: device.profile, waiting: removed === 0 ? null : removed };
+  const before = { profile: device.profile, pending: removed === 0 ? null : removed };
   const last = (await lookups.assignments([key])).at(-1);
   const served = last === undefined ? null : { tank_id: last.tankId, until: formatInstant(last.until) };
   return changeSet(

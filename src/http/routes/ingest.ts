@@ -10,7 +10,7 @@ import { JSON_TYPE, type ReadingOutcome, type Route, route } from "../route.ts";
 const MAX_READINGS_BYTES = 8_388_608;
 const MAX_MESSAGE_BYTES = 262_144;
 const MAX_READINGS = 10_000;
-const STATUSES = ["stored", "duplicate", "replaced", "waiting", "rejected"] as const;
+const STATUSES = ["stored", "duplicate", "replaced", "pending", "rejected"] as const;
 const REJECTED_EXAMPLE = "fill_percentage: must be from 0 to 100";
 
 const example = { device_id: "a84041c2f1827d3e", created_at: "2026-11-14T08:00:00.000Z", fill_percentage: 63.4 };
@@ -42,7 +42,7 @@ const Results = object(
         {
           status: oneOf(STATUSES, {
             description:
-              "stored: it is new; duplicate: it was already stored; replaced: it replaced another value for the same instant; waiting: its device has no tank or no profile yet; rejected: see reason",
+              "stored: it is new; duplicate: it was already stored; replaced: it replaced another value for the same instant; pending: its device has no tank or no profile yet; rejected: see reason",
             examples: ["stored"],
           }),
           reason: text({ description: "Why it was rejected", examples: [REJECTED_EXAMPLE] }),

@@ -53,8 +53,8 @@ export async function* exportRecords(
       UNION ALL SELECT tank, total, start, data, checksum FROM head ORDER BY tank, start
     ) AS part`;
   for await (const row of rows(readings)) yield* readingsRecords(row);
-  const pending = `SELECT ${STORED_PENDING_COLUMNS} FROM pending_reading ORDER BY device, created_at`;
-  for await (const row of rows(pending)) yield intact(storedPending(row), (waiting) => ({ kind: "waiting", waiting }));
+  const pendingReadings = `SELECT ${STORED_PENDING_COLUMNS} FROM pending_reading ORDER BY device, created_at`;
+  for await (const row of rows(pendingReadings)) yield intact(storedPending(row), (reading) => ({ kind: "pending", reading }));
 }
 
 function intact<T>(found: Stored<T>, record: (found: T) => ExportRecord): ExportRecord {

@@ -79,8 +79,8 @@ async function sharesTank(lookups: Lookups, placement: Placement, appended: read
 export async function releasePending(tx: StoreTransaction, deviceIds: readonly string[]): Promise<ReleasedReadings> {
   const released = new ReleasedReadings();
   const devices = await lookupsOn(tx).devices(deviceIds);
-  const withPending = [...devices.values()].filter(({ waiting }) => waiting > 0);
-  for (const group of groupsBelow(withPending, ({ waiting }) => waiting, MAX_PENDING)) {
+  const withPending = [...devices.values()].filter(({ pending }) => pending > 0);
+  for (const group of groupsBelow(withPending, ({ pending }) => pending, MAX_PENDING)) {
     const pending = await tx.pendingReadings(group.map(({ device }) => device.id));
     const placement = await placeReadings(lookupsOn(tx), batchOfPending(pending));
     // Heads of tanks that the same command changes are locked already.

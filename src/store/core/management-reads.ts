@@ -162,14 +162,14 @@ function tankConditions({ equals, deviceKeyOf }: Dialect, search: TankSearch, pa
 function deviceReads({ rows, liveTanks }: ManagementEngine) {
   return {
     async deviceSearch(search: DeviceSearch): Promise<Page<ManagedDevice>> {
-      const { waiting } = search;
+      const { pending } = search;
       const parameters = new Parameters();
-      const pending = "(SELECT count(*) FROM device WHERE pending > 0)"; // device_pending
-      const tanks = waiting === true ? { query: "", count: "" } : liveTanks(parameters);
+      const withPending = "(SELECT count(*) FROM device WHERE pending > 0)"; // device_pending
+      const tanks = pending === true ? { query: "", count: "" } : liveTanks(parameters);
       // Every live tank has one device: only the other devices are counted.
       const all = `${tanks.count} + (SELECT count(*) FROM device WHERE tank IS NULL)`; // device_free
-      const count = waiting === undefined ? all : waiting ? pending : `${all} - ${pending}`;
-      const condition = waiting === undefined ? "" : `WHERE pending ${waiting ? ">" : "="} 0`;
+      const count = pending === undefined ? all : pending ? withPending : `${all} - ${withPending}`;
+      const condition = pending === undefined ? "" : `WHERE pending ${pending ? ">" : "="} 0`;
       const sql = `
         ${tanks.query} SELECT counted.total, ${prefixed("entry", DEVICE_COLUMNS)} FROM (SELECT ${count} AS total) AS counted
         LEFT JOIN (SELECT id FROM device ${condition} ORDER BY id ${limits(parameters, search)}) AS page ON true

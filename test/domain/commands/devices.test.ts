@@ -8,10 +8,10 @@ import { assertErrors, EUI, invalidFieldsOf, NOW, objectAfter, planned, SHAPE, S
 const KEY = EUI.toLowerCase();
 
 test("a device has its tank, since when, its profile and its pending readings", async () => {
-  const common = { object: "device", dropped: 0, taken_in: null, replaced_device_id: null };
-  const assigned = { id: KEY, tank_id: "two", since: formatInstant(NEW_YEAR), profile: null, waiting: 0, ...common };
+  const common = { object: "device", dropped: 0, released: null, replaced_device_id: null };
+  const assigned = { id: KEY, tank_id: "two", since: formatInstant(NEW_YEAR), profile: null, pending: 0, ...common };
   assert.deepEqual(await objectAfter(command.putDevice(EUI, {})), assigned);
-  const free = { id: "free", tank_id: null, since: null, profile: "elsys", waiting: 7, ...common };
+  const free = { id: "free", tank_id: null, since: null, profile: "elsys", pending: 7, ...common };
   assert.deepEqual(await objectAfter(command.putDevice("free", {})), free);
 });
 
@@ -75,7 +75,7 @@ test("a device is removed with its pending readings unless it serves a tank", as
   const { resource, pendingRemoved, devicesRemoved, audit } = await planned(command.removeDevice("free"));
   assert.deepEqual([pendingRemoved, devicesRemoved], [["free"], ["free"]]);
   assert.deepEqual(resource.object, { id: "free", object: "device", deleted: true, removed: 7, served: null });
-  const changes = { profile: { from: "elsys", to: null }, waiting: { from: 7, to: null } };
+  const changes = { profile: { from: "elsys", to: null }, pending: { from: 7, to: null } };
   assert.deepEqual(audit, [{ object: "device", id: "free", action: "deleted", changes }]);
   await assertErrors("device_in_use", [command.removeDevice(EUI)]);
 });

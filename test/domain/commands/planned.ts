@@ -63,7 +63,7 @@ export const STORED: StoredObjects = {
   ],
   deletedWithOwner: ["along"],
   devices: [device("device of one", "one"), device(EUI.toLowerCase(), "two", { since: NEW_YEAR }), FREE],
-  waiting: { free: 7 },
+  pending: { free: 7 },
   keys: [
     PLAIN,
     storedKey("revoked", { revoked_at: NEW_YEAR }),

@@ -21,7 +21,7 @@ test("a tank has the fields it is created with; the rest is empty", async () => 
     shape: null,
     alerts: { silent_after: null, paused_until: null, runs_low_soon: true, leak: true },
     deleted: false,
-    taken_in: null,
+    released: null,
   };
   assert.deepEqual(resource.object, created);
   assert.deepEqual([tanks.length, tanks[0]?.before], [1, undefined]);

@@ -99,7 +99,7 @@ export function maintenanceConformance(engine: Engine): void {
     await fill(store);
     for await (const record of store.exportRecords()) if (record.kind === "readings") break;
     const before = await everything(store);
-    const kinds = ["customer", "tank", "device", "readings", "waiting"];
+    const kinds = ["customer", "tank", "device", "readings", "pending"];
     const order = before.map(({ kind }) => kinds.indexOf(kind));
     assert.deepEqual(
       order,

@@ -101,8 +101,8 @@ export const managementQueries = (store: Store): Readonly<Record<string, () => P
   tanksOfDeviceSearch: () => store.tankSearch({ ...NO_TANK_SEARCH, device_id: "device of one" }),
   deletedTankSearch: () => store.tankSearch({ ...NO_TANK_SEARCH, deleted: true }),
   managedDevice: () => store.managedDevice("device of one"),
-  deviceSearch: () => store.deviceSearch({ page: 1, size: 10, waiting: undefined }),
-  waitingDevices: () => store.deviceSearch({ page: 1, size: 10, waiting: true }),
+  deviceSearch: () => store.deviceSearch({ page: 1, size: 10, pending: undefined }),
+  devicesWithPending: () => store.deviceSearch({ page: 1, size: 10, pending: true }),
   fleetPage: () => store.fleetPage(WHOLE_FLEET),
   lowFleet: () => store.fleetPage({ ...WHOLE_FLEET, state: "low" }),
   silentFleet: () => store.fleetPage({ ...WHOLE_FLEET, silentSince: 5 }),
@@ -195,7 +195,7 @@ export async function fillsOf(store: Store, tankId: string): Promise<[at: number
 /** The pending and the dropped readings of a device; undefined for an unknown device. */
 export async function pendingCounts(store: Store, device: string): Promise<[pending: number, dropped: number] | undefined> {
   const found = await store.managedDevice(device);
-  return found && [found.waiting, found.dropped];
+  return found && [found.pending, found.dropped];
 }
 
 export async function tankCounts(store: Store, ...ids: string[]): Promise<(number | "deleted" | undefined)[]> {

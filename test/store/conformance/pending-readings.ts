@@ -47,7 +47,7 @@ export function pendingReadingConformance(engine: Engine): void {
     const unknown = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, i) => ({ device: `unknown ${from + i}`, at: 1000, fill: 5 }));
     const counts = (outcomes: readonly OutcomeName[]) => [
-      outcomes.filter((outcome) => outcome === "waiting").length,
+      outcomes.filter((outcome) => outcome === "pending").length,
       outcomes.filter((outcome) => typeof outcome === "object").length,
     ];
     await ingest(store, ...unknown(0, MAX_DEVICES_WITH_PENDING - 3));
@@ -55,7 +55,7 @@ export function pendingReadingConformance(engine: Engine): void {
     const other = await reopen();
     const both = await Promise.all([ingest(store, ...unknown(30_000, 30_003)), ingest(other, ...unknown(40_000, 40_003))]);
     assert.deepEqual(counts(both.flat()), [3, 3]);
-    const { totalItems } = await store.deviceSearch({ waiting: true, page: 1, size: 1 });
+    const { totalItems } = await store.deviceSearch({ pending: true, page: 1, size: 1 });
     assert.equal(totalItems, MAX_DEVICES_WITH_PENDING);
     const [rejected] = await ingest(store, { device: "one more", at: 1000, fill: 5 });
     assert.deepEqual(rejected, {
@@ -77,7 +77,7 @@ export function pendingReadingConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     for (let i = 0; i < 2; i++) await ingestFills(store, "d", ascending.slice(1, MAX_PENDING + 1));
     assert.deepEqual(await pendingCounts(store, "d"), [MAX_PENDING, 0]);
-    assert.deepEqual(await ingestFills(store, "d", [[0, 1]]), ["waiting"]);
+    assert.deepEqual(await ingestFills(store, "d", [[0, 1]]), ["pending"]);
     assert.deepEqual(await pendingCounts(store, "d"), [MAX_PENDING, 1], "an older one is dropped itself");
     await ingestFills(store, "d", ascending.slice(MAX_PENDING + 1, MAX_PENDING + 2));
     assert.deepEqual(await pendingCounts(store, "d"), [MAX_PENDING, 2]);
@@ -100,9 +100,9 @@ export function pendingReadingConformance(engine: Engine): void {
     await ingest(store, payload(3, 1), { device: "d", at: 3, fill: 7 });
     assert.deepEqual(await pendingCounts(store, "d"), [3, 0]);
     await assign(store, "d");
-    assert.deepEqual(await ingest(store, payload(5, 10), payload(6, 11)), ["waiting", "waiting"]);
+    assert.deepEqual(await ingest(store, payload(5, 10), payload(6, 11)), ["pending", "pending"]);
     assert.deepEqual(await ingest(store, { device: "d", at: 5, fill: 20 }), ["new"]);
-    assert.deepEqual(await ingest(store, { device: "d", at: 7, fill: 20 }, payload(7, 12)), ["new", "waiting"]);
+    assert.deepEqual(await ingest(store, { device: "d", at: 7, fill: 20 }, payload(7, 12)), ["new", "pending"]);
     assert.deepEqual(await pendingCounts(store, "d"), [2, 0]);
     await executed(store, command.putDevice("d", { profile: { value: "percent", measures: "percent" } }), at(NEW_YEAR));
     assert.deepEqual(await fillsOf(store, "tank of d"), [

@@ -79,7 +79,7 @@ export function readingConformance(engine: Engine): void {
       { device: "unknown", at: 10, fill: 5 },
       { tank: "unknown", at: 10, fill: 5 },
     );
-    assert.deepEqual(outcomes, ["new", "unchanged", "changed", "new", "new", "unchanged", "waiting", "tank_unknown"]);
+    assert.deepEqual(outcomes, ["new", "unchanged", "changed", "new", "new", "unchanged", "pending", "tank_unknown"]);
     assert.deepEqual(await fillsOf(store, "one"), [
       [5, 4],
       [10, 2],
@@ -137,7 +137,7 @@ export function readingConformance(engine: Engine): void {
           [30, 3],
           [10, 1],
         ]),
-        ["waiting", "waiting"],
+        ["pending", "pending"],
       );
       await ingest(store, { device, at: 40, payload: { fill_percentage: 4 } }, { device: "other", at: 1, fill: 1 });
       await assignTo(other, name, written);
@@ -181,7 +181,7 @@ export function readingConformance(engine: Engine): void {
         key: "k",
         fingerprint: "x",
       });
-      assert.deepEqual(object["taken_in"], { readings: 3, rejected: 0, from: formatInstant(5), to: formatInstant(9) });
+      assert.deepEqual(object["released"], { readings: 3, rejected: 0, from: formatInstant(5), to: formatInstant(9) });
     }
   });
 
@@ -207,7 +207,7 @@ export function readingConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await withTanks(store);
     await assign(store, "one", "free", 100);
-    assert.deepEqual(await send(store, "d1", 150, 99), ["waiting", "new"]);
+    assert.deepEqual(await send(store, "d1", 150, 99), ["pending", "new"]);
     await assign(store, "three", "d1", 200);
     await send(store, "d1", 100, 199, 200);
     assert.deepEqual(await instantsOf(store, "one", "three"), [[99], [100, 150, 199, 200]]);
@@ -219,7 +219,7 @@ export function readingConformance(engine: Engine): void {
     await executed(store, command.deleteTank("one"), at(100));
     await executed(store, command.deleteCustomer("a", true), at(100));
     for (const device of ["d1", "d2", "d3"])
-      assert.deepEqual(await send(store, device, 99, 100, 150), ["new", "waiting", "waiting"]);
+      assert.deepEqual(await send(store, device, 99, 100, 150), ["new", "pending", "pending"]);
     await executed(store, command.restoreCustomer("a"), at(200));
     await executed(store, command.restoreTank("one"), at(200));
     assert.deepEqual(await send(store, "d1", 30, 160, 210), ["new", "new", "new"]);
@@ -236,7 +236,7 @@ export function readingConformance(engine: Engine): void {
     assert.deepEqual(await store.importTanks(records, at(100)), ["changed", "changed"]);
     await send(store, "d1", 99, 100);
     await store.importTanks([{ remove: "two" }], at(200));
-    assert.deepEqual(await send(store, "d1", 199, 200), ["new", "waiting"]);
+    assert.deepEqual(await send(store, "d1", 199, 200), ["new", "pending"]);
     assert.deepEqual(await store.importTanks([two], at(300)), ["changed"]);
     assert.deepEqual(await instantsOf(store, "one", "two"), [[99], [100, 199, 200]]);
     assert.deepEqual((await checked(store)).findings, []);
@@ -248,9 +248,9 @@ export function readingConformance(engine: Engine): void {
     const direct: SentReading = { device: "d1", at: 1, payload: { fill_percentage: 12.5, battery: 3.6 } };
     assert.deepEqual(await ingest(store, direct, distance(2, 500), distance(3, "none"), distance(4, 9999)), [
       "new",
-      "waiting",
-      "waiting",
-      "waiting",
+      "pending",
+      "pending",
+      "pending",
     ]);
     await executed(store, command.putDevice("d1", { profile: "elsys" }), at(NEW_YEAR));
     const { sensor_height: _, ...incomplete } = SHAPE;
@@ -275,7 +275,7 @@ export function readingConformance(engine: Engine): void {
     await executed(store, command.putDevice("d1", { profile: "elsys" }), at(NEW_YEAR));
     await executed(store, command.changeTank("two", { shape: SHAPE }), at(NEW_YEAR));
     await executed(store, command.putDevice("d1", { tank_id: "two" }, { swap: true }), at(1000));
-    assert.deepEqual(await ingest(store, distance(999, 500), distance(1000, 500)), ["waiting", "new"]);
+    assert.deepEqual(await ingest(store, distance(999, 500), distance(1000, 500)), ["pending", "new"]);
     await executed(store, command.changeTank("one", { shape: { ...SHAPE, height: 1, sensor_height: 1 } }), at(NEW_YEAR));
     assert.deepEqual([await fillsOf(store, "one"), await fillsOf(store, "two")], [[[999, 50]], [[1000, 75]]]);
     assert.deepEqual(await pendingCounts(store, "d1"), [0, 0]);
@@ -300,7 +300,7 @@ export function readingConformance(engine: Engine): void {
       bound(distance(101, 500)),
       distance(102, 500),
     );
-    const pending = ["waiting", "waiting", "waiting"];
+    const pending = ["pending", "pending", "pending"];
     assert.deepEqual(outcomes, ["new", "unchanged", "tank_unknown", "tank_unknown", unknown, unknown, "new", ...pending]);
     assert.equal(await pendingCounts(store, "no"), undefined);
     // Pending readings of a bound sender do not go to a tank of another customer.

@@ -89,8 +89,8 @@ export async function sampleReads(store: Store): Promise<unknown> {
     await readingsOf(store, "short"),
     await fleetOf(store, { state: "low" }),
     await fleetOf(store, { silentSince: 1e12, owner_id: "c1" }),
-    await store.deviceSearch({ page: 1, size: 100, waiting: undefined }),
-    await store.deviceSearch({ page: 1, size: 100, waiting: true }),
+    await store.deviceSearch({ page: 1, size: 100, pending: undefined }),
+    await store.deviceSearch({ page: 1, size: 100, pending: true }),
     await store.managedDevice("device of long"),
     await store.managedDevice("waits"),
   );

@@ -97,7 +97,7 @@ export function randomQueries(random: Random, model: ModelStore, now: number): Q
     search: maybe(prefix),
     area: undefined,
   };
-  const devices = { ...page(), waiting: maybe(() => random.chance(0.5)) };
+  const devices = { ...page(), pending: maybe(() => random.chance(0.5)) };
   const audit = {
     ...range(),
     by: maybe(() => random.pick([...CALLERS, "nobody"])),

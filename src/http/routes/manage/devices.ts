@@ -25,7 +25,7 @@ const Device = object(
     tank_id: nullable(tankId("The tank it serves; null if none")),
     since: nullable(instantField("Since when; null if it has served no other tank")),
     profile: profileOrNull,
-    waiting: integer({ minimum: 0, description: "Number of pending readings, which need a tank or a profile", examples: [0] }),
+    pending: integer({ minimum: 0, description: "Number of pending readings, which need a tank or a profile", examples: [0] }),
     dropped: integer({
       minimum: 0,
       description: "Number of readings dropped because too many were pending, or not readable",
@@ -45,10 +45,10 @@ const NewestPending = object(
 const InspectedDevice = object(
   {
     ...Device.properties,
-    waits_because: nullable(
+    pending_reason: nullable(
       text({ description: "Why its newest reading is pending", examples: [null, "the device is not assigned to a tank"] }),
     ),
-    newest_waiting: nullable(NewestPending),
+    newest_pending: nullable(NewestPending),
   },
   { description: "A device and its pending readings" },
 );
@@ -63,7 +63,7 @@ export const schemas = {
   ChangedDevice: object(
     {
       ...InspectedDevice.properties,
-      taken_in: ReleasedReadings,
+      released: ReleasedReadings,
       replaced_device_id: nullable(idField("The previous device of the tank; null if it is the same", "d-17")),
     },
     { description: "A device after a change, with the pending readings that the change stored" },
@@ -96,8 +96,8 @@ export const routes: readonly Route[] = [
     operation: "listDevices",
     isLongRead: true,
     summary: "List devices",
-    description: "Devices by id; with `waiting=true`, those with pending readings.",
-    parameters: { ...PAGE_PARAMETERS, waiting: flag("Those with pending readings, or those without", undefined) },
+    description: "Devices by id; with `pending=true`, those with pending readings.",
+    parameters: { ...PAGE_PARAMETERS, pending: flag("Those with pending readings, or those without", undefined) },
     response: { schema: ref("DeviceList"), description: "One page of devices" },
     async handle({ services, parameters }) {
       const page = await services.management.reads.deviceSearch(parameters);
@@ -130,9 +130,9 @@ export const routes: readonly Route[] = [
       errors: ["device_unknown", "device_in_use"],
       async handle({ services, body, headers: { ifMatch }, id, key, parameters: { swap } }) {
         const { resource } = await services.management.execute({ type: "put_device", id, fields: body, ifMatch, swap }, key.id);
-        const { taken_in, replaced_device_id } = resource.object;
+        const { released, replaced_device_id } = resource.object;
         const { object, etag } = await deviceNow(services.management, id);
-        return resourceResponse({ object: { ...object, taken_in, replaced_device_id }, etag });
+        return resourceResponse({ object: { ...object, released, replaced_device_id }, etag });
       },
     }),
   ),
@@ -155,7 +155,7 @@ async function deviceNow({ reads }: ManagementService, id: string): Promise<Reso
   const device = isPossibleId(id) ? await reads.managedDevice(deviceKey(id)) : undefined;
   if (device === undefined) throw new RequestError("device_unknown", "There is no device with this id.");
   const { tank_id } = device.device;
-  const newest = device.waiting === 0 ? undefined : await reads.newestPending(device.device.id);
+  const newest = device.pending === 0 ? undefined : await reads.newestPending(device.device.id);
   const tank = newest === undefined || tank_id === null ? undefined : await reads.managedTank(tank_id);
   const { object, etag } = deviceResource(device);
   return { object: { ...object, ...pendingFields(device.device, tank, newest) }, etag };

@@ -77,7 +77,7 @@ export async function create(path: string, request: RouteRequest, command: Comma
   return createdResponse(path, resource, replayed);
 }
 
-/** Pending readings that a command released, under `taken_in`. */
+/** Pending readings that a command released, under `released`. */
 export const ReleasedReadings = nullable(
   object(
     {

@@ -39,7 +39,7 @@ const ManagedTank = object(
 export const schemas = {
   ManagedTank,
   ChangedTank: object(
-    { ...ManagedTank.properties, taken_in: ReleasedReadings },
+    { ...ManagedTank.properties, released: ReleasedReadings },
     { description: "A tank after a change, with the pending readings that the change stored" },
   ),
   ManagedTankList: listSchema(ref("ManagedTank"), "One page of tanks"),
