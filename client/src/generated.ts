@@ -1288,7 +1288,7 @@ export type Channel = {
   /** The address that mail is sent to */
   readonly to: string | null;
   /** Only these events; null: all */
-  readonly events: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
+  readonly events: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled")[] | null;
   /** Only alerts of these kinds, and no refills; null: all */
   readonly kinds: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only about this customer's tanks; null: about all */
@@ -1331,7 +1331,7 @@ export type ChannelDetails = {
   /** The address that mail is sent to */
   readonly to: string | null;
   /** Only these events; null: all */
-  readonly events: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
+  readonly events: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled")[] | null;
   /** Only alerts of these kinds, and no refills; null: all */
   readonly kinds: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only about this customer's tanks; null: about all */
@@ -1382,7 +1382,7 @@ export type CreatedChannel = {
   /** The address that mail is sent to */
   readonly to: string | null;
   /** Only these events; null: all */
-  readonly events: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
+  readonly events: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled")[] | null;
   /** Only alerts of these kinds, and no refills; null: all */
   readonly kinds: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only about this customer's tanks; null: about all */
@@ -1457,7 +1457,7 @@ export type NewWebhookChannel = {
   /** Where a webhook is sent: https, at a public address or one that WEBHOOK_ALLOW opens */
   readonly url: string;
   /** Only these events; null: all */
-  readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
+  readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled")[] | null;
   /** Only alerts of these kinds, and no refills; null: all */
   readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only about this customer's tanks; null: about all */
@@ -1475,7 +1475,7 @@ export type NewEmailChannel = {
   /** The address that mail is sent to */
   readonly to: string;
   /** Only these events; null: all */
-  readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
+  readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled")[] | null;
   /** Only alerts of these kinds, and no refills; null: all */
   readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only about this customer's tanks; null: about all */
@@ -1500,7 +1500,7 @@ export type WebhookChannelChange = {
   /** Where a webhook is sent: https, at a public address or one that WEBHOOK_ALLOW opens */
   readonly url?: string;
   /** Only these events; null: all */
-  readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
+  readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled")[] | null;
   /** Only alerts of these kinds, and no refills; null: all */
   readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only about this customer's tanks; null: about all */
@@ -1518,7 +1518,7 @@ export type EmailChannelChange = {
   /** The address that mail is sent to */
   readonly to?: string;
   /** Only these events; null: all */
-  readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled" | "channel.test")[] | null;
+  readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled")[] | null;
   /** Only alerts of these kinds, and no refills; null: all */
   readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only about this customer's tanks; null: about all */

@@ -54,7 +54,7 @@ describe("a channel", () => {
     expectStatus(response, 400, "body_invalid");
     assert.deepEqual(fieldErrors(response), [
       "to is only for e-mail channels",
-      "events[0] must be one of alert.opened, alert.acknowledged, alert.closed, tank.refilled, channel.test",
+      "events[0] must be one of alert.opened, alert.acknowledged, alert.closed, tank.refilled",
       "delay must be a duration such as 30m, 72h or 90d",
       "url must not be at localhost: WEBHOOK_ALLOW can open it",
       'kinds[1] repeats "low"',

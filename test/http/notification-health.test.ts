@@ -1,11 +1,14 @@
 // What operators and monitoring see of alerts and notifications: metrics, and warnings of /readyz.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import test from "node:test";
 import { ALERT_KINDS } from "../../src/domain/alerts/alert.ts";
 import { recordingReceiver } from "../notify/receiver.ts";
 import { until } from "../support/until.ts";
-import { expectStatus, request } from "./client.ts";
+import { expectStatus, type Item, request } from "./client.ts";
 import { type Managed, startManaged } from "./services.ts";
 
 const MINUTE = 60_000;
@@ -58,6 +61,24 @@ test("alerts and notifications are in the metrics, and what is wrong in /readyz,
   assert.match(warnings[0]?.detail ?? "", /SMTP_URL, MAIL_FROM, PUBLIC_URL/);
   assert.ok(!JSON.stringify(warnings).includes("office@"));
   for (const { code } of warnings) assert.equal(after.get(`tank_monitor_warnings{code="${code}"}`), 1);
+});
+
+test("a channel whose notifications are late says so in the list", async (t) => {
+  const hanging = createServer(() => {}).listen(0, "127.0.0.1");
+  await once(hanging, "listening");
+  t.after(() => hanging.closeAllConnections());
+  t.after(() => hanging.close());
+  const service = await startManaged(t, { WEBHOOK_ALLOW: "127.0.0.1" });
+  const url = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}/`;
+  expectStatus(await service.manage("POST", "/manage/v1/channels", { type: "webhook", url }), 201);
+  const problem = async () => ((await service.manage("GET", "/manage/v1/channels")).body["data"] as Item[])[0]?.["problem"];
+  const { tank } = await service.create();
+  const created_at = service.now();
+  expectStatus(await service.manage("POST", "/ingest/v1/readings", [{ tank_id: tank, created_at, fill_percentage: 10 }]), 200);
+  service.forward(9 * MINUTE);
+  assert.equal(await problem(), null);
+  service.forward(2 * MINUTE);
+  assert.match(String(await problem()), /^Notifications are late: the oldest has been pending since 2\d{3}-/);
 });
 
 test("missing settings for mail are a warning once an e-mail channel or a customer is to get mail", async (t) => {

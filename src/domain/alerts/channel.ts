@@ -16,7 +16,7 @@ import {
   text,
 } from "../schema.ts";
 import { ALERT_KINDS, type AlertKind } from "./alert.ts";
-import { EVENT_TYPES, type EventType } from "./event.ts";
+import { CHANNEL_EVENTS, type EventType } from "./event.ts";
 import { URL_MAX_LENGTH } from "./webhook-url.ts";
 
 export const CHANNEL_TYPES = ["webhook", "email"] as const;
@@ -48,8 +48,11 @@ export type Channel = {
   readonly updated_at: Instant;
 };
 
-/** `failing_since`: when sending to it began to fail; null if it works. */
-export type StoredChannel = Channel & { readonly failing_since: Instant | null };
+/**
+ * `failing_since`: since when every attempt has failed. `pending_since`: of its oldest notification that is still to be sent; for
+ * e-mail channels, of the oldest mail to anybody.
+ */
+export type StoredChannel = Channel & { readonly failing_since: Instant | null; readonly pending_since: Instant | null };
 
 /** `pending`: notifications that are still to be sent. The others are of its newest notifications. */
 export type ChannelStatus = {
@@ -84,7 +87,7 @@ export const QuietHoursObject = object(
 /** The fields that both types have. */
 export const CHANNEL_SETTINGS = {
   events: nullable(
-    array(oneOf(EVENT_TYPES), { minItems: 1, description: "Only these events; null: all", examples: [["alert.opened"]] }),
+    array(oneOf(CHANNEL_EVENTS), { minItems: 1, description: "Only these events; null: all", examples: [["alert.opened"]] }),
   ),
   kinds: nullable(
     array(oneOf(ALERT_KINDS), {

@@ -9,7 +9,9 @@ import { type Alert, alertObject } from "./alert.ts";
 
 export const ALERT_EVENTS = ["alert.opened", "alert.acknowledged", "alert.closed"] as const;
 export type AlertEventType = (typeof ALERT_EVENTS)[number];
-export const EVENT_TYPES = [...ALERT_EVENTS, "tank.refilled", "channel.test"] as const;
+/** What a channel can be notified of. */
+export const CHANNEL_EVENTS = [...ALERT_EVENTS, "tank.refilled"] as const;
+export const EVENT_TYPES = [...CHANNEL_EVENTS, "channel.test"] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** How long the feed keeps events, and how long an ended notification is kept. */

@@ -2,7 +2,7 @@
 
 import type { Channel, ChannelStatus, StoredChannel } from "../../domain/alerts/channel.ts";
 import type { ChannelReads, NotificationQuery } from "../../domain/alerts/channel-reads.ts";
-import { type Attempt, destinationOf, type Notification } from "../../domain/alerts/notification.ts";
+import { type Attempt, destinationOf, MAIL_DESTINATION, type Notification } from "../../domain/alerts/notification.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Page } from "../../domain/page.ts";
 import { CHANNEL_COLUMNS, channelOf } from "./alert-tables.ts";
@@ -14,11 +14,20 @@ import type { Prepare } from "./reads.ts";
 /** Those that cost little. */
 export function channelReads(prepare: Prepare): Pick<ChannelReads, "channelList" | "notificationById"> {
   // There are few: they are sorted.
-  const channels = prepare(`SELECT ${CHANNEL_COLUMNS}, failing_since FROM channel ORDER BY created_at DESC, id DESC`);
+  const channels = prepare(
+    `SELECT ${CHANNEL_COLUMNS}, failing_since, (
+       SELECT pending_since FROM notification
+       WHERE state = 'pending' AND destination = CASE channel.type WHEN 'email' THEN '${MAIL_DESTINATION}' ELSE channel.id END
+       ORDER BY pending_since LIMIT 1
+     ) FROM channel ORDER BY created_at DESC, id DESC`, // notification_pending
+  );
   const notification = prepare(`SELECT ${NOTIFICATION_COLUMNS} FROM notification WHERE id = $1`);
   return {
     async channelList(): Promise<StoredChannel[]> {
-      return (await channels()).map((row) => ({ ...channelOf(row), failing_since: (row.at(-1) ?? null) as Instant | null }));
+      return (await channels()).map((row) => {
+        const [failing_since, pending_since] = row.slice(-2) as (Instant | null)[];
+        return { ...channelOf(row), failing_since: failing_since ?? null, pending_since: pending_since ?? null };
+      });
     },
     notificationById: async (id: string): Promise<Notification | undefined> => (await notification(id)).map(notificationOf)[0],
   };

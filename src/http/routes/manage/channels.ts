@@ -1,6 +1,6 @@
 // /manage/v1/channels
 
-import { type Channel, ChannelObject, type StoredChannel } from "../../../domain/alerts/channel.ts";
+import { ChannelObject, type StoredChannel } from "../../../domain/alerts/channel.ts";
 import { errorInWebhookUrl } from "../../../domain/alerts/webhook-url.ts";
 import {
   EmailChannelChange,
@@ -29,6 +29,8 @@ import {
 } from "./shared.ts";
 
 const PATH = "/manage/v1/channels";
+/** A notification that is pending for longer is shown as a problem. */
+const LATE_MS = 10 * 60_000;
 const DEFAULT_OVERLAP_MS = 24 * 3_600_000;
 const EXAMPLE_ID = "chn_01kxa8w5s0d2f4g6h8j0k2m4n6";
 
@@ -95,7 +97,7 @@ export const routes: readonly Route[] = [
       const channels = await management.reads.channelList();
       const data = channels.slice((page - 1) * size, page * size);
       return listJson({ data, totalItems: channels.length }, { page, size }, (channel) =>
-        JSON.stringify(withProblem(management, channelResource(channel), channel.failing_since).object),
+        JSON.stringify(withProblem(management, channelResource(channel), channel).object),
       );
     },
   }),
@@ -128,7 +130,7 @@ export const routes: readonly Route[] = [
     async handle({ services: { management }, id }) {
       const channel = await channelById(management, id);
       const { pending, last_delivered_at, last_error } = await management.reads.channelStatus(channel);
-      const { object, etag } = withProblem(management, channelResource(channel), channel.failing_since);
+      const { object, etag } = withProblem(management, channelResource(channel), channel);
       const failing_since = formatInstantOrNull(channel.failing_since);
       const details = { failing_since, pending, last_delivered_at: formatInstantOrNull(last_delivered_at), last_error };
       return resourceResponse({ object: { ...object, ...details }, etag });
@@ -222,15 +224,17 @@ function withSecret(management: ManagementService, { resource, secret: value }: 
   return { object: { ...shown, secret: value }, etag };
 }
 
-function withProblem({ settings }: ManagementService, { object: shown, etag }: Resource, failingSince: number | null = null) {
-  return { object: { ...shown, problem: problemOf(shown, settings, failingSince) }, etag };
+type Waiting = Pick<StoredChannel, "failing_since" | "pending_since">;
+
+function withProblem(management: ManagementService, { object: shown, etag }: Resource, waiting?: Waiting) {
+  return { object: { ...shown, problem: problemOf(shown, management, waiting) }, etag };
 }
 
 /** Why nothing arrives, in plain words. Why a channel is disabled is a field of its own. */
 function problemOf(
   { type, url }: Resource["object"],
-  { missingForMail, webhookAllow }: ManagementService["settings"],
-  failingSince: Channel["created_at"] | null,
+  { settings: { missingForMail, webhookAllow }, clock }: ManagementService,
+  { failing_since, pending_since }: Waiting = { failing_since: null, pending_since: null },
 ): string | null {
   if (type === "email" && missingForMail.length > 0) {
     const names = new Intl.ListFormat("en-GB").format(missingForMail);
@@ -238,5 +242,7 @@ function problemOf(
   }
   const refused = typeof url === "string" ? errorInWebhookUrl(url, webhookAllow) : undefined;
   if (refused !== undefined) return `Nothing is sent to this URL: it ${refused}.`;
-  return failingSince === null ? null : `Every delivery has failed since ${formatInstant(failingSince)}.`;
+  if (failing_since !== null) return `Every delivery has failed since ${formatInstant(failing_since)}.`;
+  if (pending_since === null || clock() - pending_since < LATE_MS) return null;
+  return `${type === "email" ? "Mail is" : "Notifications are"} late: the oldest has been pending since ${formatInstant(pending_since)}.`;
 }
