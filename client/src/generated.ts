@@ -1112,8 +1112,8 @@ export type RemovedDevice = {
   readonly deleted: true;
   /** Number of pending readings removed */
   readonly removed: number;
-  /** The tank it served last; null if none */
-  readonly served: {
+  /** Its last assignment to a tank; null if none */
+  readonly last_assignment: {
     /** The tank */
     readonly tank_id: string;
     /** Until when, not included */
@@ -2181,7 +2181,7 @@ export type ChangeDeviceOptions = RequestOptions & {
   readonly ifMatch?: string | object;
 };
 
-export type ForgetDeviceOptions = RequestOptions & {
+export type RemoveDeviceOptions = RequestOptions & {
   /** Only if the object is still as it was: the object as it was received, or its ETag. */
   readonly ifMatch?: string | object;
 };
@@ -2450,8 +2450,8 @@ export type Client = {
       readonly put: (id: string, body: DeviceChange, options?: PutDeviceOptions) => Promise<ChangedDevice>;
       /** Change a device. Sets the tank that the device serves, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
       readonly update: (id: string, body: DeviceChange, options?: ChangeDeviceOptions) => Promise<ChangedDevice>;
-      /** Remove a device. Removes the profile and the pending readings of a device that serves no tank. The tanks it has served stay known, so that late readings still find their tank. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
-      readonly delete: (id: string, options?: ForgetDeviceOptions) => Promise<RemovedDevice>;
+      /** Remove a device. Removes the profile and the pending readings of a device that serves no tank. Its past assignments are kept, so that late readings still find their tank. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
+      readonly delete: (id: string, options?: RemoveDeviceOptions) => Promise<RemovedDevice>;
     };
     /** Create or change many customers and tanks. Up to 50000 in total, customers before tanks. All are validated before any is written. Up to 1,000 are written in one transaction, more in several: if one fails, send the request again. An id may occur only once. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
     readonly provision: (body: {

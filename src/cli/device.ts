@@ -1,4 +1,4 @@
-// tank-monitor device assign|profile|pending|list|show|forget
+// tank-monitor device assign|profile|pending|list|show|remove
 
 import { isObject } from "../domain/validate.ts";
 import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull } from "./api-command.ts";
@@ -27,7 +27,7 @@ const assign = apiCommand({
   name: "assign",
   summary: "assign a device to a tank",
   help: `Assign a device to a tank from now on, and set how its payloads are decoded. Its pending readings are stored; to drop
-them, for example test readings, run "device forget" first. Readings from the time at another tank stay there.`,
+them, for example test readings, run "device remove" first. Readings from the time at another tank stay there.`,
   example: "device assign a84041c2f1827d3e tank_… --profile milesight-em500-udl",
   takes: ["device", "tank"],
   body: [
@@ -131,23 +131,23 @@ const show = showCommand({
   example: "device show a84041c2f1827d3e",
 });
 
-const forget = apiCommand({
-  name: "forget",
+const remove = apiCommand({
+  name: "remove",
   summary: "remove the profile and pending readings of a device without a tank",
-  help: `Remove the profile and the pending readings of a device that serves no tank. The tanks it served before stay recorded:
-late readings from that time are still stored. A device that never served a tank is removed entirely.`,
-  example: "device forget a84041c2f1827d3e",
+  help: `Remove the profile and the pending readings of a device that serves no tank. Its past assignments are kept:
+late readings from those times are still stored. A device that was never assigned to a tank is removed entirely.`,
+  example: "device remove a84041c2f1827d3e",
   takes: ["device"],
   async execute({ call, id, service }) {
-    const { removed, served } = await service({ method: "DELETE", path: pathTo("devices", id) });
+    const { removed, last_assignment: last } = await service({ method: "DELETE", path: pathTo("devices", id) });
     const readings = Number(removed) > 0 ? `; ${counted(Number(removed), "pending reading")} removed` : "";
-    const history = isObject(served) ? `; its service at tank ${served["tank_id"]} until ${served["until"]} stays recorded` : "";
-    return report(call, {}, `device ${id} forgotten${readings}${history}`);
+    const history = isObject(last) ? `; its assignment to tank ${last["tank_id"]} until ${last["until"]} is kept` : "";
+    return report(call, {}, `device ${id} removed${readings}${history}`);
   },
 });
 
 export const device: CommandGroup = {
   name: "device",
   summary: "assign devices to tanks, list pending readings",
-  actions: [assign, profile, pending, list, show, forget],
+  actions: [assign, profile, pending, list, show, remove],
 };

@@ -105,9 +105,9 @@ export async function planDeviceImport(lookups: Lookups, records: readonly Devic
   const tanks = await lookups.tanks(records.flatMap(({ assignments = [] }) => assignments.map(({ tankId }) => tankId)));
   const { outcomes, changes } = planImport(records, deviceId, known, (record, before) => {
     const unknown = record.assignments?.findIndex(({ tankId }) => !tanks.has(tankId)) ?? -1;
-    if (unknown !== -1) return { rejected: `services[${unknown}].tank_id: there is no tank with this id` };
+    if (unknown !== -1) return { rejected: `past_assignments[${unknown}].tank_id: there is no tank with this id` };
     if (before?.damage !== undefined && isPartial(record)) {
-      return { rejected: `id: ${before.damage}; import it with all its fields: profile, since, dropped and services` };
+      return { rejected: `id: ${before.damage}; import it with all its fields: profile, since, dropped and past_assignments` };
     }
     const after = mergeRecord(record, before ?? newDevice(record.id));
     return isDeepStrictEqual(after, before) ? "unchanged" : after;
@@ -168,5 +168,5 @@ function mergeAssignments(known: readonly DeviceAssignment[], added: readonly De
 
 function auditedFields({ device, assignments }: DeviceWithHistory): Readonly<Record<string, unknown>> {
   const { profile, since } = deviceObject(device);
-  return { profile, since, services: assignments.length === 0 ? null : assignmentObjects(assignments) };
+  return { profile, since, past_assignments: assignments.length === 0 ? null : assignmentObjects(assignments) };
 }

@@ -193,7 +193,7 @@ function parseDates(line: { readonly created_at: string; readonly updated_at?: s
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
 const tank_id = idField("A tank", "tank_01kxa8w5s0b6h1k3p5x9z2f4g7");
-/** `services` are past assignments, each with its end. The current tank is set by that tank's line, and only compared here. */
+/** Past assignments each have an end. The current tank is set by that tank's line, and only compared here. */
 const DeviceLine = object(
   {
     id: idField("The device", "a84041c2f1827d3e"),
@@ -201,24 +201,26 @@ const DeviceLine = object(
     tank_id: nullable(tank_id),
     since: nullable(instantField("Start of the current assignment")),
     dropped: integer({ minimum: 0 }),
-    services: array(object({ tank_id, until: instantField("End of the assignment, exclusive") })),
+    past_assignments: array(object({ tank_id, until: instantField("End of the assignment, exclusive") })),
   },
   {},
-  ["object", "tank_id", "since", "dropped", "services"],
+  ["object", "tank_id", "since", "dropped", "past_assignments"],
 );
 
 function decodeDevice(value: object): DecodedRecord {
-  const { profile, pending: _derived, ...fields } = value as { profile?: unknown; pending?: unknown };
+  const { profile, pending: _derived, services, ...given } = value as Partial<Record<string, unknown>>;
+  // Exports of earlier versions have `services`.
+  const fields = services === undefined ? given : { past_assignments: services, ...given };
   const error = errorInObject(DeviceLine, fields) ?? (isGiven(profile) ? firstError(errorsInProfile(profile)) : undefined);
   if (error !== undefined) return rejected(error);
   const line = fields as Static<typeof DeviceLine>;
   const id = deviceKey(line.id);
-  const assignments = line.services && assignmentsOf(id, line.services);
-  if (assignments !== undefined && assignments.length !== line.services?.length) {
-    return rejected("services: must not have two entries with the same until");
+  const assignments = line.past_assignments && assignmentsOf(id, line.past_assignments);
+  if (assignments !== undefined && assignments.length !== line.past_assignments?.length) {
+    return rejected("past_assignments: must not have two entries with the same until");
   }
   if (line.since === undefined && assignments !== undefined && assignments.length > 0) {
-    return rejected("since: is missing, and is needed with services");
+    return rejected("since: is missing, and is needed with past_assignments");
   }
   const record: DeviceRecord = {
     id,
@@ -232,8 +234,8 @@ function decodeDevice(value: object): DecodedRecord {
 }
 
 /** In order; one per instant. */
-function assignmentsOf(device: string, services: NonNullable<Static<typeof DeviceLine>["services"]>): DeviceAssignment[] {
-  const byEnd = new Map(services.map((service) => [instantOf(service.until), service.tank_id]));
+function assignmentsOf(device: string, past: NonNullable<Static<typeof DeviceLine>["past_assignments"]>): DeviceAssignment[] {
+  const byEnd = new Map(past.map(({ until, tank_id: tankId }) => [instantOf(until), tankId]));
   return [...byEnd].map(([until, tankId]) => ({ device, until, tankId })).sort((a, b) => a.until - b.until);
 }
 
@@ -248,8 +250,8 @@ export function exportLines(record: ExportRecord): readonly string[] {
       return [JSON.stringify({ ...tankObject(record.tank), ...settings, ...(record.deleted && { deleted: true }) })];
     }
     case "device": {
-      const services = assignmentObjects(record.assignments);
-      return [JSON.stringify({ ...deviceObject(record.device), dropped: record.dropped, services })];
+      const past_assignments = assignmentObjects(record.assignments);
+      return [JSON.stringify({ ...deviceObject(record.device), dropped: record.dropped, past_assignments })];
     }
     case "readings":
       return record.readings.map((reading) => {

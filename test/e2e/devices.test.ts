@@ -70,19 +70,19 @@ suite("devices, on a running service", () => {
     await cli.expectFailure(["device", "profile", "device-b1", '{"value":"x"}'], /PROFILE \(measures\): is missing/, 2);
   });
 
-  test("a device in use needs --swap, and cannot be forgotten", async () => {
+  test("a device in use needs --swap, and cannot be removed", async () => {
     await cli.expectFailure(["device", "assign", "device-b1", "a1"], /is assigned to tank b1.*--swap/);
     await cli.output("device", "assign", "device-b1", "a1", "--swap");
     assert.match(await cli.output("device", "show", "device-a1"), /^tank_id +b1$/m);
-    await cli.expectFailure(["device", "forget", "device-b1"], /assigned to tank a1/);
+    await cli.expectFailure(["device", "remove", "device-b1"], /assigned to tank a1/);
     await send("/ingest/v1/readings", { device_id: "stray", fill_percentage: 50 });
     assert.ok((await cli.items("device", "list")).some(({ id }) => id === "stray"));
-    assert.match((await cli.run(["device", "forget", "stray"])).stderr, /forgotten; 1 pending reading removed\n/);
+    assert.match((await cli.run(["device", "remove", "stray"])).stderr, /stray removed; 1 pending reading removed\n/);
     assert.ok(!(await cli.items("device", "list")).some(({ id }) => id === "stray"));
     await cli.expectFailure(["device", "show", "stray"], /no such device: stray/);
   });
 
-  test("a replaced device is forgotten, and where it served stays recorded", async () => {
+  test("a replaced device is removed, and its past assignment is kept", async () => {
     for (const day of ["02", "03"]) {
       await send("/ingest/v1/readings", { device_id: "spare", created_at: `2026-02-${day}T00:00:00Z`, fill_percentage: 50 });
     }
@@ -90,8 +90,8 @@ suite("devices, on a running service", () => {
       (await cli.run(["device", "assign", "spare", "b1"])).stderr,
       /assigned to tank b1, replacing device device-a1; 2 pending readings stored, measured from 2026-02-02T00:00:00\.000Z to 2026-02-03/,
     );
-    const { stderr } = await cli.run(["device", "forget", "device-a1"]);
-    assert.match(stderr, /forgotten; its service at tank b1 until 20.*stays recorded/);
+    const { stderr } = await cli.run(["device", "remove", "device-a1"]);
+    assert.match(stderr, /device-a1 removed; its assignment to tank b1 until 20.* is kept/);
     assert.match((await cli.run(["tank", "update", "b1", "--name", "New"])).stderr, / updated\n/);
     assert.match((await cli.run(["tank", "update", "b1", "--name", "New"])).stderr, / unchanged\n/);
   });

@@ -64,9 +64,9 @@ suite("commands on a running service", () => {
 
   test('a device that was imported with the id ".." is removed from the database, not by a URL', async () => {
     await importLines(here, [{ object: "device", id: "..", profile: "elsys" }]);
-    const { code, stderr } = await run(service.url, ["device", "forget", ".."]);
+    const { code, stderr } = await run(service.url, ["device", "remove", ".."]);
     assert.deepEqual([code, /cannot be part of a URL. Run this command on the database, without --url/.test(stderr)], [1, true]);
-    assert.equal((await here.run(["device", "forget", ".."])).code, 0);
+    assert.equal((await here.run(["device", "remove", ".."])).code, 0);
   });
 
   test("a request is retried while the database is unavailable", async (t) => {

@@ -315,9 +315,9 @@ describe("a device", () => {
     assert.deepEqual(await fills(tank), [2, 1]);
     forward(1000);
     await sendReading(device, 3);
-    const { served, ...removed } = expectStatus(await manage("DELETE", `${DEVICES}/${device}`), 200);
+    const { last_assignment, ...removed } = expectStatus(await manage("DELETE", `${DEVICES}/${device}`), 200);
     assert.deepEqual(removed, { id: device, object: "device", deleted: true, removed: 1 });
-    assert.equal((served as { tank_id: string }).tank_id, tank);
+    assert.equal((last_assignment as { tank_id: string }).tank_id, tank);
     assert.ok(idsIn(await manage("GET", `${DEVICES}?size=100&pending=false`)).includes(id));
   });
 

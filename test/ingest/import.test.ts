@@ -146,7 +146,7 @@ test("a deletion with broken Unicode in its id deletes no other customer", async
 
 const device = (id: string, more: object = {}) => line({ object: "device", id, ...more });
 const SHAPE = { kind: "upright", unit: "m", height: 2, sensor_height: 2 };
-const SERVED = [{ tank_id: "two", until: "2026-01-01T00:00:00Z" }];
+const PAST_ASSIGNMENTS = [{ tank_id: "two", until: "2026-01-01T00:00:00Z" }];
 
 test("invalid device lines are rejected with the reason", async (t) => {
   const store = await emptyStore(t);
@@ -161,10 +161,10 @@ test("invalid device lines are rejected with the reason", async (t) => {
     device("d-one", { profile: { value: "a" } }),
     device("d-one", { since: "yesterday" }),
     device("d-one", { dropped: -1 }),
-    device("d-one", { services: SERVED }),
-    device("d-one", { services: SERVED, since: "2026-01-01T00:00:00Z" }),
-    device("d-one", { services: [...SERVED, ...SERVED], since: null }),
-    device("d-one", { services: [{ tank_id: "one" }] }),
+    device("d-one", { past_assignments: PAST_ASSIGNMENTS }),
+    device("d-one", { past_assignments: PAST_ASSIGNMENTS, since: "2026-01-01T00:00:00Z" }),
+    device("d-one", { past_assignments: [...PAST_ASSIGNMENTS, ...PAST_ASSIGNMENTS], since: null }),
+    device("d-one", { past_assignments: [{ tank_id: "one" }] }),
     device("d-one", { colour: "red" }),
     line({ object: "telemetry", device_id: "x", fill_percentage: 5 }),
     line({ object: "telemetry", device_id: "x", created_at: "2026-01-01", payload: 5 }),
@@ -183,10 +183,10 @@ test("invalid device lines are rejected with the reason", async (t) => {
     "8: profile.measures: is missing",
     '9: since: must be a datetime such as "2026-11-14T09:30:00Z"',
     "10: dropped: must be at least 0",
-    "11: since: is missing, and is needed with services",
-    "12: services[0].tank_id: there is no tank with this id",
-    "13: services: must not have two entries with the same until",
-    "14: services[0].until: is missing",
+    "11: since: is missing, and is needed with past_assignments",
+    "12: past_assignments[0].tank_id: there is no tank with this id",
+    "13: past_assignments: must not have two entries with the same until",
+    "14: past_assignments[0].until: is missing",
     "15: colour: is not a known field.",
     "16: created_at: is missing",
     "17: payload: must be an object",
@@ -194,15 +194,28 @@ test("invalid device lines are rejected with the reason", async (t) => {
   ]);
 });
 
+test("the past assignments of a device are read from exports of earlier versions, too", async (t) => {
+  const store = await emptyStore(t);
+  const fleet = [customer("a"), tank("one", "a"), tank("two", "a")];
+  await importText(store, file(...fleet, device("d-one", { since: "2026-01-01T00:00:00Z", services: PAST_ASSIGNMENTS })));
+  const same = device("d-one", { since: "2026-01-01T00:00:00Z", past_assignments: PAST_ASSIGNMENTS });
+  assert.deepEqual((await importText(store, file(same))).summary, summary({ read: 1, unchanged: 1 }));
+});
+
 test("a file without shapes and devices leaves both unchanged, and an older device line removes no past assignment", async (t) => {
   const store = await emptyStore(t);
   const fleet = [customer("a"), tank("one", "a"), tank("two", "a")];
-  const known = device("d-one", { profile: "elsys", since: "2026-01-01T00:00:00Z", services: SERVED, dropped: 3 });
+  const known = device("d-one", {
+    profile: "elsys",
+    since: "2026-01-01T00:00:00Z",
+    past_assignments: PAST_ASSIGNMENTS,
+    dropped: 3,
+  });
   await importText(store, file(...fleet, tank("one", "a", { shape: SHAPE }), known));
   const state = async () => [await store.managedTank("one"), await store.managedDevice("d-one")];
   const before = await state();
   assert.deepEqual((await importText(store, file(...fleet))).summary, summary({ read: 3, unchanged: 3 }));
-  const older = device("d-one", { tank_id: "one", since: null, dropped: 1, services: [] });
+  const older = device("d-one", { tank_id: "one", since: null, dropped: 1, past_assignments: [] });
   assert.deepEqual((await importText(store, file(older, device("D-none")))).summary, summary({ read: 2, unchanged: 1, new: 1 }));
   assert.deepEqual(await state(), before);
   const backlog = line({ object: "telemetry", device_id: "d-one", created_at: "2025-12-31", fill_percentage: 9 });

@@ -117,9 +117,9 @@ export async function removeDevice(lookups: Lookups, { id, ifMatch }: Commands["
   }
   const before = { profile: device.profile, pending: removed === 0 ? null : removed };
   const last = (await lookups.assignments([key])).at(-1);
-  const served = last === undefined ? null : { tank_id: last.tankId, until: formatInstant(last.until) };
+  const last_assignment = last === undefined ? null : { tank_id: last.tankId, until: formatInstant(last.until) };
   return changeSet(
-    { object: { id: key, object: "device", deleted: true, removed, served }, etag: "" },
+    { object: { id: key, object: "device", deleted: true, removed, last_assignment }, etag: "" },
     {
       pendingRemoved: [key],
       audit: [{ object: "device", id: key, action: "deleted", changes: differences(before, {}) }],

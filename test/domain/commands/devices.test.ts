@@ -74,7 +74,7 @@ test("all errors of a device are reported at once", async () => {
 test("a device is removed with its pending readings unless it serves a tank", async () => {
   const { resource, pendingRemoved, devicesRemoved, audit } = await planned(command.removeDevice("free"));
   assert.deepEqual([pendingRemoved, devicesRemoved], [["free"], ["free"]]);
-  assert.deepEqual(resource.object, { id: "free", object: "device", deleted: true, removed: 7, served: null });
+  assert.deepEqual(resource.object, { id: "free", object: "device", deleted: true, removed: 7, last_assignment: null });
   const changes = { profile: { from: "elsys", to: null }, pending: { from: 7, to: null } };
   assert.deepEqual(audit, [{ object: "device", id: "free", action: "deleted", changes }]);
   await assertErrors("device_in_use", [command.removeDevice(EUI)]);
@@ -90,5 +90,5 @@ test("the past assignments of a removed device stay", async () => {
     assignments,
   });
   assert.deepEqual([pendingRemoved, devicesRemoved, profiles], [["free"], [], [{ id: "free", profile: null }]]);
-  assert.deepEqual(resource.object["served"], { tank_id: "two", until: formatInstant(NOW) });
+  assert.deepEqual(resource.object["last_assignment"], { tank_id: "two", until: formatInstant(NOW) });
 });

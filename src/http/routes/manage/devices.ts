@@ -52,9 +52,9 @@ const InspectedDevice = object(
   },
   { description: "A device and its pending readings" },
 );
-const LastServed = object(
+const LastAssignment = object(
   { tank_id: tankId("The tank"), until: instantField("Until when, not included") },
-  { description: "The tank it served last; null if none" },
+  { description: "Its last assignment to a tank; null if none" },
 );
 
 export const schemas = {
@@ -74,7 +74,7 @@ export const schemas = {
       object: literal("device", { description: "Always `device`" }),
       deleted: literal(true, { description: "Always true" }),
       removed: integer({ minimum: 0, description: "Number of pending readings removed", examples: [1] }),
-      served: nullable(LastServed),
+      last_assignment: nullable(LastAssignment),
     },
     { description: "A removed device" },
   ),
@@ -138,10 +138,10 @@ export const routes: readonly Route[] = [
   ),
   manageRoute("DELETE", `${PATH}/:id`, {
     sessionRole: "dispatcher",
-    operation: "forgetDevice",
+    operation: "removeDevice",
     summary: "Remove a device",
     description:
-      "Removes the profile and the pending readings of a device that serves no tank. The tanks it has served stay known, so that late readings still find their tank.",
+      "Removes the profile and the pending readings of a device that serves no tank. Its past assignments are kept, so that late readings still find their tank.",
     headers: ["If-Match"],
     response: { schema: ref("RemovedDevice"), description: "The removed device" },
     errors: ["device_unknown", "device_in_use"],
