@@ -72,6 +72,8 @@ export type LogEvent =
   | { readonly kind: "sweep_failed"; readonly error: unknown }
   /** Forecasts, or the order of the fleet, could not be updated. */
   | { readonly kind: "forecasting_failed"; readonly error: unknown }
+  /** Of one tank: it has no forecast until its next reading, or for a day. */
+  | { readonly kind: "forecast_failed"; readonly tankId: string; readonly error: unknown }
   /** `stored`: new readings and those that replaced another value. */
   | { readonly kind: "readings_ingested"; readonly source: IngestSource; readonly stored: number; readonly rejected: number }
   /** Some readings of one message: `count` of them, with the reason for the first. */

@@ -20,5 +20,5 @@ export async function updateForecasts(store: Store): Promise<void> {
   await updateFleetOrder(store, now);
   await store.putFleetOrderState(before, { asOf: now, holder: HOLDER, at: 0 });
   const isStopping = (): boolean => Date.now() - now > COMPUTING_MS;
-  await computeOutdated({ store, clock: Date.now, compute: computeForecast, everyMs: 0, isStopping });
+  await computeOutdated({ store, clock: Date.now, observe: () => {}, compute: computeForecast, everyMs: 0, isStopping });
 }

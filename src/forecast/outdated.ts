@@ -2,8 +2,9 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { hasCode } from "../domain/errors.ts";
-import type { ComputedForecast, ForecastReads, ForecastWrites } from "../domain/forecast/stored.ts";
+import type { ComputedForecast, ForecastReads, ForecastWrites, OutdatedTank } from "../domain/forecast/stored.ts";
 import type { Clock, Instant } from "../domain/instant.ts";
+import type { Observe } from "../domain/log-events.ts";
 import type { ReadingColumns } from "../domain/reading.ts";
 import type { ForecastTask } from "./compute.ts";
 
@@ -16,6 +17,7 @@ export type ForecastStore = ForecastReads & ForecastWrites;
 export type ComputingOptions = {
   readonly store: ForecastStore;
   readonly clock: Clock;
+  readonly observe: Observe;
   readonly compute: (task: ForecastTask) => ComputedForecast | Promise<ComputedForecast>;
   /** The least time from one to the next. */
   readonly everyMs: number;
@@ -23,21 +25,45 @@ export type ComputingOptions = {
 };
 
 /** Oldest first, until there are none. */
-export async function computeOutdated({ store, clock, compute, everyMs, isStopping }: ComputingOptions): Promise<void> {
+export async function computeOutdated(options: ComputingOptions): Promise<void> {
+  const { store, clock, everyMs, isStopping } = options;
   let next = performance.now();
   for (let hasMore = true; hasMore && !isStopping(); ) {
     const outdated = await store.outdatedForecasts(FORECASTS_PER_WRITE);
     const computed: ComputedForecast[] = [];
-    for (const { tank, latestAt } of outdated) {
+    for (const one of outdated) {
       if (isStopping()) break;
-      const now = clock();
-      computed.push(await compute({ tank, latestAt, parts: await readingsOf(store, tank.id, now), now }));
+      computed.push(await computeOne(options, one));
       // The time that a write took is made up for.
       next = Math.max(next + everyMs, performance.now() - FORECASTS_PER_WRITE * everyMs);
       await delay(Math.max(0, next - performance.now()));
     }
     if (computed.length > 0) await store.putForecasts(computed, clock());
     hasMore = outdated.length === FORECASTS_PER_WRITE;
+  }
+}
+
+const NEVER = { p10: null, p50: null, p90: null };
+const NO_FORECAST = {
+  state: "insufficient_data",
+  use_per_day: null,
+  runs_low_at: NEVER,
+  runs_empty_at: NEVER,
+  suggested_delivery: null,
+  level: null,
+  leak: null,
+} as const;
+
+/** Where that fails the tank has no forecast until it is outdated again, and the others go on. */
+async function computeOne(options: ComputingOptions, { tank, latestAt }: OutdatedTank): Promise<ComputedForecast> {
+  const { store, clock, observe, compute } = options;
+  const now = clock();
+  try {
+    return await compute({ tank, latestAt, parts: await readingsOf(store, tank.id, now), now });
+  } catch (error) {
+    if (hasCode(error, "store_unavailable")) throw error;
+    observe({ kind: "forecast_failed", tankId: tank.id, error });
+    return { tankId: tank.id, latestAt, forecast: { ...NO_FORECAST, based_on_until: latestAt }, refills: null };
   }
 }
 

@@ -4,11 +4,14 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { StoredForecast } from "../../src/domain/forecast/stored.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
+import type { LogEvent } from "../../src/domain/log-events.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { computeForecast } from "../../src/forecast/compute.ts";
+import { computeForecast, type ForecastTask } from "../../src/forecast/compute.ts";
 import { ForecastJob } from "../../src/forecast/job.ts";
 import { computeOutdated } from "../../src/forecast/outdated.ts";
+import { ForecastThread } from "../../src/forecast/thread.ts";
 import { forecastMetrics } from "../../src/observe/fleet-metrics.ts";
+import { putFleet, putForecast } from "../store/alert-support.ts";
 import { customer, putCustomers, putTanks, tank, WHOLE_FLEET } from "../store/conformance/objects.ts";
 import { type Engine, type Opened, postgresEngine, sqliteEngine } from "../store/engines.ts";
 import { at, command, executed } from "../support/commands.ts";
@@ -19,6 +22,8 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NOW = Date.parse("2026-11-16T12:00:00Z");
 const WAIT_MS = 60_000;
+
+const unexpected = (event: LogEvent) => assert.fail(JSON.stringify(event));
 
 type StartJob = (store: Store, now?: number) => ForecastJob;
 
@@ -125,7 +130,10 @@ function forecastJob(engine: Engine): void {
     await ingest(store, ...falling("one", 50, 1, 30));
     await store.updateSortKeys(["one"], NOW);
     const compute = () =>
-      computeOutdated({ store, clock: () => NOW, everyMs: 0, isStopping: () => false, compute: computeForecast });
+      computeOutdated({
+        ...{ store, clock: () => NOW, observe: unexpected, everyMs: 0, isStopping: () => false },
+        compute: computeForecast,
+      });
     await compute();
     const before = await forecastOf(store, "one");
     assert.equal(before.use_per_day?.unit, "liters");
@@ -240,7 +248,7 @@ function outdatedForecasts(engine: Engine): void {
     assert.equal(await lag(), 90);
     const computed: string[] = [];
     await computeOutdated({
-      ...{ store, clock: () => NOW, everyMs: 0, isStopping: () => false },
+      ...{ store, clock: () => NOW, observe: unexpected, everyMs: 0, isStopping: () => false },
       compute(task) {
         computed.push(task.tank.id);
         return computeForecast(task);
@@ -249,7 +257,40 @@ function outdatedForecasts(engine: Engine): void {
     assert.deepEqual(computed, ["two", "one", "three"]);
     assert.equal(await lag(), 0);
   });
+
+  test("a tank whose forecast cannot be computed has none for a while, keeps its refills, and delays no other", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["one", "broken", "two"], b: [] });
+    await ingest(store, ...["one", "broken", "two"].flatMap((id) => falling(id, 40, 1, 30)));
+    const refill = { startedAt: NOW - 20 * DAY, endedAt: NOW - 19 * DAY, from: 10, to: 60 };
+    await putForecast(store, "broken", { now: NOW - 2 * DAY, refills: [refill] });
+    await store.updateSortKeys(["one", "broken", "two"], NOW);
+    const [events, error]: [LogEvent[], Error] = [[], new Error("never seen before")];
+    await computeOutdated({
+      ...{ store, clock: () => NOW, observe: (event) => events.push(event), everyMs: 0, isStopping: () => false },
+      compute(task) {
+        if (task.tank.id === "broken") throw error;
+        return computeForecast(task);
+      },
+    });
+    assert.deepEqual(events, [{ kind: "forecast_failed", tankId: "broken", error }]);
+    assert.ok(await isComputed(store));
+    const states = ["one", "broken", "two"].map(async (id) => (await forecastOf(store, id)).state);
+    assert.deepEqual(await Promise.all(states), ["ok", "insufficient_data", "ok"]);
+    const refills = await store.refillPage("broken", { page: 1, size: 10 }, UNRESTRICTED);
+    assert.deepEqual(refills, { data: [refill], totalItems: 1 });
+  });
 }
+
+test("the thread goes on after an error", async (t) => {
+  const thread = new ForecastThread();
+  t.after(() => thread.close());
+  const one = tank("one", "a");
+  const compute = (parts: ForecastTask["parts"]) => thread.compute({ tank: one, latestAt: NOW, parts, now: NOW });
+  const [instants, fills] = [Float64Array.of(NOW - HOUR, NOW), Float64Array.of(50, 49)];
+  await assert.rejects(compute([{ instants, fills: undefined as never }]), TypeError);
+  assert.equal((await compute([{ instants: Float64Array.of(NOW), fills }])).forecast.state, "insufficient_data");
+});
 
 for (const engine of [sqliteEngine, postgresEngine])
   suite(`forecasts on ${engine.name}`, () => {

@@ -37,9 +37,9 @@ for (const engine of ENGINES) {
       const now = Date.now() - 5500;
       await ingest(store, ...delivered("one", now));
       await store.updateSortKeys(["one"], now);
-      const task = { store, clock: () => now, everyMs: 0, isStopping: () => false };
-      await computeOutdated({ ...task, compute: computeForecast });
       const observe = (event: (typeof events)[number]) => events.push(event);
+      const task = { store, clock: () => now, observe, everyMs: 0, isStopping: () => false };
+      await computeOutdated({ ...task, compute: computeForecast });
       const composer = new Composer({ store, settings: { publicUrl: null }, clock: Date.now, observe });
       t.after(() => composer.stop());
       queue.start({ mail: { smtpUrl: server.url, mailFrom: { name: null, address: "tanks@example.com" } } });

@@ -27,7 +27,8 @@ export type ComputedForecast = {
   /** The latest reading that was known. */
   readonly latestAt: Instant;
   readonly forecast: ForecastValues;
-  readonly refills: readonly Refill[];
+  /** Null: they are not known; those that are stored stay. */
+  readonly refills: readonly Refill[] | null;
 };
 
 export interface ForecastReads {

@@ -55,11 +55,10 @@ async function writeRefills(
   at: Instant,
 ): Promise<void> {
   const known = await tx.refillsOf(tanks.map(({ id }) => id));
-  const found = tanks.map(({ id, stored }) => ({
-    tankId: id,
-    refills: computed.get(id)?.refills ?? [],
-    isFirst: (stored?.computedAt ?? null) === null,
-  }));
+  const found = tanks.flatMap(({ id, stored }) => {
+    const refills = computed.get(id)?.refills ?? null;
+    return refills === null ? [] : [{ tankId: id, refills, isFirst: (stored?.computedAt ?? null) === null }];
+  });
   const changed = found.filter(({ tankId, refills }) => !hasSame(known.get(tankId) ?? [], refills));
   if (changed.length === 0) return;
   await tx.removeRefills(changed.map(({ tankId }) => tankId));
