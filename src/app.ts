@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { AlertSweep } from "./alerts/sweep.ts";
 import { type Config, managementSettings, missingForMail, storeSettings } from "./config.ts";
-import { Turns } from "./domain/fair-queue.ts";
+import { StepScheduler } from "./domain/fair-queue.ts";
 import type { Clock } from "./domain/instant.ts";
 import { UNRESTRICTED } from "./domain/key.ts";
 import type { LogEvent, Observe } from "./domain/log-events.ts";
@@ -19,7 +19,7 @@ import { buildServer, type ServerOptions } from "./http/server.ts";
 import { SignInService } from "./http/sign-in.ts";
 import { createHttpIngest } from "./ingest/decode.ts";
 import { createIngest, ingestFrom } from "./ingest/ingest.ts";
-import { inTurns } from "./ingest/turns.ts";
+import { ingestInSlices } from "./ingest/slices.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
 import { Composer } from "./notify/compose.ts";
 import { type NotificationService, startNotificationService } from "./notify/notification-service.ts";
@@ -72,8 +72,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
   const store = await openStore(config.databaseUrl, observeStore, storeSettings(config));
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
-  const turns = new Turns();
-  const ingest = inTurns(createIngest(store, clock, observe), turns);
+  const scheduler = new StepScheduler();
+  const ingest = ingestInSlices(createIngest(store, clock, observe), scheduler);
   const fleetReport = fleetMetrics(store, clock);
   const notifications = notificationReport(store, missingForMail(config), clock);
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
@@ -111,7 +111,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       metrics: {
         text: async () => metrics.text(await countedIn([fleetReport, forecastMetrics(store, clock), notifications.metrics])),
       },
-      ...{ lastSeen, clock, observe, limits, turns },
+      ...{ lastSeen, clock, observe, limits, scheduler },
       ...{ version: VERSION, rateLimit, corsOrigins, trustProxy, timeouts },
     });
     const address = { port: config.port, host: await numericHost(config.host) };

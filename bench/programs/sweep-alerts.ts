@@ -13,20 +13,20 @@ const RETRY_MS = 1000;
 
 const [url = ""] = process.argv.slice(2);
 const store = await openStore(url, () => {});
-let turn: SweepResult["turn"];
+let claimedAt: SweepResult["claimedAt"];
 
 async function sweep(): Promise<number> {
   const started = performance.now();
-  const result = await store.sweepAlerts({ turn });
+  const result = await store.sweepAlerts({ claimedAt });
   const took = performance.now() - started;
   if (result.hasMore) throw new Error("there are tanks that are due");
-  turn = result.turn;
+  claimedAt = result.claimedAt;
   return took;
 }
 
 serveRuns<Sweeps, SweepTimes>(async ({ sweeps }) => {
-  // It may still be the turn of a service that has stopped just now.
-  for (await sweep(); turn === undefined; await sweep()) await sleep(RETRY_MS);
+  // A service that has stopped just now may still have the claim.
+  for (await sweep(); claimedAt === undefined; await sweep()) await sleep(RETRY_MS);
   return async () => {
     const times: number[] = [];
     while (times.length < sweeps) times.push(await sweep());

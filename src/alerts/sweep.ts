@@ -13,7 +13,7 @@ export class AlertSweep {
   readonly #observe: Observe;
   readonly #clock: Clock | undefined;
   readonly #task: RepeatedTask;
-  /** Until the first turn of this process. */
+  /** Until the first claim of this process. */
   #settings: AlertSettings | undefined;
 
   /** Without `clock`, the clock of the database counts, which all processes share. */
@@ -46,10 +46,10 @@ export class AlertSweep {
   }
 
   async #sweep(): Promise<void> {
-    let turn: Instant | undefined;
+    let claimedAt: Instant | undefined;
     for (let hasMore = true; hasMore && !this.#task.isStopping; ) {
-      ({ turn, hasMore } = await this.#writes.sweepAlerts({ turn, at: this.#clock?.(), settings: this.#settings }));
-      if (turn !== undefined) this.#settings = undefined;
+      ({ claimedAt, hasMore } = await this.#writes.sweepAlerts({ claimedAt, at: this.#clock?.(), settings: this.#settings }));
+      if (claimedAt !== undefined) this.#settings = undefined;
       await setImmediate();
     }
   }

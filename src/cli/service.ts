@@ -100,10 +100,10 @@ export async function localService(store: Store, config: Config): Promise<Servic
     { ROUTES },
     { ManagementService },
     { createIngest },
-    { inTurns },
+    { ingestInSlices },
     { createHttpIngest },
     { updateForecasts },
-    { Turns },
+    { StepScheduler },
     { SignInService },
     { fleetMapJson },
   ] = await Promise.all([
@@ -111,7 +111,7 @@ export async function localService(store: Store, config: Config): Promise<Servic
     import("../http/routes.ts"),
     import("../http/management.ts"),
     import("../ingest/ingest.ts"),
-    import("../ingest/turns.ts"),
+    import("../ingest/slices.ts"),
     import("../ingest/decode.ts"),
     import("../forecast/local.ts"),
     import("../domain/fair-queue.ts"),
@@ -121,7 +121,7 @@ export async function localService(store: Store, config: Config): Promise<Servic
   const clock = Date.now;
   const management = new ManagementService(store, clock, managementSettings(config));
   const services = {
-    ingest: createHttpIngest(inTurns(createIngest(store, clock), new Turns()), clock),
+    ingest: createHttpIngest(ingestInSlices(createIngest(store, clock), new StepScheduler()), clock),
     management,
     signIn: new SignInService({ management, ...NOBODY_SIGNS_IN }),
     warnings: async () => [],

@@ -1,4 +1,4 @@
-// Work of several keys in turn, so that a key with much work does not keep the others waiting.
+// Runs work of several keys round-robin, so that a key with much work does not keep the others waiting.
 
 /** Items of several keys, taken from one key after the other; those of one key in the order they were added. */
 export class RoundRobin<T> {
@@ -121,16 +121,16 @@ const PAUSE_MS = 1;
 const ONLY_KEY_AFTER_MS = 100;
 
 /**
- * Long work of the serving thread in short steps with pauses, so that requests of others are served in between. Without others a
- * pause would only delay: what has arrived meanwhile is served before the next step all the same.
+ * Runs long work of the serving thread in short steps, keys round-robin, with pauses in which requests of others are served. Without
+ * others there is no pause: requests that have arrived meanwhile are served before the next step anyway.
  */
-export class Turns {
+export class StepScheduler {
   readonly #waiting = new RoundRobin<Task>();
   #isPausing = false;
   #lastKey = "";
   #keyChangedAt = Number.NEGATIVE_INFINITY;
 
-  /** Of every request, also of those without long work. */
+  /** Called for every request, also for those without long work. */
   noteRequest(key: string): void {
     if (key === this.#lastKey) return;
     this.#lastKey = key;
@@ -141,13 +141,13 @@ export class Turns {
     return performance.now() - this.#keyChangedAt > ONLY_KEY_AFTER_MS;
   }
 
-  /** Does work of one step at the next turn of the key. */
-  once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
-    return this.run(key, { next: () => ({ done: true, value: work() }) });
+  /** Work of one step. */
+  runStep<T>(key: string, work: () => T | Promise<T>): Promise<T> {
+    return this.runSteps(key, { next: () => ({ done: true, value: work() }) });
   }
 
   /** The first step is taken at once if there was no other one just before. */
-  run<T>(key: string, steps: Iterator<unknown, T | Promise<T>>): Promise<T> {
+  runSteps<T>(key: string, steps: Iterator<unknown, T | Promise<T>>): Promise<T> {
     return new Promise((resolve, reject) => {
       const takeStep = (): boolean => {
         try {

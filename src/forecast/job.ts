@@ -20,7 +20,8 @@ const PAUSE_MS = { scanned: 0.02, moved: 6 } as const;
 const MAX_PAUSE_MS = 40_000;
 /** The holder says at least this often that it still is. */
 const STATE_MS = 15_000;
-const TURN_MS = 45_000;
+/** If it says nothing for longer, another process takes its place. */
+const HOLDER_TIMEOUT_MS = 45_000;
 /** The time from one forecast to the next: up to 200 a second. */
 const FORECAST_EVERY_MS = 5;
 
@@ -72,7 +73,7 @@ export class ForecastJob {
     const { store, clock } = this.#options;
     const state = await store.fleetOrderState();
     const now = clock();
-    this.#isHolder = state === undefined || state.holder === this.#id || Math.abs(now - state.at) > TURN_MS;
+    this.#isHolder = state === undefined || state.holder === this.#id || Math.abs(now - state.at) > HOLDER_TIMEOUT_MS;
     if (!this.#isHolder) return;
     this.#isWoken = false;
     const { isComplete, scanned, moved } = await updateFleetOrder(store, now, () => this.#order.isStopping);

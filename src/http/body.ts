@@ -10,7 +10,7 @@ import { finished } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { RequestError } from "../domain/errors.ts";
-import { FairQueue, type Turns } from "../domain/fair-queue.ts";
+import { FairQueue, type StepScheduler } from "../domain/fair-queue.ts";
 import type { BodyRule } from "./route.ts";
 
 declare module "fastify" {
@@ -172,7 +172,7 @@ function collect(
     chunk.copy(bytes, start);
     if (reservation === undefined || size <= READ_AT_ONCE_BYTES) return;
     stream.pause();
-    reservation.inTurn(() => stream.resume());
+    reservation.schedule(() => stream.resume());
   }
   function onEnd(): void {
     stopListening();
@@ -216,16 +216,16 @@ const MAX_PER_FREE = { small: 1, large: 1 / 3 };
  */
 const MAX_LARGE_BODIES = { ofOnlyKey: 4, besideOthers: 1 };
 
-/** What one request uses: bytes of the budget, and turns of the serving thread. */
+/** What one request uses: bytes of the budget, and time of the serving thread. */
 export type Reservation = {
   /** Throws `overloaded` where the budget does not allow it. */
   readonly reserve: (bytes: number) => void;
-  /** Calls it when it is the turn of its key. */
-  readonly inTurn: (work: () => void) => void;
+  /** Runs short work as one step of the scheduler. */
+  readonly schedule: (work: () => void) => void;
   /** Resolves when a large body may be handled, until the reservation is released. */
   readonly startLarge: () => Promise<void>;
-  /** Takes the steps of long work, each when it is the turn of its key. */
-  readonly inTurns: <T>(steps: Iterator<unknown, T>) => Promise<T>;
+  /** Runs long work as steps of the scheduler. */
+  readonly runInSteps: <T>(steps: Iterator<unknown, T>) => Promise<T>;
   readonly release: () => void;
 };
 
@@ -238,17 +238,17 @@ export class BodyBudget {
   readonly #bytesByKey = new Map<string, number>();
   /** Keys that got no more for a large body while they held this much: until they hold less, others are refused at once. */
   readonly #exhausted = new Map<string, number>();
-  readonly turns: Turns;
+  readonly scheduler: StepScheduler;
   readonly #large = new FairQueue(
-    () => MAX_LARGE_BODIES[this.turns.hasOneKey() ? "ofOnlyKey" : "besideOthers"],
+    () => MAX_LARGE_BODIES[this.scheduler.hasOneKey() ? "ofOnlyKey" : "besideOthers"],
     // So a key uses at most half of the time while others send requests.
-    (took) => (this.turns.hasOneKey() ? 0 : took),
+    (took) => (this.scheduler.hasOneKey() ? 0 : took),
   );
   #bytes = 0;
 
-  constructor(maxBytes: number, turns: Turns) {
+  constructor(maxBytes: number, scheduler: StepScheduler) {
     this.#maxBytes = maxBytes;
-    this.turns = turns;
+    this.scheduler = scheduler;
   }
 
   reservation(key: string): Reservation {
@@ -263,7 +263,7 @@ export class BodyBudget {
         this.#add(key, bytes);
         own += bytes;
       },
-      inTurn: (work) => void this.turns.once(key, work),
+      schedule: (work) => void this.scheduler.runStep(key, work),
       startLarge: () =>
         new Promise((resolve) => {
           void this.#large.run(key, 1, () => {
@@ -271,7 +271,7 @@ export class BodyBudget {
             return released.promise;
           });
         }),
-      inTurns: (steps) => this.turns.run(key, steps),
+      runInSteps: (steps) => this.scheduler.runSteps(key, steps),
       release: () => {
         this.#add(key, -own);
         own = 0;

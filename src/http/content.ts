@@ -39,7 +39,7 @@ export async function readContent(
   const steps = isLines ? collect(parseLines(bytes, rule, reservation)) : parseValue(bytes, rule, reservation);
   if (bytes.length <= PARSED_AT_ONCE_BYTES) return completed(steps);
   await reservation.startLarge();
-  return reservation.inTurns(steps);
+  return reservation.runInSteps(steps);
 }
 
 type Steps<T> = Generator<undefined, T>;

@@ -60,7 +60,7 @@ async function handle(
   const headers = headersFor(route, { "idempotency-key": asList(idempotencyKey), "if-match": asList(ifMatch) });
   const { body, items } = contentFor(route, request.body);
   const content = { id, parameters, headers, body, items };
-  const environment = { ...dependencies, ...caller, client: noClient, inTurn: <T>(work: () => Promise<T>) => work() };
+  const environment = { ...dependencies, ...caller, client: noClient, asLongRead: <T>(work: () => Promise<T>) => work() };
   return responseOf(route, await route.handle({ ...environment, ...content }));
 }
 

@@ -63,14 +63,14 @@ function createHandler(
     const form = typeof request.body === "string" ? request.body : "";
     const parameters = readParameters(queryOf(request.raw.url), form);
     const { key, scope, session } = request.caller ?? ANONYMOUS;
-    budget.turns.noteRequest(key.id);
+    budget.scheduler.noteRequest(key.id);
     const id = (request.params as { readonly id?: string }).id ?? "";
     const client = () => clientOf(request, services.management.settings.publicUrl);
-    const inTurn = <T>(work: () => Promise<T>): Promise<T> => longReads.run(key.id, 1, work);
+    const asLongRead = <T>(work: () => Promise<T>): Promise<T> => longReads.run(key.id, 1, work);
     const handleNow = ({ headers, body, items }: RequestContent) =>
-      route.handle({ reads, metrics, services, key, scope, session, client, id, parameters, headers, body, items, inTurn });
+      route.handle({ reads, metrics, services, key, scope, session, client, id, parameters, headers, body, items, asLongRead });
     const handle: typeof handleNow = (content) =>
-      route.isLongRead === true ? inTurn(() => handleNow(content)) : handleNow(content);
+      route.isLongRead === true ? asLongRead(() => handleNow(content)) : handleNow(content);
     if (isRead) {
       const result = await handle(NO_CONTENT);
       const text = typeof result === "string" ? result : JSON.stringify(result);

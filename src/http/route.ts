@@ -67,8 +67,8 @@ export type RouteRequest<S extends ParameterSet = ParameterSet> = Dependencies &
     readonly client: () => ClientInfo;
     readonly id: string;
     readonly parameters: ParameterValues<S>;
-    /** For work that turns out to be long: a few run at a time, with those of long reads, one key after the other. */
-    readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+    /** Runs work that proves to be long in the queue of long reads: a few at a time, keys round-robin. */
+    readonly asLongRead: <T>(work: () => Promise<T>) => Promise<T>;
   };
 
 /** The examples are derived from those of the schema by default. */

@@ -6,7 +6,7 @@ import type { IncomingMessage } from "node:http";
 import cors from "@fastify/cors";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type ErrorCode, RequestError } from "../domain/errors.ts";
-import { FairQueue, type Turns } from "../domain/fair-queue.ts";
+import { FairQueue, type StepScheduler } from "../domain/fair-queue.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { Observe } from "../domain/log-events.ts";
 import type { Reads } from "../domain/store.ts";
@@ -40,7 +40,7 @@ export type ServerOptions = {
   readonly observe: Observe;
   readonly metrics: Metrics;
   readonly limits: Limits;
-  readonly turns: Turns;
+  readonly scheduler: StepScheduler;
   /** The routes of the service by default. */
   readonly routes?: readonly Route[];
   readonly version: string;
@@ -82,7 +82,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addErrorHandlers(app, paths, options.observe);
   if (corsOrigins.length > 0) await app.register(cors, { ...CORS, origin: [...corsOrigins] });
   addHooks(app, options, paths);
-  const budget = new BodyBudget(MAX_BODY_MEMORY_BYTES, options.turns);
+  const budget = new BodyBudget(MAX_BODY_MEMORY_BYTES, options.scheduler);
   const longReads = new FairQueue(MAX_LONG_READS);
   for (const route of routes) registerRoute(app, route, admit, { reads, metrics, services }, budget, longReads);
   registerPages(app, { management: services.management, limits: options.limits, isLimited: options.rateLimit !== 0 });

@@ -8,7 +8,7 @@ import { FILL } from "../domain/reading.ts";
 import { quoted, suggestion } from "../domain/text.ts";
 import { isObject, type JsonObject, MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../domain/validate.ts";
 import type { IncomingReading, ReadingResult, ReadingSender, Rejected } from "./ingest.ts";
-import type { IngestInTurns } from "./turns.ts";
+import type { SlicedIngest } from "./slices.ts";
 
 type Source = IncomingReading["source"];
 type Measurement = IncomingReading["measurement"];
@@ -85,7 +85,7 @@ export function decodeMqttMessage({ topic, text, receivedAt }: MqttMessage): Dec
 type HttpItem = { readonly value: unknown } | { readonly unreadable: string };
 
 /** Readings over HTTP: from the values in a request body to one result per reading. */
-export function createHttpIngest(ingest: IngestInTurns, clock: Clock) {
+export function createHttpIngest(ingest: SlicedIngest, clock: Clock) {
   return {
     readings(items: readonly HttpItem[], sender: ReadingSender): Promise<ReadingResult[]> {
       const context = new BatchContext(clock());

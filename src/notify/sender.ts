@@ -93,7 +93,7 @@ export class NotificationSender {
   #isFull = false;
   /** There was no room for some destinations; the next claim begins with this one. */
   #isCrowded = false;
-  #nextInTurn = "";
+  #firstDestination = "";
   #claiming: Promise<void> | undefined;
   #claimAgain = false;
   #results: Result[] = [];
@@ -148,7 +148,7 @@ export class NotificationSender {
   async #claim(): Promise<void> {
     const { store, clock } = this.#options;
     const pending = await store.pendingDestinations(clock());
-    const wanted = this.#inTurn(pending.flatMap((destination) => this.#wantedFrom(destination)));
+    const wanted = this.#selectDestinations(pending.flatMap((destination) => this.#wantedFrom(destination)));
     const claimedAt = performance.now();
     if (wanted.length > 0 && !this.#isStopping) {
       const requests = wanted.map(({ name, claimLimit }) => ({ destination: name, limit: claimLimit }));
@@ -190,8 +190,8 @@ export class NotificationSender {
    * As many as there is room for: those with nothing under way first, from the one on that was left out last time. They come in
    * the order of their names.
    */
-  #inTurn(wanted: readonly Destination[]): Destination[] {
-    const from = wanted.findIndex(({ name }) => name >= this.#nextInTurn);
+  #selectDestinations(wanted: readonly Destination[]): Destination[] {
+    const from = wanted.findIndex(({ name }) => name >= this.#firstDestination);
     const rotated = from < 0 ? wanted : [...wanted.slice(from), ...wanted.slice(0, from)];
     const ordered = rotated.toSorted((a, b) => Number(a.underWay > 0) - Number(b.underWay > 0));
     let room = MAX_CLAIMED_TOTAL - this.#outgoing.size;
@@ -201,7 +201,7 @@ export class NotificationSender {
       return fits;
     });
     this.#isCrowded = chosen.length < ordered.length;
-    this.#nextInTurn = ordered[chosen.length]?.name ?? "";
+    this.#firstDestination = ordered[chosen.length]?.name ?? "";
     return chosen;
   }
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { FairQueue, Turns } from "../../src/domain/fair-queue.ts";
+import { FairQueue, StepScheduler } from "../../src/domain/fair-queue.ts";
 
 test("keys take turns, however much one of them has", async () => {
   const queue = new FairQueue(1);
@@ -30,16 +30,16 @@ test("a key rests after each of its jobs, others go on, and nothing is forgotten
 });
 
 test("steps of the only key follow each other at once, and pause while another key sends requests", async () => {
-  const turns = new Turns();
+  const scheduler = new StepScheduler();
   const steps = Array.from({ length: 200 });
   async function duration(): Promise<number> {
     const started = performance.now();
-    await turns.run("a", steps.values());
+    await scheduler.runSteps("a", steps.values());
     return performance.now() - started;
   }
   assert.ok((await duration()) < steps.length);
   const others = setInterval(() => {
-    for (const key of ["b", "a"]) turns.noteRequest(key);
+    for (const key of ["b", "a"]) scheduler.noteRequest(key);
   }, 1);
   await pause(10);
   assert.ok((await duration()) > steps.length);

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { after, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { RequestError } from "../../src/domain/errors.ts";
-import { Turns } from "../../src/domain/fair-queue.ts";
+import { StepScheduler } from "../../src/domain/fair-queue.ts";
 import { BodyBudget } from "../../src/http/body.ts";
 import { customerRecord, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
@@ -129,7 +129,7 @@ describe("the memory budget of bodies", () => {
   const SMALL = 65_536;
 
   it("is shared by requests, and released", () => {
-    const budget = new BodyBudget(10, new Turns());
+    const budget = new BodyBudget(10, new StepScheduler());
     const [one, other] = [budget.reservation("a"), budget.reservation("b")];
     one.reserve(6);
     other.reserve(4);
@@ -146,10 +146,10 @@ describe("the memory budget of bodies", () => {
   });
 
   it("gives a key one body of any size, several bodies a quarter, small ones half", () => {
-    const budget = new BodyBudget(128 * MEGABYTE, new Turns());
+    const budget = new BodyBudget(128 * MEGABYTE, new StepScheduler());
     budget.reservation("single").reserve(96 * MEGABYTE);
     assert.throws(() => budget.reservation("single").reserve(MEGABYTE), RequestError);
-    const crowded = new BodyBudget(128 * MEGABYTE, new Turns());
+    const crowded = new BodyBudget(128 * MEGABYTE, new StepScheduler());
     crowded.reservation("many").reserve(26 * MEGABYTE);
     crowded.reservation("many").reserve(2 * MEGABYTE);
     assert.throws(() => crowded.reservation("many").reserve(MEGABYTE), RequestError);
@@ -159,7 +159,7 @@ describe("the memory budget of bodies", () => {
   });
 
   it("keeps the last eighth for small bodies", () => {
-    const budget = new BodyBudget(128 * MEGABYTE, new Turns());
+    const budget = new BodyBudget(128 * MEGABYTE, new StepScheduler());
     for (let i = 0; i < 7; i++) budget.reservation(`key ${i}`).reserve(16 * MEGABYTE);
     const large = budget.reservation("large");
     large.reserve(SMALL);
@@ -169,7 +169,7 @@ describe("the memory budget of bodies", () => {
   });
 
   it("keys that use what they can leave something for the next one", () => {
-    const budget = new BodyBudget(128 * MEGABYTE, new Turns());
+    const budget = new BodyBudget(128 * MEGABYTE, new StepScheduler());
     const useAll = (key: string, bytes: number) => {
       for (let used = 0; ; used += bytes) {
         try {

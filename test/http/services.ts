@@ -6,7 +6,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type ErrorCode, RequestError } from "../../src/domain/errors.ts";
-import { Turns } from "../../src/domain/fair-queue.ts";
+import { StepScheduler } from "../../src/domain/fair-queue.ts";
 import { type Clock, formatInstant } from "../../src/domain/instant.ts";
 import type { LogEvent } from "../../src/domain/log-events.ts";
 import { array, integer, nullable, number, object, text } from "../../src/domain/schema.ts";
@@ -29,7 +29,7 @@ import { buildServer, type ServerOptions } from "../../src/http/server.ts";
 import { SignInService } from "../../src/http/sign-in.ts";
 import { createHttpIngest } from "../../src/ingest/decode.ts";
 import { createIngest } from "../../src/ingest/ingest.ts";
-import { inTurns } from "../../src/ingest/turns.ts";
+import { ingestInSlices } from "../../src/ingest/slices.ts";
 import { openMetrics } from "../../src/observe/metrics.ts";
 import { openStore } from "../../src/store/open.ts";
 import { manualClock } from "../support/clock.ts";
@@ -303,14 +303,14 @@ export async function startEcho(life: Lifetime, options: EchoOptions = {}): Prom
   const store = await openStore(`sqlite:${join(temporaryFolder(life), "echo.db")}`, observe);
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
   const metrics = openMetrics();
-  const turns = new Turns();
-  const ingest = createHttpIngest(inTurns(createIngest(store, clock), turns), clock);
+  const scheduler = new StepScheduler();
+  const ingest = createHttpIngest(ingestInSlices(createIngest(store, clock), scheduler), clock);
   const [management, limits] = [new ManagementService(store, clock), localLimits(clock)];
   const sendMail = async () => ({ status: null, error: "there is no mail server" });
   const signIn = new SignInService({ management, limits, isLimited: true, observe, sendMail, noteSeen: () => {} });
   const services = { ingest, management, signIn, warnings: async () => [], wholeMap: async () => "" };
   const parts: ServerOptions = {
-    ...{ reads: store, services, lastSeen, clock, observe, metrics, limits, turns, routes: ECHO_ROUTES },
+    ...{ reads: store, services, lastSeen, clock, observe, metrics, limits, scheduler, routes: ECHO_ROUTES },
     ...{ version: "0.0.0", rateLimit: 100, corsOrigins, trustProxy: false, timeouts, connections },
   };
   const server = await buildServer(parts);

@@ -18,13 +18,13 @@ const START = Date.parse("2026-06-01T00:00:00Z");
 
 const receive = (store: Store, now: number, ...sent: SentReading[]) => store.ingest({ ...incomingBatch(sent), receivedAt: now });
 
-/** All steps of one sweep; returns how many there were, 0 if it was another process's turn. */
+/** All steps of one sweep; returns how many there were, 0 if another process had the claim. */
 async function sweep(store: Store, now: number, settings?: AlertSettings): Promise<number> {
-  let turn: number | undefined;
+  let claimedAt: number | undefined;
   for (let steps = 0; ; steps++) {
-    const result = await store.sweepAlerts({ turn, at: now, settings });
-    if (!result.hasMore) return result.turn === undefined ? 0 : steps + 1;
-    turn = result.turn;
+    const result = await store.sweepAlerts({ claimedAt, at: now, settings });
+    if (!result.hasMore) return result.claimedAt === undefined ? 0 : steps + 1;
+    claimedAt = result.claimedAt;
   }
 }
 
@@ -143,7 +143,7 @@ function alertSweep(engine: Engine): void {
     assert.deepEqual(await stateOf(store), ["a1 silent open"]);
   });
 
-  test("processes take turns, and one that has died holds nobody up", async (t) => {
+  test("one process sweeps at a time, and one that has died holds nobody up", async (t) => {
     const { store, reopen } = await engine.open(t);
     const other = await reopen();
     await putFleet(store, { a: [], b: [] });
@@ -152,16 +152,19 @@ function alertSweep(engine: Engine): void {
     await receive(store, START, ...sent);
     const now = START + 3 * DAY;
     const first = await store.sweepAlerts({ at: now });
-    assert.deepEqual(first, { turn: now, hasMore: true });
+    assert.deepEqual(first, { claimedAt: now, hasMore: true });
     assert.equal(await sweep(other, now + 20_000), 0, "the first goes on");
-    assert.equal((await store.sweepAlerts({ turn: now, at: now + 1000 })).hasMore, true);
+    assert.equal((await store.sweepAlerts({ claimedAt: now, at: now + 1000 })).hasMore, true);
     assert.equal(await sweep(other, now + 40_000), 1, "the first has died");
-    assert.deepEqual(await store.sweepAlerts({ turn: now + 1000, at: now + 41_000 }), { turn: undefined, hasMore: false });
+    assert.deepEqual(await store.sweepAlerts({ claimedAt: now + 1000, at: now + 41_000 }), {
+      claimedAt: undefined,
+      hasMore: false,
+    });
     assert.equal((await alertsOf(store, { kind: "silent", state: "open" })).totalItems, 1100);
     assert.equal((await alertsOf(store)).totalItems, 1100);
-    // At once: one of them has the turn.
-    const turns = await Promise.all([store, other, store, other].map((one) => one.sweepAlerts({ at: now + HOUR })));
-    assert.equal(turns.filter(({ turn }) => turn !== undefined).length, 1);
+    // At once: one of them has the claim.
+    const results = await Promise.all([store, other, store, other].map((one) => one.sweepAlerts({ at: now + HOUR })));
+    assert.equal(results.filter(({ claimedAt }) => claimedAt !== undefined).length, 1);
     assert.deepEqual((await checked(store)).findings, []);
   });
 
@@ -175,10 +178,10 @@ function alertSweep(engine: Engine): void {
       await executed(store, create, at(START));
     }
     const now = START + 2 * DAY + HOUR;
-    const { turn } = await store.sweepAlerts({ at: now });
+    const { claimedAt } = await store.sweepAlerts({ at: now });
     assert.equal((await store.notificationCounts()).pending, 1000);
-    assert.equal((await store.sweepAlerts({ at: now, turn })).hasMore, true);
-    assert.equal((await store.sweepAlerts({ at: now, turn })).hasMore, false);
+    assert.equal((await store.sweepAlerts({ at: now, claimedAt })).hasMore, true);
+    assert.equal((await store.sweepAlerts({ at: now, claimedAt })).hasMore, false);
     assert.equal((await store.notificationCounts()).pending, 2500);
   });
 

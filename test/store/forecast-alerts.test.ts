@@ -165,8 +165,8 @@ function forecastAlerts(engine: Engine): void {
     const before = await restarted(DEFAULT_ALERT_SETTINGS);
     await putFleet(before, { a: ["one", "two"], b: [] });
     const run = async (store: Store, settings: AlertSettings, now: number): Promise<string[]> => {
-      for (let hasMore = true, turn: number | undefined; hasMore; ) {
-        ({ turn, hasMore } = await store.sweepAlerts({ turn, at: now, settings }));
+      for (let hasMore = true, claimedAt: number | undefined; hasMore; ) {
+        ({ claimedAt, hasMore } = await store.sweepAlerts({ claimedAt, at: now, settings }));
       }
       return stateOf(store);
     };

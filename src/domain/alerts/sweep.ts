@@ -1,12 +1,12 @@
 // The sweep evaluates tanks that need it without a new reading: those that have become silent, and those whose pause has ended.
-// All processes on a database take turns at it, by a state that they share.
+// One process of all on a database sweeps at a time: it claims the sweep in a state that they share.
 
 import type { Instant } from "../instant.ts";
 import type { AlertSettings } from "./evaluate.ts";
 
 export const SWEEP_EVERY_MS = 30_000;
-/** A little less, so that timers that are not exact skip no turn. A process that dies in its turn holds the others up no longer. */
-const TURN_MS = 25_000;
+/** A claim ends a little before the next sweep, so that inexact timers skip none. A process that dies holds the others up no longer. */
+const CLAIM_MS = 25_000;
 /** A longer gap between two sweeps means that we were down, or that the clock jumped: readings may be missing through no fault of a device. */
 const GAP_MS = 3_600_000;
 
@@ -15,8 +15,8 @@ const SWEPT = ["margin", "silentAfter", "runsLowDays", "leakAlerts"] as const sa
 export type SweptSettings = Pick<AlertSettings, (typeof SWEPT)[number]>;
 
 /**
- * Tanks after this id are still to come. `all`: as if each had changed, since settings have. `timed`: those that will be due some time,
- * since that time was set while the clock was ahead.
+ * A re-evaluation of many tanks: those after the id `after` remain. `all`: every tank, because settings have changed. `timed`: all tanks
+ * with a scheduled evaluation, because a wrong clock may have set it too late.
  */
 export type Reevaluation = { readonly after: string; readonly scope: "all" | "timed" };
 
@@ -25,41 +25,41 @@ export type SweepState = {
   readonly at: Instant;
   /** Silence counts from here at the earliest: the end of the last gap; null if there was none. */
   readonly silenceFrom: Instant | null;
-  /** Not only tanks that are due are being evaluated; null: only those. */
+  /** The re-evaluation in progress; null if only due tanks are evaluated. */
   readonly reevaluation: Reevaluation | null;
   readonly settings: SweptSettings | null;
 };
 
 /**
- * `turn`: that of the process, while it goes on with what its last sweep has left. `at`: the time; by default that of the database.
- * `settings`: given until the process has had its first turn; if they differ from those before, all tanks are evaluated.
+ * `claimedAt`: of the last result, to go on with what that sweep has left. `at`: the time; by default that of the database.
+ * `settings`: given until the first claim of the process; if they differ from those before, all tanks are evaluated.
  */
 export type SweepRequest = {
-  readonly turn?: Instant | undefined;
+  readonly claimedAt?: Instant | undefined;
   readonly at?: Instant | undefined;
   readonly settings?: SweptSettings | undefined;
 };
 
-/** `turn` is undefined while it is another process's. */
-export type SweepResult = { readonly turn: Instant | undefined; readonly hasMore: boolean };
+/** `claimedAt` is undefined while another process has the claim. */
+export type SweepResult = { readonly claimedAt: Instant | undefined; readonly hasMore: boolean };
 
 export interface SweepWrites {
-  /** Evaluates the alerts of some tanks that are due, if it is this process's turn. */
+  /** Evaluates the alerts of some tanks that are due, unless another process has the claim. */
   sweepAlerts(request: SweepRequest): Promise<SweepResult>;
   /** Some tanks that are due, and the alerts of one of them: for a sweep of a damaged database. `at`: by default the database's time. */
   tanksDue(at: Instant | undefined): Promise<readonly string[]>;
   evaluateTank(tankId: string, at: Instant | undefined): Promise<void>;
 }
 
-/** The state that the sweep begins with; undefined while it is another process's turn. */
+/** The state that the sweep begins with; undefined while another process has the claim. */
 export function beginSweep(
   before: SweepState | undefined,
   now: Instant,
-  { turn, settings }: SweepRequest,
+  { claimedAt, settings }: SweepRequest,
 ): SweepState | undefined {
   if (before === undefined) return { at: now, silenceFrom: null, reevaluation: null, settings: sweptSettings(settings) };
   const passed = now - before.at;
-  if (before.at !== turn && Math.abs(passed) < TURN_MS) return undefined;
+  if (before.at !== claimedAt && Math.abs(passed) < CLAIM_MS) return undefined;
   const isChanged = settings !== undefined && before.settings !== null && !hasSameSettings(before.settings, settings);
   const isSetBack = passed < -GAP_MS;
   return {

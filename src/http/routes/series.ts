@@ -143,14 +143,14 @@ export const routes: readonly Route[] = [
     },
     response: { schema: ref("Series"), description: "The series", examples: { week: EXAMPLE } },
     errors: ["tank_unknown", "tank_deleted"],
-    async handle({ reads, services, scope, id, parameters, inTurn }) {
+    async handle({ reads, services, scope, id, parameters, asLongRead }) {
       const { timezone: zone, ...given } = parameters;
       const query = seriesQuery({ ...given, zone }, services.management.clock(), 1);
       if ("message" in query) throw invalidParameter(query);
       const buckets = (readings: number) => collect({ reads, scope }, id, query, { remaining: readings });
       // Most series are a single part. A longer one is read from its beginning when it is its turn, so that few are in memory.
       const first = isPossibleId(id) ? await buckets(0) : undefined;
-      const found = first === "longer" ? await inTurn(() => buckets(MAX_READINGS)) : first;
+      const found = first === "longer" ? await asLongRead(() => buckets(MAX_READINGS)) : first;
       if (found === undefined) throw tankUnknown();
       if (found === "deleted") {
         throw new RequestError("tank_deleted", "This tank has been deleted; its telemetry is no longer available.");

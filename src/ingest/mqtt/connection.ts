@@ -11,6 +11,7 @@ import type { Batcher, MessageResult } from "./batcher.ts";
 import { BufferedBytes, RateToken } from "./budgets.ts";
 import type { Connections } from "./connections.ts";
 import { Deadlines } from "./deadlines.ts";
+import type { EventLoopBudget } from "./event-loop-budget.ts";
 import { InFlight } from "./in-flight.ts";
 import {
   type Acknowledgement,
@@ -32,14 +33,13 @@ import {
   replyVersion,
 } from "./protocol.ts";
 import type { ConnectedClient, EndpointLimits, KeySession, Sessions } from "./sessions.ts";
-import type { TurnLimit } from "./turn-limit.ts";
 
 /** What all connections of an endpoint share. */
 export type ConnectionDependencies = {
   readonly limits: EndpointLimits;
   readonly sessions: Sessions;
   readonly batcher: Batcher;
-  readonly turns: TurnLimit;
+  readonly eventLoopBudget: EventLoopBudget;
   readonly observe: Observe;
   readonly clock: Clock;
   readonly connections: Connections<Connection>;
@@ -80,7 +80,7 @@ export class Connection implements ConnectedClient {
   /** Of control packets since the last sweep. */
   #controlCost = 0;
   #isScheduled = false;
-  /** Until its next turn. */
+  /** The rest of the input is processed in a later iteration of the event loop. */
   #isDeferred = false;
   readonly #deadlines: Deadlines;
 
@@ -148,7 +148,7 @@ export class Connection implements ConnectedClient {
     return isTooSlow;
   }
 
-  /** Continues after something that was waited for, once for everything that happened in this turn. */
+  /** Continues after something that was waited for, once for everything that happened in this iteration of the event loop. */
   readonly #schedule = (): void => {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -167,11 +167,11 @@ export class Connection implements ConnectedClient {
     if (this.#phase === "leaving" && this.#held.length === 0) this.#end();
   }
 
-  /** Whether to leave the rest for a later turn of the event loop. */
-  #isTurnOver(): boolean {
-    if (this.#isDeferred || !this.#shared.turns.isOver()) return this.#isDeferred;
+  /** Whether to leave the rest for a later iteration of the event loop. */
+  #isBudgetUsedUp(): boolean {
+    if (this.#isDeferred || !this.#shared.eventLoopBudget.isUsedUp()) return this.#isDeferred;
     this.#isDeferred = true;
-    this.#shared.turns.defer(this.#session?.keyId ?? this.address, () => {
+    this.#shared.eventLoopBudget.defer(this.#session?.keyId ?? this.address, () => {
       this.#isDeferred = false;
       this.#process();
     });
@@ -183,7 +183,7 @@ export class Connection implements ConnectedClient {
     const isConnecting = this.#phase === "connecting";
     if ((!isConnecting && this.#phase !== "open") || this.#isBlocked()) return false;
     const header = this.#input.header();
-    if (header === undefined || this.#isTurnOver()) return false;
+    if (header === undefined || this.#isBudgetUsedUp()) return false;
     const { type, size, qos } = header;
     const { publishBytes, connectBytes, controlBytes } = this.#limits;
     const isPublish = type === PacketType.publish;
@@ -272,7 +272,7 @@ export class Connection implements ConnectedClient {
 
   #ingestHeld(): void {
     for (let next = this.#held[0]; next !== undefined; next = this.#held[0]) {
-      if (this.#isTurnOver() || (this.#reservedBytes === 0 && !this.#tryBegin(next.length))) return;
+      if (this.#isBudgetUsedUp() || (this.#reservedBytes === 0 && !this.#tryBegin(next.length))) return;
       this.#reservedBytes = 0;
       this.#held.shift();
       this.#heldBytes -= next.length + HELD_OVERHEAD;

@@ -9,9 +9,9 @@ import type { Ingest } from "../ingest.ts";
 import { Batcher } from "./batcher.ts";
 import { Connection, type ConnectionDependencies } from "./connection.ts";
 import { Connections } from "./connections.ts";
+import { EventLoopBudget } from "./event-loop-budget.ts";
 import { ReasonCode } from "./protocol.ts";
 import { type AuthenticateClient, DEFAULT_LIMITS, type EndpointLimits, Sessions } from "./sessions.ts";
-import { TurnLimit } from "./turn-limit.ts";
 
 export type EndpointDependencies = {
   readonly ingest: Ingest;
@@ -46,7 +46,7 @@ export class MqttEndpoint {
     const sessions = new Sessions(authenticate, limits, observe);
     const batcher = new Batcher("mqtt", ingest, observe);
     const connections = new Connections<Connection>(limits);
-    this.#shared = { limits, sessions, batcher, turns: new TurnLimit(), observe, clock, connections };
+    this.#shared = { limits, sessions, batcher, eventLoopBudget: new EventLoopBudget(), observe, clock, connections };
     this.#admit = admit;
   }
 

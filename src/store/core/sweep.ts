@@ -8,13 +8,13 @@ import type { StoreTransaction } from "./transaction.ts";
 const MAX_TANKS = 500;
 const MAX_NOTIFICATIONS = 1000;
 const STATE = "sweep";
-const NOT_OUR_TURN: SweepResult = { turn: undefined, hasMore: false };
+const NOT_CLAIMED: SweepResult = { claimedAt: undefined, hasMore: false };
 
 export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): Promise<SweepResult> {
   // An engine may send these together.
   const [now, stored, channels] = await Promise.all([request.at ?? tx.now(), tx.serviceState(STATE), tx.channels()]);
   const state = beginSweep(stored === undefined ? undefined : (JSON.parse(stored) as SweepState), now, request);
-  if (state === undefined) return NOT_OUR_TURN;
+  if (state === undefined) return NOT_CLAIMED;
   const { reevaluation } = state;
   const forAll = channels.filter(({ customer_id }) => customer_id === null).length;
   const limit = Math.max(1, Math.min(MAX_TANKS, Math.floor(MAX_NOTIFICATIONS / Math.max(1, forAll))));
@@ -23,7 +23,7 @@ export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): 
   const remaining = reevaluation === null || last === undefined ? null : { ...reevaluation, after: last };
   // Of several processes that have come this far, one replaces the state.
   const after = JSON.stringify({ ...state, reevaluation: remaining } satisfies SweepState);
-  if (!(await tx.replaceServiceState(STATE, stored, after))) return NOT_OUR_TURN;
+  if (!(await tx.replaceServiceState(STATE, stored, after))) return NOT_CLAIMED;
   if (tankIds.length > 0) await evaluateTanks(tx, tankIds, now, reevaluation?.scope === "all" ? undefined : state);
   // A reevaluation begins after the clock was set back, among others.
   if (reevaluation?.after === "") {
@@ -31,7 +31,7 @@ export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): 
     await tx.advancePlanned(now);
   }
   // After a reevaluation come those that are due.
-  return { turn: now, hasMore: last !== undefined || reevaluation !== null };
+  return { claimedAt: now, hasMore: last !== undefined || reevaluation !== null };
 }
 
 /** When the transaction ends. Without `state`, silent alerts do not open. */

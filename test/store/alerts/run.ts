@@ -215,13 +215,13 @@ class AlertRun {
   }
 
   async #sweep(): Promise<void> {
-    let turn: number | undefined;
+    let claimedAt: number | undefined;
     let swept = false;
     for (let hasMore = true; hasMore; ) {
-      ({ turn, hasMore } = await this.#store.sweepAlerts({ turn, at: this.#now, settings: DEFAULT_ALERT_SETTINGS }));
-      swept ||= turn !== undefined;
+      ({ claimedAt, hasMore } = await this.#store.sweepAlerts({ claimedAt, at: this.#now, settings: DEFAULT_ALERT_SETTINGS }));
+      swept ||= claimedAt !== undefined;
     }
-    assert.equal(this.#naive.sweep(await this.#facts(), this.#now), swept, "whose turn it was");
+    assert.equal(this.#naive.sweep(await this.#facts(), this.#now), swept, "whether it was swept");
     await this.#compareWithOneOf([this.#naive]);
   }
 

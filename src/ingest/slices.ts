@@ -2,7 +2,7 @@
 // others in between.
 
 import { hasCode } from "../domain/errors.ts";
-import { FairQueue, type Turns } from "../domain/fair-queue.ts";
+import { FairQueue, type StepScheduler } from "../domain/fair-queue.ts";
 import type { IncomingReading, Ingest, ReadingResult, ReadingSender, Rejected } from "./ingest.ts";
 
 /** Readings that are decoded when they are needed. A list of readings is one. */
@@ -12,7 +12,7 @@ type ReadingSlices = {
 };
 
 /** As `Ingest`, but with a transaction for each slice: where it rejects, some of the readings may be stored. */
-export type IngestInTurns = (readings: ReadingSlices, sender: ReadingSender) => Promise<ReadingResult[]>;
+export type SlicedIngest = (readings: ReadingSlices, sender: ReadingSender) => Promise<ReadingResult[]>;
 
 /** So few are decoded and stored at once: they take less than 0.2 ms. */
 const AT_ONCE_READINGS = 100;
@@ -23,7 +23,7 @@ const MAX_IN_STORE = 4000;
 /** The sender of readings without a key. */
 const NO_KEY = "";
 
-export function inTurns(ingest: Ingest, turns: Turns): IngestInTurns {
+export function ingestInSlices(ingest: Ingest, scheduler: StepScheduler): SlicedIngest {
   const store = new FairQueue(MAX_IN_STORE);
 
   return async (readings, sender) => {
@@ -31,10 +31,10 @@ export function inTurns(ingest: Ingest, turns: Turns): IngestInTurns {
     const { length } = readings;
     if (length <= SLICE_READINGS) {
       const decode = () => readings.slice(0, length);
-      const decoded = length <= AT_ONCE_READINGS ? decode() : await turns.once(key, decode);
+      const decoded = length <= AT_ONCE_READINGS ? decode() : await scheduler.runStep(key, decode);
       return store.run(key, length, () => ingest(decoded, sender));
     }
-    const { decoded, slices } = await turns.run(key, decodeInSlices(readings));
+    const { decoded, slices } = await scheduler.runSteps(key, decodeInSlices(readings));
     const results = new Array<ReadingResult>(length);
     let failure: unknown;
     async function storeSlice(positions: readonly number[]): Promise<void> {

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { Turns } from "../../src/domain/fair-queue.ts";
+import { StepScheduler } from "../../src/domain/fair-queue.ts";
 import type { IncomingReading, ReadingSender } from "../../src/ingest/ingest.ts";
-import { inTurns } from "../../src/ingest/turns.ts";
+import { ingestInSlices } from "../../src/ingest/slices.ts";
 import { until } from "../support/until.ts";
 import { FakeIngest, unavailable } from "./mqtt/fake-ingest.ts";
 
@@ -22,7 +22,7 @@ const readings = (count: number): IncomingReading[] => Array.from({ length: coun
 it("a reading is stored before the rest of many of another key", async () => {
   const fake = new FakeIngest();
   const release = fake.hold();
-  const ingest = inTurns(fake.handle, new Turns());
+  const ingest = ingestInSlices(fake.handle, new StepScheduler());
   const many = ingest(readings(10_000), sender("many"));
   await until("the first are being stored", () => Promise.resolve(fake.calls.length === 4));
   const others = ["a", "b", null].map((keyId) => ingest([reading("other", 1)], sender(keyId)));
@@ -36,30 +36,30 @@ it("a reading is stored before the rest of many of another key", async () => {
 
 it("of many bodies that arrive together, one is decoded in each turn of the event loop, and a reading of another key at once", async () => {
   const fake = new FakeIngest();
-  const ingest = inTurns(fake.handle, new Turns());
+  const ingest = ingestInSlices(fake.handle, new StepScheduler());
   let turn = 0;
-  const turns: number[] = [];
+  const scheduler: number[] = [];
   let counting = setImmediate(function count() {
     turn++;
     counting = setImmediate(count);
   });
   function slice(): IncomingReading[] {
-    turns.push(turn);
+    scheduler.push(turn);
     return readings(1000);
   }
   const body = { length: 1000, slice };
   const many = Array.from({ length: 25 }, () => ingest(body, sender("many")));
   assert.deepEqual(await ingest([reading("other", 1)], sender("a")), ["stored"]);
-  assert.ok(turns.length < 3, `${turns.length} bodies came before`);
+  assert.ok(scheduler.length < 3, `${scheduler.length} bodies came before`);
   await Promise.all(many);
   clearImmediate(counting);
-  assert.equal(new Set(turns).size, 25, turns.join(" "));
+  assert.equal(new Set(scheduler).size, 25, scheduler.join(" "));
 });
 
 it("there is one result per reading in the order given, and readings of a device are stored in the order given", async () => {
   const fake = new FakeIngest();
   const given = readings(5000).map((one, i) => (i % 7 === 0 ? { rejected: `number ${i}` } : one));
-  const results = await inTurns(fake.handle, new Turns())(given, sender("a"));
+  const results = await ingestInSlices(fake.handle, new StepScheduler())(given, sender("a"));
   assert.deepEqual(
     results,
     given.map((one) => ("rejected" in one ? one : "stored")),
@@ -84,7 +84,7 @@ it("keeps the order where tanks and devices are mixed, since both may mean the s
     ...reading("d1", i),
     source: i % 2 === 0 ? { tankId: "t1" } : { deviceId: "d1" },
   }));
-  await inTurns(fake.handle, new Turns())(given, sender("a"));
+  await ingestInSlices(fake.handle, new StepScheduler())(given, sender("a"));
   assert.deepEqual(
     fake.stored.map(({ createdAt }) => createdAt),
     given.map(({ createdAt }) => createdAt),
@@ -94,7 +94,7 @@ it("keeps the order where tanks and devices are mixed, since both may mean the s
 it("stops after a slice that failed", async () => {
   const fake = new FakeIngest();
   fake.failWith = unavailable;
-  const ingest = inTurns(fake.handle, new Turns());
+  const ingest = ingestInSlices(fake.handle, new StepScheduler());
   await assert.rejects(ingest(readings(10_000), sender("a")), { code: "store_unavailable" });
   assert.ok(fake.calls.length <= 5, `${fake.calls.length} slices`);
   fake.failWith = () => undefined;
