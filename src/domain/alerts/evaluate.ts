@@ -73,13 +73,18 @@ export type Evaluation = {
 };
 
 /**
- * An instant, given by the sweep: silence counts from here at the earliest, the end of our own downtime. Silent alerts open in the
- * sweep only, which knows it. They close outside of it only, after a reading or another setting: passing time makes no reading
- * younger, and a clock that is set back closes none. `kept`: they stay as they are, since only the forecast is new.
+ * Silent alerts open only in a sweep and close only after a reading or a changed setting: a clock that is set back closes none. A new
+ * forecast leaves them unchanged. `silenceFrom`: silence counts from here at the earliest, the end of our own downtime.
  */
-export type SilenceFrom = Instant | "kept" | undefined;
+export type EvaluationMode =
+  | { readonly mode: "sweep"; readonly silenceFrom: Instant }
+  | { readonly mode: "change" }
+  | { readonly mode: "forecast" };
+/** After a reading or a changed setting. */
+export const ON_CHANGE: EvaluationMode = { mode: "change" };
+export const ON_FORECAST: EvaluationMode = { mode: "forecast" };
 
-export function evaluate(condition: TankCondition, settings: AlertSettings, now: Instant, silenceFrom?: SilenceFrom): Evaluation {
+export function evaluate(condition: TankCondition, settings: AlertSettings, now: Instant, by: EvaluationMode): Evaluation {
   const { isLive, threshold, latest, activeConditions, pausedUntil } = condition;
   if (!isLive) return { opened: [], cleared: [], activeConditions: 0, evaluateAt: null };
   if (latest === undefined) return { opened: [], cleared: [], activeConditions, evaluateAt: null };
@@ -103,13 +108,12 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
     else if (verdict !== "true" && verdict !== "same") cleared.push({ kind, isNews, reason: verdict });
   }
   const limit = silentLimit(condition, settings);
-  const isSweep = typeof silenceFrom === "number";
-  const silentAt = Math.max(latest.created_at, isSweep ? silenceFrom : latest.created_at) + limit;
+  const silentAt = Math.max(latest.created_at, by.mode === "sweep" ? by.silenceFrom : latest.created_at) + limit;
   if ((activeConditions & CONDITION_BITS.silent) === 0) {
-    if (isSweep && now >= silentAt && !isPaused) {
+    if (by.mode === "sweep" && now >= silentAt && !isPaused) {
       opened.push({ kind: "silent", isNews: now - silentAt <= NEWS_MS });
     }
-  } else if (silenceFrom === undefined && now - latest.created_at < limit) cleared.push({ kind: "silent", isNews: true });
+  } else if (by.mode === "change" && now - latest.created_at < limit) cleared.push({ kind: "silent", isNews: true });
   const after = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], activeConditions);
   const remaining = cleared.reduce((bits, { kind }) => bits & ~CONDITION_BITS[kind], after);
   return { opened, cleared, activeConditions: remaining, evaluateAt: nextEvaluation(condition, remaining, silentAt, now) };

@@ -6,6 +6,7 @@ import {
   DEFAULT_ALERT_SETTINGS,
   evaluate,
   isRecovered,
+  ON_FORECAST,
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
 import { FORECAST_KINDS, kindsOff, outlookOf } from "../../domain/alerts/outlook.ts";
@@ -72,7 +73,7 @@ function forecastErrors(row: TankRow, latest: Reading, activeConditions: number,
     ...{ silentAfter: alerts.silent_after, pausedUntil: null, kindsOff: kindsOff(alerts), medianInterval: undefined },
     outlook: values === null ? null : outlookOf(values, forecast?.computedAt ?? 0),
   };
-  const { opened, cleared } = evaluate(condition, { ...DEFAULT_ALERT_SETTINGS, ...settings }, Date.now(), "kept");
+  const { opened, cleared } = evaluate(condition, { ...DEFAULT_ALERT_SETTINGS, ...settings }, Date.now(), ON_FORECAST);
   const missing = alerts.paused_until === null ? opened : [];
   return FORECAST_KINDS.flatMap((kind) => [
     ...(missing.some((one) => one.kind === kind)

@@ -8,9 +8,11 @@ import {
   CONDITION_BITS,
   closeReason,
   type Evaluation,
+  type EvaluationMode,
   evaluate,
   medianInterval,
-  type SilenceFrom,
+  ON_CHANGE,
+  ON_FORECAST,
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
 import { type AlertChange, type AlertEvent, eventObject } from "../../domain/alerts/event.ts";
@@ -28,8 +30,8 @@ const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
 
 /** The last step of every transaction. Returns how many notifications were created. */
 export async function finishTransaction(tx: StoreTransaction, settings: AlertSettings): Promise<number> {
-  const { tankIds, changes, at, silenceFrom, created } = tx.alertWork.take();
-  const evaluated = created + (await evaluateAlerts(tx, tankIds, settings, at, silenceFrom));
+  const { tankIds, changes, at, mode, created } = tx.alertWork.take();
+  const evaluated = created + (await evaluateAlerts(tx, tankIds, settings, at, mode));
   if (changes.length === 0) return evaluated;
   const context = await lockForEvents(
     tx,
@@ -52,13 +54,13 @@ export async function evaluateAlerts(
   tankIds: readonly string[],
   settings: AlertSettings,
   now: Instant,
-  silenceFrom?: SilenceFrom,
+  by: EvaluationMode = ON_CHANGE,
 ): Promise<number> {
   if (tankIds.length === 0) return 0;
-  const conditions = await withHeads(tx, await tx.tankConditions(tankIds), typeof silenceFrom === "number");
+  const conditions = await withHeads(tx, await tx.tankConditions(tankIds), by.mode === "sweep");
   const evaluated = conditions.map((condition) => ({
     condition,
-    evaluation: evaluate(condition, settings, now, silenceFrom),
+    evaluation: evaluate(condition, settings, now, by),
   }));
   const changed = evaluated.filter(({ condition, evaluation }) => isStateChanged(condition, evaluation));
   const states = new Map(changed.map(({ condition, evaluation }) => [condition.tankId, evaluation]));
@@ -92,7 +94,7 @@ export async function tanksAlerted(tx: StoreTransaction, tankIds: readonly strin
   const conditions = await tx.tankConditions(tankIds);
   return conditions
     .filter((condition) => {
-      const { opened, cleared } = evaluate({ ...condition, pausedUntil: null }, tx.alertSettings, now, "kept");
+      const { opened, cleared } = evaluate({ ...condition, pausedUntil: null }, tx.alertSettings, now, ON_FORECAST);
       return opened.length + cleared.length > 0;
     })
     .map(({ tankId }) => tankId);

@@ -2,6 +2,7 @@
 // evaluates the alerts that follow from forecasts.
 
 import { wants } from "../../domain/alerts/channel.ts";
+import { ON_FORECAST } from "../../domain/alerts/evaluate.ts";
 import { refillEventObject } from "../../domain/alerts/event.ts";
 import { newRefills, type Refill } from "../../domain/forecast/refills.ts";
 import type { ComputedForecast } from "../../domain/forecast/stored.ts";
@@ -38,7 +39,7 @@ async function evaluateTanks(tx: StoreTransaction, tanks: readonly FleetTank[], 
   if (alerted.length === 0) return;
   await tx.lockHeads(alerted.toSorted(), true);
   tx.alertWork.setTime(at);
-  tx.alertWork.setSilenceFrom("kept");
+  tx.alertWork.setMode(ON_FORECAST);
   tx.alertWork.add(alerted);
 }
 

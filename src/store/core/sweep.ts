@@ -44,7 +44,7 @@ async function evaluateTanks(
   await tx.lockHeads(tankIds.toSorted(), true);
   tx.alertWork.setTime(now);
   tx.alertWork.add(tankIds);
-  if (state !== undefined) tx.alertWork.setSilenceFrom(state.silenceFrom ?? EARLIEST);
+  if (state !== undefined) tx.alertWork.setMode({ mode: "sweep", silenceFrom: state.silenceFrom ?? EARLIEST });
 }
 
 export async function tanksDue(tx: StoreTransaction, at: Instant | undefined): Promise<readonly string[]> {

@@ -3,7 +3,13 @@
 
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
-import type { AlertSettings, Evaluation, SilenceFrom, TankCondition } from "../../domain/alerts/evaluate.ts";
+import {
+  type AlertSettings,
+  type Evaluation,
+  type EvaluationMode,
+  ON_CHANGE,
+  type TankCondition,
+} from "../../domain/alerts/evaluate.ts";
 import type { AlertChange, StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
 import type { AttemptRecord, ClaimedNotification, ClaimRequest, SendingChannel } from "../../domain/alerts/notification-queue.ts";
@@ -238,7 +244,7 @@ type TakenAlertWork = {
   readonly tankIds: readonly string[];
   readonly changes: readonly AlertChange[];
   readonly at: Instant;
-  readonly silenceFrom: SilenceFrom;
+  readonly mode: EvaluationMode;
   readonly created: number;
 };
 
@@ -249,7 +255,7 @@ type TakenAlertWork = {
 export class PendingAlertWork {
   readonly #tankIds = new Set<string>();
   #changes: AlertChange[] = [];
-  #silenceFrom: SilenceFrom;
+  #mode = ON_CHANGE;
   #at: Instant | undefined;
   #created = 0;
 
@@ -262,9 +268,9 @@ export class PendingAlertWork {
     for (const id of tankIds) this.#tankIds.add(id);
   }
 
-  /** The transaction is a sweep, in which silent alerts may open, or stores forecasts. */
-  setSilenceFrom(silenceFrom: SilenceFrom): void {
-    this.#silenceFrom = silenceFrom;
+  /** For a transaction that is a sweep, or stores forecasts. */
+  setMode(mode: EvaluationMode): void {
+    this.#mode = mode;
   }
 
   /** Of tanks that the transaction has locked, and that are not evaluated in it. */
@@ -283,7 +289,7 @@ export class PendingAlertWork {
       tankIds: [...this.#tankIds].sort(),
       changes: this.#changes,
       at: this.#at ?? Date.now(),
-      silenceFrom: this.#silenceFrom,
+      mode: this.#mode,
       created: this.#created,
     };
     this.clear();
@@ -293,7 +299,7 @@ export class PendingAlertWork {
   clear(): void {
     this.#tankIds.clear();
     this.#changes = [];
-    this.#silenceFrom = undefined;
+    this.#mode = ON_CHANGE;
     this.#at = undefined;
     this.#created = 0;
   }

@@ -8,6 +8,7 @@ import {
   type Evaluation,
   evaluate,
   medianInterval,
+  ON_CHANGE,
   type TankCondition,
 } from "../../../src/domain/alerts/evaluate.ts";
 
@@ -29,9 +30,9 @@ const tank = (fill: number, fields: Partial<TankCondition> = {}): TankCondition 
   medianInterval: undefined,
   ...fields,
 });
-const commit = (condition: TankCondition, now = NOW) => evaluate(condition, DEFAULT_ALERT_SETTINGS, now);
+const commit = (condition: TankCondition, now = NOW) => evaluate(condition, DEFAULT_ALERT_SETTINGS, now, ON_CHANGE);
 const sweep = (condition: TankCondition, now: number, silenceFrom = 0) =>
-  evaluate(condition, DEFAULT_ALERT_SETTINGS, now, silenceFrom);
+  evaluate(condition, DEFAULT_ALERT_SETTINGS, now, { mode: "sweep", silenceFrom });
 const changes = ({ opened, cleared }: Evaluation): string[] => [
   ...opened.map(({ kind }) => `+${kind}`),
   ...cleared.map(({ kind }) => `-${kind}`),
@@ -41,7 +42,12 @@ const changes = ({ opened, cleared }: Evaluation): string[] => [
 function changesOf(threshold: number, fills: readonly number[], margin = 3): string[] {
   let activeConditions = 0;
   return fills.flatMap((fill) => {
-    const evaluation = evaluate(tank(fill, { threshold, activeConditions }), { ...DEFAULT_ALERT_SETTINGS, margin }, NOW);
+    const evaluation = evaluate(
+      tank(fill, { threshold, activeConditions }),
+      { ...DEFAULT_ALERT_SETTINGS, margin },
+      NOW,
+      ON_CHANGE,
+    );
     activeConditions = evaluation.activeConditions;
     return changes(evaluation).map((change) => `${change} at ${fill}`);
   });

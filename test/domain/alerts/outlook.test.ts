@@ -9,6 +9,8 @@ import {
   closeReason,
   DEFAULT_ALERT_SETTINGS,
   evaluate,
+  ON_CHANGE,
+  ON_FORECAST,
   type TankCondition,
 } from "../../../src/domain/alerts/evaluate.ts";
 import type { Outlook } from "../../../src/domain/alerts/outlook.ts";
@@ -42,7 +44,7 @@ const tank = (expected: Outlook | null, fields: Partial<TankCondition> = {}): Ta
 });
 
 function changes(condition: TankCondition, settings: Partial<AlertSettings> = {}, now = NOW): string[] {
-  const { opened, cleared } = evaluate(condition, { ...DEFAULT_ALERT_SETTINGS, ...settings }, now, "kept");
+  const { opened, cleared } = evaluate(condition, { ...DEFAULT_ALERT_SETTINGS, ...settings }, now, ON_FORECAST);
   return [...opened.map(({ kind }) => `+${kind}`), ...cleared.map(({ kind, reason }) => `-${kind} ${reason ?? ""}`.trimEnd())];
 }
 
@@ -61,7 +63,7 @@ test("a forecast that wobbles around seven days makes one alert", () => {
   let activeConditions = 0;
   const seen = Array.from({ length: 100 }, (_, i) => 7 + ((i * 7) % 11) / 4).flatMap((days) => {
     const condition = tank(outlook(days), { activeConditions });
-    ({ activeConditions } = evaluate(condition, DEFAULT_ALERT_SETTINGS, NOW, "kept"));
+    ({ activeConditions } = evaluate(condition, DEFAULT_ALERT_SETTINGS, NOW, ON_FORECAST));
     return changes(condition);
   });
   assert.deepEqual(seen, ["+runs_low_soon"]);
@@ -130,6 +132,7 @@ test("tanks that send once a week are news, those of an old import are not", () 
       tank(outlook(3), { latest: { created_at: NOW - days * DAY, fill_percentage: 40 } }),
       DEFAULT_ALERT_SETTINGS,
       NOW,
+      ON_CHANGE,
     ).opened.map((opened) => opened.isNews);
   assert.deepEqual(isNews(8), [true]);
   assert.deepEqual(isNews(8.1), [false]);
@@ -141,10 +144,10 @@ test("a new forecast leaves silent alerts as they are, also after the clock was 
     tank(outlook(30), { activeConditions }),
     DEFAULT_ALERT_SETTINGS,
     NOW - 5 * DAY,
-    "kept",
+    ON_FORECAST,
   );
   assert.deepEqual(silent, { opened: [], cleared: [], activeConditions });
-  assert.deepEqual(evaluate(tank(outlook(30)), DEFAULT_ALERT_SETTINGS, NOW + 90 * DAY, "kept").opened, []);
+  assert.deepEqual(evaluate(tank(outlook(30)), DEFAULT_ALERT_SETTINGS, NOW + 90 * DAY, ON_FORECAST).opened, []);
   assert.equal(evaluateAt, null);
 });
 
