@@ -9,7 +9,7 @@ import { ALERT_COLUMNS, alertColumns, alertOf } from "./alert-tables.ts";
 import { type Condition, Parameters } from "./dialect.ts";
 import { filteredPage, inRange, listed, type ManagementEngine, pageOf } from "./management-reads.ts";
 import type { Prepare } from "./reads.ts";
-import { ANY_ALERT } from "./schema.ts";
+import { ALERT_INDEX_CONDITION } from "./schema.ts";
 
 /** They cost little whatever the size of the database. */
 export function alertReads(prepare: Prepare) {
@@ -103,7 +103,7 @@ export function alertLists(engine: ManagementEngine) {
       );
       const [first = range, ...others] = conditions;
       const lookup = { holds: `${first.holds} AND ${range.holds}`, order: `${first.order}, created_at` };
-      const list = { table: "alert", columns: alertColumns, order: ["created_at", "id"], base: ANY_ALERT };
+      const list = { table: "alert", columns: alertColumns, order: ["created_at", "id"], base: ALERT_INDEX_CONDITION };
       return pageOf(await filteredPage(engine, list, parameters, [lookup, ...others], request), alertOf);
     },
   };

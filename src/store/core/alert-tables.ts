@@ -13,7 +13,7 @@ import { prefixed } from "./dialect.ts";
 import { forecastOf } from "./forecast-tables.ts";
 import { type InsertRows, rowsForIds, type Scalar } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
-import { ANY_ALERT } from "./schema.ts";
+import { ALERT_INDEX_CONDITION } from "./schema.ts";
 import type { PlannedNotification, TankWithOwner } from "./transaction.ts";
 
 const ALERT_FIELDS = [
@@ -228,7 +228,7 @@ export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet"
     },
 
     async moveAlerts(ownerOf: ReadonlyMap<string, string>): Promise<void> {
-      const move = prepare(`UPDATE alert SET owner_id = $2 WHERE ${ANY_ALERT} AND tank_id = $1`); // alert_by_tank
+      const move = prepare(`UPDATE alert SET owner_id = $2 WHERE ${ALERT_INDEX_CONDITION} AND tank_id = $1`); // alert_by_tank
       for (const [tankId, ownerId] of ownerOf) await move(tankId, ownerId);
     },
 

@@ -2,7 +2,7 @@
 
 import type { Instant } from "../../domain/instant.ts";
 import type { ListKind } from "../series/lists.ts";
-import { ANY_ALERT, ANY_FORECAST } from "./schema.ts";
+import { ALERT_INDEX_CONDITION, FORECAST_INDEX_CONDITION } from "./schema.ts";
 
 export interface Dialect {
   isLive(table: string): string;
@@ -47,8 +47,8 @@ export const where = (conditions: readonly Pick<Condition, "holds">[]): string =
 
 /** Whether a row is an entry of lists: it is live. Alerts are never deleted, and only live tanks have a forecast. */
 export function isListed({ isLive }: Dialect, table: ListKind["table"]): string {
-  if (table === "alert") return `${table}.${ANY_ALERT}`;
-  return table === "forecast" ? `${table}.${ANY_FORECAST}` : isLive(table);
+  if (table === "alert") return `${table}.${ALERT_INDEX_CONDITION}`;
+  return table === "forecast" ? `${table}.${FORECAST_INDEX_CONDITION}` : isLive(table);
 }
 
 /** FROM and WHERE of a list; `key` is the expression that its column is compared with, if it has one. */

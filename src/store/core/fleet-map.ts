@@ -15,14 +15,14 @@ import type { Scope } from "../../domain/key.ts";
 import type { Row } from "../columns.ts";
 import { Parameters } from "./dialect.ts";
 import type { ManagementEngine } from "./management-reads.ts";
-import { ANY_FORECAST } from "./schema.ts";
+import { FORECAST_INDEX_CONDITION } from "./schema.ts";
 
 const rounded = (degrees: string): string => `CAST(round(${degrees} * ${POSITION_UNITS}) AS integer)`;
 
 /** All tanks, or those of an owner by an index of forecasts; each tank by its primary key. */
 function tanksIn({ customerId }: Scope, parameters: Parameters): string {
   const isInScope = customerId === null ? "true" : `forecast.owner_id = ${parameters.add(customerId)}`;
-  return `FROM forecast JOIN tank ON tank.id = forecast.id WHERE forecast.${ANY_FORECAST} AND ${isInScope}`;
+  return `FROM forecast JOIN tank ON tank.id = forecast.id WHERE forecast.${FORECAST_INDEX_CONDITION} AND ${isInScope}`;
 }
 
 /** Conditions in the order of the states. */

@@ -22,7 +22,7 @@ import { FLEET_ORDER_STATE, fleetOrderStateOf } from "./fleet-order.ts";
 import { REFILL_COLUMNS, refillOf, storedForecastOf } from "./forecast-tables.ts";
 import { limits, listed, type ManagementEngine, pageOf } from "./management-reads.ts";
 import type { Prepare } from "./reads.ts";
-import { ANY_FORECAST, WITHOUT_POSITION } from "./schema.ts";
+import { FORECAST_INDEX_CONDITION, WITHOUT_POSITION } from "./schema.ts";
 
 const ENTRY_COLUMNS = `${prefixed("tank", TANK_COLUMNS)}, fleet.at, fleet.fill, forecast.computed_at, forecast.forecast,
   customer.name, customer.phone`;
@@ -205,7 +205,7 @@ function lookupOf(dialect: Dialect, query: FleetQuery, parameters: Parameters) {
   }
   const [first, ...rest] = filters;
   const lookup = first?.(parameters) ?? { holds: "true", order: "id" };
-  const candidates = `SELECT forecast.* FROM forecast WHERE ${ANY_FORECAST} AND ${lookup.holds} ORDER BY ${lookup.order}`;
+  const candidates = `SELECT forecast.* FROM forecast WHERE ${FORECAST_INDEX_CONDITION} AND ${lookup.holds} ORDER BY ${lookup.order}`;
   return { candidates, filters: rest };
 }
 
@@ -225,7 +225,7 @@ function filteredSql(dialect: Dialect, query: FleetQuery, parameters: Parameters
   const matches = (limit: string): string => `SELECT ${columns} FROM (${candidates} ${limit}) AS ${forecasts} ${tested}`;
   const all = [...filtersOf(dialect, query).map((filter) => filter(parameters)), ...ofTanks];
   const tanks = ofTanks.length === 0 ? "" : "JOIN tank ON tank.id = forecast.id";
-  const inOrder = `(SELECT * FROM forecast ${dialect.indexedBy(INDEXES[column])} WHERE ${ANY_FORECAST}
+  const inOrder = `(SELECT * FROM forecast ${dialect.indexedBy(INDEXES[column])} WHERE ${FORECAST_INDEX_CONDITION}
     ORDER BY ${column}, id ${dialect.fence}) AS forecast`;
   const size = parameters.add(query.size);
   const offset = parameters.add((query.page - 1) * query.size);

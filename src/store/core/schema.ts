@@ -20,9 +20,12 @@ export type ColumnTypes = {
   readonly keyedTable: string;
 };
 
-/** True for all. Its indexes are then not even considered for a lookup by id, which is in all of them. */
-export const ANY_ALERT = "kind <> ''";
-export const ANY_FORECAST = "owner_id <> ''";
+/**
+ * Always true. The indexes of alerts and of forecasts are partial on these conditions, so that the planner does not consider them for
+ * lookups by id. Queries that need them repeat the condition.
+ */
+export const ALERT_INDEX_CONDITION = "kind <> ''";
+export const FORECAST_INDEX_CONDITION = "owner_id <> ''";
 
 /** Of a tank. */
 export const WITHOUT_POSITION = "(latitude IS NULL OR longitude IS NULL)";
@@ -188,11 +191,11 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     updated_at ${integer} NOT NULL,
     notified_customer ${text} -- who was sent a mail about it
   ) ${table};
-  CREATE INDEX alert_by_creation ON alert (created_at, id) WHERE ${ANY_ALERT};
-  CREATE INDEX alert_by_state ON alert (state, created_at, id) WHERE ${ANY_ALERT};
-  CREATE INDEX alert_by_kind ON alert (kind, created_at, id) WHERE ${ANY_ALERT};
-  CREATE INDEX alert_by_owner ON alert (owner_id, created_at, id) WHERE ${ANY_ALERT};
-  CREATE INDEX alert_by_tank ON alert (tank_id, created_at, id) WHERE ${ANY_ALERT};
+  CREATE INDEX alert_by_creation ON alert (created_at, id) WHERE ${ALERT_INDEX_CONDITION};
+  CREATE INDEX alert_by_state ON alert (state, created_at, id) WHERE ${ALERT_INDEX_CONDITION};
+  CREATE INDEX alert_by_kind ON alert (kind, created_at, id) WHERE ${ALERT_INDEX_CONDITION};
+  CREATE INDEX alert_by_owner ON alert (owner_id, created_at, id) WHERE ${ALERT_INDEX_CONDITION};
+  CREATE INDEX alert_by_tank ON alert (tank_id, created_at, id) WHERE ${ALERT_INDEX_CONDITION};
   CREATE UNIQUE INDEX alert_not_closed ON alert (tank_id, kind) WHERE state <> 'closed';
   CREATE INDEX alert_open ON alert (kind) WHERE state = 'open';
   CREATE INDEX alert_counted ON alert (kind, state) WHERE state <> 'closed';
@@ -210,12 +213,12 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     computed_at ${integer},
     forecast ${text} -- JSON
   ) ${keyedTable};
-  CREATE INDEX forecast_by_urgency ON forecast (urgency, id) WHERE ${ANY_FORECAST};
-  CREATE INDEX forecast_by_margin ON forecast (margin, id) WHERE ${ANY_FORECAST};
-  CREATE INDEX forecast_by_silence ON forecast (at, id) WHERE ${ANY_FORECAST};
-  CREATE INDEX forecast_of_owner_by_urgency ON forecast (owner_id, urgency, id) WHERE ${ANY_FORECAST};
-  CREATE INDEX forecast_of_owner_by_margin ON forecast (owner_id, margin, id) WHERE ${ANY_FORECAST};
-  CREATE INDEX forecast_of_owner_by_silence ON forecast (owner_id, at, id) WHERE ${ANY_FORECAST};
+  CREATE INDEX forecast_by_urgency ON forecast (urgency, id) WHERE ${FORECAST_INDEX_CONDITION};
+  CREATE INDEX forecast_by_margin ON forecast (margin, id) WHERE ${FORECAST_INDEX_CONDITION};
+  CREATE INDEX forecast_by_silence ON forecast (at, id) WHERE ${FORECAST_INDEX_CONDITION};
+  CREATE INDEX forecast_of_owner_by_urgency ON forecast (owner_id, urgency, id) WHERE ${FORECAST_INDEX_CONDITION};
+  CREATE INDEX forecast_of_owner_by_margin ON forecast (owner_id, margin, id) WHERE ${FORECAST_INDEX_CONDITION};
+  CREATE INDEX forecast_of_owner_by_silence ON forecast (owner_id, at, id) WHERE ${FORECAST_INDEX_CONDITION};
   CREATE INDEX forecast_outdated ON forecast (outdated_since) WHERE outdated_since IS NOT NULL;
 
   CREATE TABLE refill (
