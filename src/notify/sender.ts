@@ -137,10 +137,7 @@ export class NotificationSender {
   async #claimAll(): Promise<void> {
     while (this.#claimAgain && !this.#isStopping) {
       this.#claimAgain = false;
-      await this.#claim().catch((error: unknown) => {
-        // The store reports when it is unavailable; polling goes on.
-        if (!hasCode(error, "store_unavailable")) this.#options.observe({ kind: "delivery_failed", error });
-      });
+      await this.#claim().catch((error: unknown) => this.#reportFailure(error));
     }
     this.#claiming = undefined;
   }
@@ -149,25 +146,39 @@ export class NotificationSender {
     const { store, clock } = this.#options;
     const pending = await store.pendingDestinations(clock());
     const wanted = this.#selectDestinations(pending.flatMap((destination) => this.#wantedFrom(destination)));
-    const claimedAt = performance.now();
     if (wanted.length > 0 && !this.#isStopping) {
-      const requests = wanted.map(({ name, claimLimit }) => ({ destination: name, limit: claimLimit }));
-      const { notifications, channels, reasonsNotToSend } = await store.claimNotifications(requests, clock());
-      const claimed = Map.groupBy(notifications, ({ destination }) => destination);
-      for (const destination of wanted) {
-        const own = claimed.get(destination.name) ?? [];
-        destination.claimedAt = claimedAt;
-        destination.mayHaveMore = own.length >= destination.claimLimit;
-        for (const notification of own) {
-          const channel = channels.get(notification.channel_id ?? "");
-          this.#enqueue(destination, { notification, channel, reasonNotToSend: reasonsNotToSend.get(notification.id) });
-        }
-        if (destination.waiting.length > 0) this.#destinations.set(destination.name, destination);
-      }
+      await this.#claimFrom(wanted).catch(async (error: unknown) => {
+        if (hasCode(error, "store_unavailable") || wanted.length === 1) throw error;
+        // Data of one destination may be damaged: the others are claimed without it.
+        for (const destination of wanted) await this.#claimFrom([destination]).catch((alone) => this.#reportFailure(alone));
+      });
       if (!this.#isStopping) this.#startAll();
     }
     const inactive = pending.filter(({ isActive }) => !isActive);
     if (inactive.length > 0) this.#ending ??= this.#endAll(inactive);
+  }
+
+  async #claimFrom(wanted: readonly Destination[]): Promise<void> {
+    const { store, clock } = this.#options;
+    const claimedAt = performance.now();
+    const requests = wanted.map(({ name, claimLimit }) => ({ destination: name, limit: claimLimit }));
+    const { notifications, channels, reasonsNotToSend } = await store.claimNotifications(requests, clock());
+    const claimed = Map.groupBy(notifications, ({ destination }) => destination);
+    for (const destination of wanted) {
+      const own = claimed.get(destination.name) ?? [];
+      destination.claimedAt = claimedAt;
+      destination.mayHaveMore = own.length >= destination.claimLimit;
+      for (const notification of own) {
+        const channel = channels.get(notification.channel_id ?? "");
+        this.#enqueue(destination, { notification, channel, reasonNotToSend: reasonsNotToSend.get(notification.id) });
+      }
+      if (destination.waiting.length > 0) this.#destinations.set(destination.name, destination);
+    }
+  }
+
+  /** The store reports when it is unavailable; polling goes on. */
+  #reportFailure(error: unknown): void {
+    if (!hasCode(error, "store_unavailable")) this.#options.observe({ kind: "delivery_failed", error });
   }
 
   /** A destination whose queue is about to run dry, if anything is due there. */
@@ -366,7 +377,7 @@ export class NotificationSender {
         }
       }
     } catch (error) {
-      if (!hasCode(error, "store_unavailable")) observe({ kind: "delivery_failed", error });
+      this.#reportFailure(error);
     }
     this.#ending = undefined;
   }

@@ -163,6 +163,20 @@ for (const engine of ENGINES) {
       assert.deepEqual([state, disabled_reason], ["disabled", "it has failed for five days"]);
     });
 
+    test("a notification whose data is damaged does not stop those of other channels", async (t) => {
+      const queue = await openQueue(t, engine);
+      const receiver = await recordingReceiver(t);
+      const [damaged, sound] = [await queue.channel(receiver.url), await queue.channel(receiver.url)];
+      const [late = "", sent = ""] = [...(await queue.notify(damaged)), ...(await queue.notify(sound))];
+      const setAttempts = (attempts: string) => queue.sql("UPDATE notification SET attempts = $1 WHERE id = $2", attempts, late);
+      await setAttempts("{");
+      queue.start();
+      await inState(queue, sent, "delivered");
+      assert.ok(queue.events.some(({ kind }) => kind === "delivery_failed"));
+      await setAttempts("[]");
+      await inState(queue, late, "delivered");
+    });
+
     test("notifications of a deleted channel fail", async (t) => {
       const queue = await openQueue(t, engine);
       const channel = await queue.channel("https://example.com/");

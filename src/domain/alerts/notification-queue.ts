@@ -131,6 +131,15 @@ export const failRecord = (claimed: ClaimedNotification, at: Instant, why = DISA
   ...{ state: "failed", delayMs: null, attempts: [...claimed.attempts, noAttempt(at, why)] },
 });
 
+/** Undefined for a mail that is damaged, which nobody gets. */
+function recipientOf(payload: string): string | undefined {
+  try {
+    return (JSON.parse(payload) as Mail).to;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Why a mail must not be sent to the customer any more: it may have waited, or is sent again, and the address may be
  * somebody else's by now.
@@ -141,7 +150,7 @@ export function reasonNotToSend(
 ): string | undefined {
   if (deleted) return "The customer is deleted.";
   if (payload === "") return "The mail is not stored any more.";
-  if ((JSON.parse(payload) as Mail).to !== customer.email) return "The customer has another address.";
+  if (recipientOf(payload) !== customer.email) return "The customer has another address.";
   if (event === "customer.verification") return undefined;
   if (customer.verified_at === null) return "The address is not verified.";
   return notifications.unsubscribed_at === null ? undefined : "The customer has unsubscribed.";
