@@ -97,14 +97,19 @@ class CallerCache {
 }
 
 /** Who sends a secret from an address; throws where the key is not active or lacks the role. */
-type Authenticate = (
+type AuthenticateKey = (
   secret: string,
   client: { readonly ip: string },
   required: Exclude<RequiredRole, "none">,
 ) => Promise<AuthenticatedCaller>;
 
 /** `customerRate`: the rate limit of customers' keys; 0 turns all limits off. Wrong keys from one address are throttled. */
-function createAuthentication(reads: Pick<Reads, "keyByHash">, clock: Clock, limits: Limits, customerRate: number): Authenticate {
+function createKeyAuthenticator(
+  reads: Pick<Reads, "keyByHash">,
+  clock: Clock,
+  limits: Limits,
+  customerRate: number,
+): AuthenticateKey {
   const cache = new CallerCache(clock);
 
   async function load(secret: string, client: { readonly ip: string }, now: Instant) {
@@ -141,7 +146,7 @@ function requireActive(key: StoredKey, now: Instant): void {
 type AuthenticateSession = (secret: string, required: SessionRole) => Promise<AuthenticatedCaller>;
 
 /** Customers have the scope and the rate limit of their keys. */
-function createSessionAuthentication(
+function createSessionAuthenticator(
   reads: Pick<Reads, "sessionByHash">,
   clock: Clock,
   customerRate: number,
@@ -177,9 +182,9 @@ export type Access = {
   readonly isOwnPageOnly?: true;
 };
 
-export type Admit = (request: FastifyRequest, reply: FastifyReply, access: Access) => Promise<void>;
+export type Authenticate = (request: FastifyRequest, reply: FastifyReply, access: Access) => Promise<void>;
 
-export type AdmissionOptions = {
+export type AuthenticatorOptions = {
   readonly reads: Pick<Reads, "keyByHash" | "sessionByHash">;
   readonly clock: Clock;
   readonly limits: Limits;
@@ -189,15 +194,15 @@ export type AdmissionOptions = {
 };
 
 /** Checks the key or the session of a request, its role and its rate limit, and sets `request.caller`. */
-export function createAdmission(options: AdmissionOptions): Admit {
+export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const { reads, clock, limits, lastSeen, rateLimit, publicUrl } = options;
-  const authenticate = createAuthentication(reads, clock, limits, rateLimit);
-  const authenticateSession = createSessionAuthentication(reads, clock, rateLimit);
+  const authenticateKey = createKeyAuthenticator(reads, clock, limits, rateLimit);
+  const authenticateSession = createSessionAuthenticator(reads, clock, rateLimit);
 
   /** A key wins over a session. */
   async function callerOf(request: FastifyRequest, { requiredRole, bearer, sessionRole }: Access): Promise<AuthenticatedCaller> {
     const key = keyIn(request, bearer);
-    if (requiredRole !== "none" && key !== undefined) return authenticate(key, request, requiredRole);
+    if (requiredRole !== "none" && key !== undefined) return authenticateKey(key, request, requiredRole);
     const secret = sessionRole === undefined ? undefined : new Cookies(request, publicUrl).get("session");
     if (sessionRole !== undefined && secret !== undefined) {
       if (!isSafeMethod(request.method)) requireSameOrigin(request, publicUrl);
@@ -237,10 +242,10 @@ const TIMER_MARGIN_MS = 5;
 
 /** Checks the keys of MQTT clients as those of requests, and counts a message as a request. */
 export function ingestAuthentication(reads: Pick<Reads, "keyByHash">, clock: Clock, limits: Limits, customerRate: number) {
-  const authenticate = createAuthentication(reads, clock, limits, customerRate);
+  const authenticateKey = createKeyAuthenticator(reads, clock, limits, customerRate);
   const delayOf = ({ allowed, retryAfter }: RateDecision) => (allowed ? 0 : retryAfter * 1000 + TIMER_MARGIN_MS);
   return async (secret: string, address: string) => {
-    const { key, rate } = await authenticate(secret, { ip: address }, "ingest");
+    const { key, rate } = await authenticateKey(secret, { ip: address }, "ingest");
     const takeToken = () => {
       if (rate === null) return 0;
       const decision = limitRate(limits, key.id, rate);

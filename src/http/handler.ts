@@ -1,4 +1,4 @@
-// A request on its way through a route: admission → parameters → headers and body → `route.handle` → response.
+// A request on its way through a route: authentication and rate limit → parameters → headers and body → `route.handle` → response.
 
 import { hash } from "node:crypto";
 import { Readable } from "node:stream";
@@ -6,7 +6,7 @@ import { finished } from "node:stream/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import { RequestError } from "../domain/errors.ts";
 import type { FairQueue } from "../domain/fair-queue.ts";
-import { type Admit, ANONYMOUS } from "./auth.ts";
+import { ANONYMOUS, type Authenticate } from "./auth.ts";
 import { type BodyBudget, isStillSending, type Reservation, whileDraining } from "./body.ts";
 import { readContent } from "./content.ts";
 import { Cookies } from "./cookies.ts";
@@ -36,7 +36,7 @@ declare module "fastify" {
 export function registerRoute(
   app: FastifyInstance,
   route: Route,
-  admit: Admit,
+  authenticate: Authenticate,
   dependencies: Dependencies,
   budget: BodyBudget,
   longReads: FairQueue,
@@ -44,7 +44,7 @@ export function registerRoute(
   const { path, body } = route;
   const onRequest = (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     request.routePath = path;
-    return admit(request, reply, route);
+    return authenticate(request, reply, route);
   };
   const handler = createHandler(route, dependencies, budget, longReads);
   app.route({ method: methodOf(route), url: path, onRequest, config: { body }, handler });

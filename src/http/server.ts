@@ -10,7 +10,7 @@ import { FairQueue, type StepScheduler } from "../domain/fair-queue.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { Observe } from "../domain/log-events.ts";
 import type { Reads } from "../domain/store.ts";
-import { type Caller, createAdmission } from "./auth.ts";
+import { type Caller, createAuthenticator } from "./auth.ts";
 import { BodyBudget, deferContinue, normalizeContentType, readFormBodies } from "./body.ts";
 import { ConnectionLimit, isProxyAddress, type TrustProxy, trustedProxies } from "./connection-limit.ts";
 import { CONNECTION_DEFAULTS, type ConnectionRules, manageConnections } from "./connections.ts";
@@ -76,7 +76,7 @@ const CORS = {
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { reads, metrics, services, corsOrigins, routes = ROUTES } = options;
   const paths = new KnownPaths(corsOrigins.length > 0);
-  const admit = createAdmission({ ...options, publicUrl: services.management.settings.publicUrl });
+  const authenticate = createAuthenticator({ ...options, publicUrl: services.management.settings.publicUrl });
   const app = createFastify(options, paths);
   readFormBodies(app);
   addErrorHandlers(app, paths, options.observe);
@@ -84,7 +84,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addHooks(app, options, paths);
   const budget = new BodyBudget(MAX_BODY_MEMORY_BYTES, options.scheduler);
   const longReads = new FairQueue(MAX_LONG_READS);
-  for (const route of routes) registerRoute(app, route, admit, { reads, metrics, services }, budget, longReads);
+  for (const route of routes) registerRoute(app, route, authenticate, { reads, metrics, services }, budget, longReads);
   registerPages(app, { management: services.management, limits: options.limits, isLimited: options.rateLimit !== 0 });
   registerDashboard(app);
   registerDocumentation(app, async () => (await import("./openapi.ts")).openapiDocument(routes, options.version));
