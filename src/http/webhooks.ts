@@ -3,7 +3,7 @@
 import type { Alert } from "../domain/alerts/alert.ts";
 import { ChannelObject } from "../domain/alerts/channel.ts";
 import { ALERT_EVENTS, type AlertEventType, type EventType } from "../domain/alerts/event.ts";
-import type { ForecastKind } from "../domain/alerts/outlook.ts";
+import type { ForecastKind } from "../domain/alerts/forecast-conditions.ts";
 import { instantField, literal, object, ref, type Schema, text } from "../domain/schema.ts";
 import { JSON_TYPE } from "./route.ts";
 

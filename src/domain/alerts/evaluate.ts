@@ -3,7 +3,14 @@
 import type { Instant } from "../instant.ts";
 import type { Reading } from "../reading.ts";
 import type { Alert, AlertKind, CloseReason } from "./alert.ts";
-import { FORECAST_KINDS, type ForecastKind, judgeLeak, judgeRunsLow, type Outlook, type Verdict } from "./outlook.ts";
+import {
+  type ConditionChange,
+  evaluateLeak,
+  evaluateRunsLow,
+  FORECAST_KINDS,
+  type ForecastKind,
+  type ForecastSummary,
+} from "./forecast-conditions.ts";
 
 export type AlertSettings = {
   /** Percentage points above the threshold at which a low alert closes. */
@@ -55,18 +62,18 @@ export type TankCondition = {
   /** Kinds that are off for this tank. */
   readonly kindsOff: readonly ForecastKind[];
   /** Null: there is no forecast that knows the newest reading and the threshold. */
-  readonly outlook: Outlook | null;
+  readonly forecast: ForecastSummary | null;
   /** Milliseconds; undefined where it is not known. */
   readonly medianInterval: number | undefined;
 };
 
 /** `isNews`: people are notified of it. */
-type ConditionChange = { readonly kind: AlertKind; readonly isNews: boolean };
+type OpenedCondition = { readonly kind: AlertKind; readonly isNews: boolean };
 /** Without a reason, the alert tells it: see `closeReason`. */
-type ClearedCondition = ConditionChange & { readonly reason?: CloseReason };
+type ClearedCondition = OpenedCondition & { readonly reason?: CloseReason };
 
 export type Evaluation = {
-  readonly opened: readonly ConditionChange[];
+  readonly opened: readonly OpenedCondition[];
   readonly cleared: readonly ClearedCondition[];
   readonly activeConditions: number;
   readonly evaluateAt: Instant | null;
@@ -89,7 +96,7 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   if (!isLive) return { opened: [], cleared: [], activeConditions: 0, evaluateAt: null };
   if (latest === undefined) return { opened: [], cleared: [], activeConditions, evaluateAt: null };
   const isPaused = pausedUntil !== null && pausedUntil > now;
-  const opened: ConditionChange[] = [];
+  const opened: OpenedCondition[] = [];
   const cleared: ClearedCondition[] = [];
   const fill = latest.fill_percentage;
   const isRecent = now - latest.created_at <= NEWS_MS;
@@ -100,12 +107,12 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   } else if (hasRecovered) cleared.push({ kind: "low", isNews: isRecent });
   const isLow = fill <= threshold || (wasLow && !hasRecovered);
   for (const kind of FORECAST_KINDS) {
-    const verdict = forecastVerdict(kind, condition, latest, isLow, settings);
+    const change = forecastConditionChange(kind, condition, latest, isLow, settings);
     const isNews = now - latest.created_at <= FORECAST_NEWS_MS;
     if ((activeConditions & CONDITION_BITS[kind]) === 0) {
-      if (verdict === "true" && !isPaused) opened.push({ kind, isNews });
-    } else if (verdict === "cleared") cleared.push({ kind, isNews });
-    else if (verdict !== "true" && verdict !== "same") cleared.push({ kind, isNews, reason: verdict });
+      if (change === "active" && !isPaused) opened.push({ kind, isNews });
+    } else if (change === "cleared") cleared.push({ kind, isNews });
+    else if (change !== "active" && change !== "unchanged") cleared.push({ kind, isNews, reason: change });
   }
   const limit = silentLimit(condition, settings);
   const silentAt = Math.max(latest.created_at, by.mode === "sweep" ? by.silenceFrom : latest.created_at) + limit;
@@ -120,17 +127,17 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
 }
 
 /** A tank that is low does not run low soon: one alert takes over from the other. */
-function forecastVerdict(
+function forecastConditionChange(
   kind: ForecastKind,
-  { kindsOff, outlook }: TankCondition,
+  { kindsOff, forecast }: TankCondition,
   { fill_percentage: fill }: Reading,
   isLow: boolean,
   { runsLowDays, leakAlerts }: AlertSettings,
-): Verdict | "turned_off" | "became_low" {
+): ConditionChange | "turned_off" | "became_low" {
   const isOn = kind === "leak" ? leakAlerts : runsLowDays > 0;
   if (!isOn || kindsOff.includes(kind)) return "turned_off";
-  if (kind === "leak") return judgeLeak(outlook);
-  return isLow ? "became_low" : judgeRunsLow(outlook, fill, runsLowDays);
+  if (kind === "leak") return evaluateLeak(forecast);
+  return isLow ? "became_low" : evaluateRunsLow(forecast, fill, runsLowDays);
 }
 
 /** Also the condition under which the append of a reading can leave an active low condition as it is (see the engines). */

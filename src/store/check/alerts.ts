@@ -9,7 +9,7 @@ import {
   ON_FORECAST,
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
-import { FORECAST_KINDS, kindsOff, outlookOf } from "../../domain/alerts/outlook.ts";
+import { FORECAST_KINDS, forecastSummary, kindsOff } from "../../domain/alerts/forecast-conditions.ts";
 import type { SweptSettings } from "../../domain/alerts/sweep.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { evaluateAlerts } from "../core/alerts.ts";
@@ -71,7 +71,7 @@ function forecastErrors(row: TankRow, latest: Reading, activeConditions: number,
   const condition: TankCondition = {
     ...{ tankId: tank.id, isLive: true, threshold: tank.min_fill_alert_percentage, latest, activeConditions, evaluateAt: null },
     ...{ silentAfter: alerts.silent_after, pausedUntil: null, kindsOff: kindsOff(alerts), medianInterval: undefined },
-    outlook: values === null ? null : outlookOf(values, forecast?.computedAt ?? 0),
+    forecast: values === null ? null : forecastSummary(values, forecast?.computedAt ?? 0),
   };
   const { opened, cleared } = evaluate(condition, { ...DEFAULT_ALERT_SETTINGS, ...settings }, Date.now(), ON_FORECAST);
   const missing = alerts.paused_until === null ? opened : [];

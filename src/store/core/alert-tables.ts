@@ -4,8 +4,8 @@ import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { TankCondition } from "../../domain/alerts/evaluate.ts";
 import type { StoredEvent } from "../../domain/alerts/event.ts";
+import { forecastSummary, kindsOff } from "../../domain/alerts/forecast-conditions.ts";
 import type { NewNotification } from "../../domain/alerts/notification.ts";
-import { kindsOff, outlookOf } from "../../domain/alerts/outlook.ts";
 import type { Reevaluation } from "../../domain/alerts/sweep.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { CUSTOMER_COLUMNS, customerOf, isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
@@ -179,7 +179,7 @@ export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet"
           silentAfter: silentAfter as number | null,
           pausedUntil: pausedUntil as Instant | null,
           kindsOff: kindsOff({ runs_low_soon: runsLowSoon === 1, leak: leak === 1 }),
-          outlook: forecast === null ? null : outlookOf(forecast, Number(computedAt)),
+          forecast: forecast === null ? null : forecastSummary(forecast, Number(computedAt)),
           medianInterval: undefined,
         };
       });

@@ -160,8 +160,8 @@ function alertChanges(
   ];
 }
 
-function newAlert(kind: AlertKind, { tankId, threshold, outlook }: TankCondition, latest: Reading, now: Instant): Alert {
-  const leak = outlook?.leak ?? null;
+function newAlert(kind: AlertKind, { tankId, threshold, forecast }: TankCondition, latest: Reading, now: Instant): Alert {
+  const leak = forecast?.leak ?? null;
   return {
     id: newId("alr", now),
     kind,
@@ -177,7 +177,7 @@ function newAlert(kind: AlertKind, { tankId, threshold, outlook }: TankCondition
     fill_percentage: latest.fill_percentage,
     latest_fill_percentage: latest.fill_percentage,
     latest_reading_at: latest.created_at,
-    runs_low_at: kind === "runs_low_soon" ? (outlook?.runsLowAt ?? null) : null,
+    runs_low_at: kind === "runs_low_soon" ? (forecast?.runsLowAt ?? null) : null,
     leak: kind === "leak" && typeof leak === "object" ? leak : null,
     note: null,
     updated_at: now,

@@ -26,7 +26,7 @@ const tank = (fill: number, fields: Partial<TankCondition> = {}): TankCondition 
   silentAfter: null,
   pausedUntil: null,
   kindsOff: [],
-  outlook: null,
+  forecast: null,
   medianInterval: undefined,
   ...fields,
 });

@@ -1,5 +1,5 @@
 // Alerts as the rules say, written without looking at how the service does it: after every commit the tanks that it touched are
-// judged by their newest reading and their forecast, and at every sweep all tanks are.
+// evaluated by their newest reading and their forecast, and at every sweep all tanks are.
 
 import type { TankState } from "../../../src/domain/changes.ts";
 import type { Leak } from "../../../src/domain/forecast/leak.ts";
@@ -75,7 +75,7 @@ export class NaiveAlerts {
         const isSameThreshold = fleetFieldsOf(known).threshold === fleetFieldsOf(facts).threshold;
         this.#updateForecast(tank, facts, isSameThreshold, now);
       }
-      if (isTouched(known, facts)) this.#judge(tank, facts, now, "commit");
+      if (isTouched(known, facts)) this.#evaluate(tank, facts, now, "commit");
     }
   }
 
@@ -83,7 +83,7 @@ export class NaiveAlerts {
   forecast(forecasts: ReadonlyMap<string, NaiveForecast>, facts: Facts, now: number): void {
     for (const [tank, forecast] of forecasts) {
       this.#forecasts.set(tank, forecast);
-      this.#judge(tank, facts.get(tank) as TankFacts, now, "forecast");
+      this.#evaluate(tank, facts.get(tank) as TankFacts, now, "forecast");
     }
   }
 
@@ -108,7 +108,7 @@ export class NaiveAlerts {
     if (Math.abs(passed) < 25_000) return false;
     if (Math.abs(passed) > HOUR) this.#silenceFrom = now;
     this.#lastSweep = now;
-    for (const [tank, one] of facts) this.#judge(tank, one, now, "sweep");
+    for (const [tank, one] of facts) this.#evaluate(tank, one, now, "sweep");
     return true;
   }
 
@@ -131,7 +131,7 @@ export class NaiveAlerts {
     return this.alerts.find((alert) => alert.tank === tank && alert.kind === kind && alert.state !== "closed");
   }
 
-  #judge(tank: string, { state, readings }: TankFacts, now: number, by: "commit" | "sweep" | "forecast"): void {
+  #evaluate(tank: string, { state, readings }: TankFacts, now: number, by: "commit" | "sweep" | "forecast"): void {
     const latest = readings.at(-1);
     if (state.deleted) {
       for (const alert of this.alerts) {

@@ -1,5 +1,5 @@
-// The kinds of alerts that follow from the forecast of a tank. Between two forecasts nothing changes: they are judged by the last one
-// that knows the newest reading, as of the time when it was computed.
+// The kinds of alerts that follow from the forecast of a tank. Between two forecasts nothing changes: they are evaluated by the last
+// one that knows the newest reading, as of the time when it was computed.
 
 import type { ForecastValues } from "../forecast/stored.ts";
 import type { Instant } from "../instant.ts";
@@ -15,34 +15,34 @@ export function kindsOff(on: Readonly<Record<ForecastKind, boolean>>): ForecastK
 
 const DAY = 24 * 3_600_000;
 
-export type Outlook = Pick<ForecastValues, "state" | "level" | "leak"> & {
+export type ForecastSummary = Pick<ForecastValues, "state" | "level" | "leak"> & {
   readonly computedAt: Instant;
   /** As likely before as after; null: not within three years. */
   readonly runsLowAt: Instant | null;
 };
 
-export function outlookOf({ state, level, leak, runs_low_at }: ForecastValues, computedAt: Instant): Outlook {
+export function forecastSummary({ state, level, leak, runs_low_at }: ForecastValues, computedAt: Instant): ForecastSummary {
   return { state, level, leak, computedAt, runsLowAt: runs_low_at.p50 };
 }
 
-/** What becomes of a condition: it is true, it has cleared, or it stays what it was. */
-export type Verdict = "true" | "cleared" | "same";
+/** What becomes of a condition: it is active, it has cleared, or it stays as it was. */
+export type ConditionChange = "active" | "cleared" | "unchanged";
 
 /** A reading this many points above the level of the forecast may be a delivery, which the forecast believes once it has held. */
 const RISE = 5;
 
 /** Opens within so many days, and closes only some days later: a forecast that wobbles makes one alert. */
-export function judgeRunsLow(outlook: Outlook | null, fill: number, days: number): Verdict {
-  if (outlook === null || outlook.state === "insufficient_data" || outlook.state === "stale") return "same";
-  const { runsLowAt, computedAt, level } = outlook;
+export function evaluateRunsLow(forecast: ForecastSummary | null, fill: number, days: number): ConditionChange {
+  if (forecast === null || forecast.state === "insufficient_data" || forecast.state === "stale") return "unchanged";
+  const { runsLowAt, computedAt, level } = forecast;
   const left = runsLowAt === null ? Number.POSITIVE_INFINITY : (runsLowAt - computedAt) / DAY;
   if (left > 1.25 * days + 1) return "cleared";
   const isRisen = level !== null && fill > level + RISE;
-  return left <= days && !isRisen ? "true" : "same";
+  return left <= days && !isRisen ? "active" : "unchanged";
 }
 
-export function judgeLeak(outlook: Outlook | null): Verdict {
-  const leak = outlook?.leak ?? "ending";
-  if (leak === "ending") return "same";
-  return leak === "none" ? "cleared" : "true";
+export function evaluateLeak(forecast: ForecastSummary | null): ConditionChange {
+  const leak = forecast?.leak ?? "ending";
+  if (leak === "ending") return "unchanged";
+  return leak === "none" ? "cleared" : "active";
 }

@@ -13,13 +13,13 @@ import {
   ON_FORECAST,
   type TankCondition,
 } from "../../../src/domain/alerts/evaluate.ts";
-import type { Outlook } from "../../../src/domain/alerts/outlook.ts";
+import type { ForecastSummary } from "../../../src/domain/alerts/forecast-conditions.ts";
 
 const DAY = 24 * 3_600_000;
 const NOW = Date.parse("2026-11-14T09:30:00Z");
 const LEAK = { since: NOW - 6 * DAY, excess: 1.5, isSudden: false };
 
-const outlook = (days: number | null, fields: Partial<Outlook> = {}): Outlook => ({
+const forecast = (days: number | null, fields: Partial<ForecastSummary> = {}): ForecastSummary => ({
   state: "ok",
   computedAt: NOW,
   runsLowAt: days === null ? null : NOW + days * DAY,
@@ -28,7 +28,7 @@ const outlook = (days: number | null, fields: Partial<Outlook> = {}): Outlook =>
   ...fields,
 });
 
-const tank = (expected: Outlook | null, fields: Partial<TankCondition> = {}): TankCondition => ({
+const tank = (expected: ForecastSummary | null, fields: Partial<TankCondition> = {}): TankCondition => ({
   tankId: "t",
   isLive: true,
   threshold: 20,
@@ -38,7 +38,7 @@ const tank = (expected: Outlook | null, fields: Partial<TankCondition> = {}): Ta
   silentAfter: null,
   pausedUntil: null,
   kindsOff: [],
-  outlook: expected,
+  forecast: expected,
   medianInterval: undefined,
   ...fields,
 });
@@ -51,31 +51,31 @@ function changes(condition: TankCondition, settings: Partial<AlertSettings> = {}
 const SOON = { activeConditions: CONDITION_BITS.runs_low_soon };
 
 test("a tank runs low soon from seven days on, or the days of the setting", () => {
-  assert.deepEqual(changes(tank(outlook(7.01))), []);
-  assert.deepEqual(changes(tank(outlook(7))), ["+runs_low_soon"]);
-  assert.deepEqual(changes(tank(outlook(0))), ["+runs_low_soon"]);
-  assert.deepEqual(changes(tank(outlook(3.5)), { runsLowDays: 3 }), []);
-  assert.deepEqual(changes(tank(outlook(null))), []);
+  assert.deepEqual(changes(tank(forecast(7.01))), []);
+  assert.deepEqual(changes(tank(forecast(7))), ["+runs_low_soon"]);
+  assert.deepEqual(changes(tank(forecast(0))), ["+runs_low_soon"]);
+  assert.deepEqual(changes(tank(forecast(3.5)), { runsLowDays: 3 }), []);
+  assert.deepEqual(changes(tank(forecast(null))), []);
   assert.deepEqual(changes(tank(null)), []);
 });
 
 test("a forecast that wobbles around seven days makes one alert", () => {
   let activeConditions = 0;
   const seen = Array.from({ length: 100 }, (_, i) => 7 + ((i * 7) % 11) / 4).flatMap((days) => {
-    const condition = tank(outlook(days), { activeConditions });
+    const condition = tank(forecast(days), { activeConditions });
     ({ activeConditions } = evaluate(condition, DEFAULT_ALERT_SETTINGS, NOW, ON_FORECAST));
     return changes(condition);
   });
   assert.deepEqual(seen, ["+runs_low_soon"]);
-  assert.deepEqual(changes(tank(outlook(9.75), SOON)), []);
-  assert.deepEqual(changes(tank(outlook(9.76), SOON)), ["-runs_low_soon"]);
-  assert.deepEqual(changes(tank(outlook(null), SOON)), ["-runs_low_soon"]);
-  assert.deepEqual(changes(tank(outlook(null, { state: "no_use", level: null }), SOON)), ["-runs_low_soon"]);
+  assert.deepEqual(changes(tank(forecast(9.75), SOON)), []);
+  assert.deepEqual(changes(tank(forecast(9.76), SOON)), ["-runs_low_soon"]);
+  assert.deepEqual(changes(tank(forecast(null), SOON)), ["-runs_low_soon"]);
+  assert.deepEqual(changes(tank(forecast(null, { state: "no_use", level: null }), SOON)), ["-runs_low_soon"]);
 });
 
 test("a forecast that says nothing, or not of the newest reading, changes nothing", () => {
   for (const state of ["insufficient_data", "stale"] as const) {
-    const expected = outlook(null, { state, level: null, leak: null });
+    const expected = forecast(null, { state, level: null, leak: null });
     assert.deepEqual(changes(tank(expected, { activeConditions: CONDITION_BITS.runs_low_soon | CONDITION_BITS.leak })), []);
     assert.deepEqual(changes(tank(expected)), []);
   }
@@ -84,7 +84,7 @@ test("a forecast that says nothing, or not of the newest reading, changes nothin
 
 test("a low tank does not run low soon: the low alert takes over", () => {
   const at = (fill: number, activeConditions: number) =>
-    changes(tank(outlook(0), { activeConditions, latest: { created_at: NOW, fill_percentage: fill } }));
+    changes(tank(forecast(0), { activeConditions, latest: { created_at: NOW, fill_percentage: fill } }));
   assert.deepEqual(at(19, 0), ["+low"]);
   assert.deepEqual(at(19, CONDITION_BITS.runs_low_soon), ["+low", "-runs_low_soon became_low"]);
   assert.deepEqual(at(21, CONDITION_BITS.low), [], "it counts as low until it has recovered");
@@ -93,22 +93,22 @@ test("a low tank does not run low soon: the low alert takes over", () => {
 
 test("a reading far above the level of the forecast may be a delivery: nothing opens until the forecast knows", () => {
   const filled = { latest: { created_at: NOW, fill_percentage: 90 } };
-  assert.deepEqual(changes(tank(outlook(3), filled)), []);
-  assert.deepEqual(changes(tank(outlook(3), { ...filled, ...SOON })), []);
-  assert.deepEqual(changes(tank(outlook(40, { level: 90 }), { ...filled, ...SOON })), ["-runs_low_soon"]);
-  assert.deepEqual(changes(tank(outlook(3), { latest: { created_at: NOW, fill_percentage: 45 } })), ["+runs_low_soon"]);
+  assert.deepEqual(changes(tank(forecast(3), filled)), []);
+  assert.deepEqual(changes(tank(forecast(3), { ...filled, ...SOON })), []);
+  assert.deepEqual(changes(tank(forecast(40, { level: 90 }), { ...filled, ...SOON })), ["-runs_low_soon"]);
+  assert.deepEqual(changes(tank(forecast(3), { latest: { created_at: NOW, fill_percentage: 45 } })), ["+runs_low_soon"]);
 });
 
 test("a leak opens an alert, which closes when use has been normal for some days", () => {
-  assert.deepEqual(changes(tank(outlook(100, { leak: LEAK }))), ["+leak"]);
-  assert.deepEqual(changes(tank(outlook(100, { leak: "ending" }), { activeConditions: CONDITION_BITS.leak })), []);
-  assert.deepEqual(changes(tank(outlook(100, { leak: "none" }), { activeConditions: CONDITION_BITS.leak })), ["-leak"]);
+  assert.deepEqual(changes(tank(forecast(100, { leak: LEAK }))), ["+leak"]);
+  assert.deepEqual(changes(tank(forecast(100, { leak: "ending" }), { activeConditions: CONDITION_BITS.leak })), []);
+  assert.deepEqual(changes(tank(forecast(100, { leak: "none" }), { activeConditions: CONDITION_BITS.leak })), ["-leak"]);
   const low = { latest: { created_at: NOW, fill_percentage: 10 } };
-  assert.deepEqual(changes(tank(outlook(0, { leak: LEAK }), low)), ["+low", "+leak"]);
+  assert.deepEqual(changes(tank(forecast(0, { leak: LEAK }), low)), ["+low", "+leak"]);
 });
 
 test("both kinds can be off, for a tank or everywhere: what is open closes", () => {
-  const both = outlook(3, { leak: LEAK });
+  const both = forecast(3, { leak: LEAK });
   const activeConditions = CONDITION_BITS.runs_low_soon | CONDITION_BITS.leak;
   const off = { runsLowDays: 0, leakAlerts: false };
   const closed = ["-runs_low_soon turned_off", "-leak turned_off"];
@@ -121,15 +121,15 @@ test("both kinds can be off, for a tank or everywhere: what is open closes", () 
 
 test("a paused tank opens neither, and closes what is open", () => {
   const pausedUntil = NOW + DAY;
-  assert.deepEqual(changes(tank(outlook(3, { leak: LEAK }), { pausedUntil })), []);
-  assert.deepEqual(changes(tank(outlook(30), { pausedUntil, ...SOON })), ["-runs_low_soon"]);
-  assert.deepEqual(changes(tank(outlook(3), { pausedUntil }), {}, pausedUntil), ["+runs_low_soon"]);
+  assert.deepEqual(changes(tank(forecast(3, { leak: LEAK }), { pausedUntil })), []);
+  assert.deepEqual(changes(tank(forecast(30), { pausedUntil, ...SOON })), ["-runs_low_soon"]);
+  assert.deepEqual(changes(tank(forecast(3), { pausedUntil }), {}, pausedUntil), ["+runs_low_soon"]);
 });
 
 test("tanks that send once a week are news, those of an old import are not", () => {
   const isNews = (days: number) =>
     evaluate(
-      tank(outlook(3), { latest: { created_at: NOW - days * DAY, fill_percentage: 40 } }),
+      tank(forecast(3), { latest: { created_at: NOW - days * DAY, fill_percentage: 40 } }),
       DEFAULT_ALERT_SETTINGS,
       NOW,
       ON_CHANGE,
@@ -141,13 +141,13 @@ test("tanks that send once a week are news, those of an old import are not", () 
 test("a new forecast leaves silent alerts as they are, also after the clock was set back", () => {
   const activeConditions = CONDITION_BITS.silent;
   const { evaluateAt, ...silent } = evaluate(
-    tank(outlook(30), { activeConditions }),
+    tank(forecast(30), { activeConditions }),
     DEFAULT_ALERT_SETTINGS,
     NOW - 5 * DAY,
     ON_FORECAST,
   );
   assert.deepEqual(silent, { opened: [], cleared: [], activeConditions });
-  assert.deepEqual(evaluate(tank(outlook(30)), DEFAULT_ALERT_SETTINGS, NOW + 90 * DAY, ON_FORECAST).opened, []);
+  assert.deepEqual(evaluate(tank(forecast(30)), DEFAULT_ALERT_SETTINGS, NOW + 90 * DAY, ON_FORECAST).opened, []);
   assert.equal(evaluateAt, null);
 });
 
