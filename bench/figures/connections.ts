@@ -26,6 +26,7 @@ const KINDS: readonly Kind[] = [
   { name: "http-slow", label: "HTTP connections that send a byte per second", protocol: "http", state: "slow" },
   { name: "http-silent", label: "silent HTTP connections", protocol: "http", state: "silent" },
   { name: "mqtt-idle", label: "idle MQTT clients", protocol: "mqtt", state: "idle" },
+  { name: "mqtt-slow", label: "MQTT clients that log in by a byte per second", protocol: "mqtt", state: "slow" },
   { name: "mqtt-silent", label: "silent connections to the MQTT endpoint", protocol: "mqtt", state: "silent" },
 ];
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { generate } from "mqtt-packet";
 import { serveRuns } from "../measure/bench-program.ts";
 
-/** `idle`: after one request, or logged in. `slow`: a byte of a request per second. `silent`: not a byte. */
+/** `idle`: after one request, or logged in. `slow`: a byte of a request, or of a login, per second. `silent`: not a byte. */
 export type Holding = {
   readonly protocol: "http" | "mqtt";
   readonly state: "idle" | "slow" | "silent";
@@ -20,7 +20,7 @@ export type HoldResult = { readonly reopened: number };
 const ADDRESSES = 20;
 const OPENED_AT_A_TIME = 100;
 const TICKS_PER_SECOND = 1000;
-const SLOW_REQUEST = "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ";
+const SLOW_REQUEST = Buffer.from(`GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ${"x".repeat(1000)}`);
 const REQUEST = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
 
 const [url = "", mqttUrl = "", ...keys] = process.argv.slice(2);
@@ -45,7 +45,8 @@ function login(): Buffer {
 }
 
 serveRuns<Holding, HoldResult>(async (holding) => {
-  const { connections, seconds, state } = holding;
+  const { connections, seconds, state, protocol } = holding;
+  const slow = protocol === "http" ? SLOW_REQUEST : login();
   const sockets: (Socket | undefined)[] = new Array<undefined>(connections).fill(undefined);
   let isHolding = true;
   let reopened = 0;
@@ -67,7 +68,7 @@ serveRuns<Holding, HoldResult>(async (holding) => {
   const timer = setInterval(() => {
     for (let i = tick++ % TICKS_PER_SECOND; i < connections; i += TICKS_PER_SECOND) {
       const socket = sockets[i];
-      if (socket?.writable === true) socket.write(SLOW_REQUEST.charAt(socket.bytesWritten) || "x");
+      if (socket?.writable === true) socket.write(slow.subarray(socket.bytesWritten, socket.bytesWritten + 1));
     }
   }, 1000 / TICKS_PER_SECOND);
   if (state !== "slow") clearInterval(timer);
