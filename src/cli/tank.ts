@@ -201,7 +201,7 @@ export const fleet = listCommand({
   summary: "list tanks by when they run low, with their latest reading",
   help: `List tanks by when they run low: low ones first, those without a forecast later, those without a reading last. DAYS LEFT is in how
 many days a tank is at its threshold: eight in ten are within the range. MARGIN is the fill above the threshold in percentage
-points, negative below it. ROOM is what fits into the tank. AGE is the age of the latest reading.`,
+points, negative below it. LEFT is what is in the tank, ROOM what fits into it. AGE is the age of the latest reading.`,
   example: "fleet --state low --limit 20",
   query: [
     { flag: "state", path: "state", value: "STATE", help: "low: at or below the threshold; ok; unknown: no reading" },
@@ -218,10 +218,11 @@ points, negative below it. ROOM is what fits into the tank. AGE is the age of th
     { title: "DAYS LEFT", cell: daysText, alignRight: true },
     { title: "MARGIN", cell: ({ margin }) => decimal(margin), alignRight: true },
     { title: "FILL", cell: ({ latest }) => percent(fieldsOf(latest)["fill_percentage"]), alignRight: true },
-    { title: "ROOM", cell: ({ room }) => roomText(room), alignRight: true },
+    { title: "LEFT", cell: ({ remaining }) => volumeText(remaining), alignRight: true },
+    { title: "ROOM", cell: ({ room }) => volumeText(room), alignRight: true },
     { title: "AGE", cell: ({ age_seconds, silent }) => ageText(age_seconds, silent), alignRight: true },
     { title: "NAME", cell: (entry) => String(tankIn(entry)["name"]), maxWidth: 40 },
-    { title: "CITY", cell: (entry) => cityOf(tankIn(entry)), maxWidth: 24 },
+    { title: "ADDRESS", cell: (entry) => addressOf(tankIn(entry)), maxWidth: 40 },
     { title: "CUSTOMER", cell: ({ customer }) => textOrNull(fieldsOf(customer)["name"]), maxWidth: 30 },
     { title: "PHONE", cell: ({ customer }) => textOrNull(fieldsOf(customer)["phone"]), maxWidth: 20 },
     { title: "TANK", cell: (entry) => String(tankIn(entry)["id"]) },
@@ -229,6 +230,13 @@ points, negative below it. ROOM is what fits into the tank. AGE is the age of th
 });
 
 const fieldsOf = (value: unknown): Item => (isObject(value) ? value : {});
+
+/** `Lange Straße 12b, Freiburg` */
+function addressOf(tank: Item): string {
+  const { street, street_number } = fieldsOf(tank["location"]);
+  const line = [street, street_number].filter((part) => typeof part === "string").join(" ");
+  return [line, cityOf(tank) ?? ""].filter((part) => part !== "").join(", ");
+}
 
 /** `3–9 d`, or why there is no forecast. */
 function daysText({ days_left, forecast }: Item): string | null {
@@ -275,8 +283,8 @@ const tankIn = ({ tank }: Item): Item => (isObject(tank) ? tank : {});
 
 const decimal = (value: unknown): string | null => (typeof value === "number" ? value.toFixed(1) : null);
 
-const roomText = (room: unknown): string | null =>
-  isObject(room) ? `${Math.floor(Number(room["volume"]))} ${room["unit"]}` : null;
+const volumeText = (value: unknown): string | null =>
+  isObject(value) ? `${Math.floor(Number(value["volume"]))} ${value["unit"]}` : null;
 
 function percent(value: unknown): string | null {
   const number = decimal(value);

@@ -187,10 +187,13 @@ suite("on the database", async () => {
     ...{ object: "telemetry", tank_id, created_at: FIVE_MINUTES_AGO, fill_percentage },
   });
   const FLEET = [
-    ...[customer("ada"), customer("bob"), tank("silent", "bob"), tank("unheard", "bob")],
+    ...[customer("ada"), customer("bob", { phone: "+49 30 5550" }), tank("silent", "bob"), tank("unheard", "bob")],
     tank("fine", "ada", { location: { city: "Wien" } }),
     tank("low", "ada", { location: { city: "Graz" }, name: "株式会社 tank" }),
-    tank("lowest", "bob", { location: { city: "Graz" }, min_fill_alert_percentage: 50 }),
+    tank("lowest", "bob", {
+      location: { street: "Lange Gasse", street_number: "12b", city: "Graz" },
+      min_fill_alert_percentage: 50,
+    }),
     ...[latest("fine", 80), latest("low", 20), latest("lowest", 12.25), reading("silent", 0, 55)],
   ];
   const cli = await cliOnDatabase({ after }, FLEET);
@@ -225,24 +228,25 @@ suite("on the database", async () => {
     const [titles = "", first = ""] = (await cli.output("fleet", "--csv", "--limit", "1")).trimEnd().split("\n");
     const [names, values] = [titles.split(","), first.split(",")];
     const cell = (name: string): string | undefined => values[names.indexOf(name)];
-    assert.deepEqual(["tank_id", "state", "days_left_p50", "fill_percentage", "unit", "city"].map(cell), [
-      "lowest",
-      "low",
-      "0",
-      "12.25",
-      "liters",
-      "Graz",
-    ]);
+    const expected = {
+      ...{ tank_id: "lowest", state: "low", silent: "false", days_left_p50: "0", fill_percentage: "12.25", unit: "liters" },
+      ...{ remaining: "330.75", room: "2369.25", street: "Lange Gasse", street_number: "12b", city: "Graz" },
+      // With an apostrophe, so that a spreadsheet does not take it for a formula.
+      ...{ customer_id: "bob", customer: "Customer bob", phone: "'+49 30 5550" },
+    };
+    assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, cell(name)])), expected);
     assert.equal(names.length, values.length);
   });
 
   test("fleet as a table has aligned columns, also with wide characters", async () => {
     const [titles = "", ...rows] = (await cli.output("fleet")).trimEnd().split("\n");
-    assert.match(titles, /^DAYS LEFT +MARGIN +FILL +ROOM +AGE +NAME +CITY +CUSTOMER +PHONE +TANK$/);
-    assert.match(rows[0] ?? "", /^ +0 d +-37\.8 +12\.3 % +2369 liters +\d+ min +Tank lowest +Graz +\S.* +- +lowest$/);
-    assert.match(rows[4] ?? "", /^ +- +- +- +- +- +Tank unheard +- +\S.* +- +unheard$/);
-    const column = titles.indexOf("CITY");
-    assert.equal(rows[0]?.indexOf("Graz"), column);
+    assert.match(titles, /^DAYS LEFT +MARGIN +FILL +LEFT +ROOM +AGE +NAME +ADDRESS +CUSTOMER +PHONE +TANK$/);
+    assert.match(rows[0] ?? "", /^ +0 d +-37\.8 +12\.3 % +330 liters +2369 liters +\d+ min +Tank lowest +/);
+    assert.match(rows[0] ?? "", /Tank lowest +Lange Gasse 12b, Graz +Customer bob +\+49 30 5550 +lowest$/);
+    assert.match(rows[2] ?? "", / \d+ d silent +Tank silent +- +Customer bob /);
+    assert.match(rows[4] ?? "", /^ +- +- +- +- +- +- +Tank unheard +- +Customer bob +\S.* +unheard$/);
+    const column = titles.indexOf("ADDRESS");
+    assert.equal(rows[0]?.indexOf("Lange Gasse"), column);
     // Four of the characters before it take two columns each.
     assert.equal(rows[1]?.indexOf("Graz"), column - 4);
   });
