@@ -301,13 +301,21 @@ describe("the map", () => {
     );
   });
 
-  it("is not sent again while it is the same", async () => {
-    const { headers } = await call("/insight/v1/map", keys.operator);
-    const same = await request(service, "/insight/v1/map", {
-      key: keys.operator,
-      headers: { "if-none-match": String(headers["etag"]) },
-    });
-    assert.equal(same.status, 304);
+  it("has no parameters", async () => {
     expectError(await call("/insight/v1/map?zoom=1", keys.operator), 400, "parameter_unknown", "zoom");
   });
+});
+
+describe("what a screen polls", () => {
+  const PATHS = ["forecast", "refills", "series?from=2026-11-01T00:00:00Z"].map((path) => `/insight/v1/tanks/worst/${path}`);
+  const OTHERS = ["map", "alerts?state=open", "alerts/counts", "events?after=0"].map((path) => `/insight/v1/${path}`);
+  for (const path of [...PATHS, ...OTHERS]) {
+    it(`is not sent again while it is the same: ${path}`, async () => {
+      const { status, headers } = await call(path, keys.operator);
+      assert.deepEqual([status, headers["cache-control"]], [200, "private, no-cache"]);
+      forward(1000);
+      const known = { "if-none-match": String(headers["etag"]) };
+      assert.equal((await request(service, path, { key: keys.operator, headers: known })).status, 304);
+    });
+  }
 });

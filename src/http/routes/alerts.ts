@@ -81,6 +81,7 @@ export const routes: readonly Route[] = [
     path: "/insight/v1/alerts",
     operation: "listAlerts",
     isLongRead: true,
+    isRevalidated: true,
     summary: "List alerts",
     description: "Alerts of tanks by the time they were opened, newest first.",
     tag: "Insight",
@@ -134,6 +135,7 @@ export const routes: readonly Route[] = [
   route({
     path: "/insight/v1/events",
     operation: "listEvents",
+    isRevalidated: true,
     summary: "Follow events",
     description:
       "What happened to alerts after a sequence number, oldest first, for 30 days. Request it again with `next_after`, at once while `has_more` is true: every event is there once, in order.",
