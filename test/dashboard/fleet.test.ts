@@ -222,3 +222,29 @@ test("an empty fleet says how to add tanks to those who may, and has nothing to 
   await own?.page.getByRole("link", { name: "Add customers" }).click();
   await own?.page.getByRole("button", { name: "Add customer" }).waitFor();
 });
+
+test("printed on paper, the fleet is a table with room and use, and without counters and selection", async (t) => {
+  const a4 = { width: 718, height: 1047 };
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/", { viewport: a4 });
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.locator(ROWS).first().waitFor();
+  await page.emulateMedia({ media: "print" });
+  const shown = async (selector: string) => [selector, await page.locator(selector).first().isVisible()];
+  for (const selector of [".counters", ".fleet-select input", ".toolbar", ".side", ".pager-buttons"]) {
+    assert.deepEqual(await shown(selector), [selector, false]);
+  }
+  const headings = (await page.locator(".fleet th:visible").allInnerTexts()).map((text) => text.trim());
+  assert.deepEqual(headings.slice(0, 7), ["Tank", "Customer", "Place", "Level", "Days left", "Use per day", "Room"]);
+  const row = page.locator(ROWS).first();
+  const places = await row.locator("td:visible").evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().x));
+  assert.equal(places.length, headings.length);
+  const customer = row.locator(".fleet-customer .cut");
+  assert.ok(await customer.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth), "names are not cut");
+  assert.deepEqual(
+    places,
+    places.toSorted((a, b) => a - b),
+    "one beside the other",
+  );
+  assert.equal(await overflow(page), 0);
+});
