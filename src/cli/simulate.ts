@@ -144,8 +144,8 @@ async function verifyReadings(tally: Tally, fleet: Fleet, reader: HttpClient): P
 }
 
 function isSuccess({ rejected, undelivered }: Summary, verification: VerificationResult | undefined): boolean {
-  const { missing, different, strange } = verification ?? { missing: 0, different: 0, strange: 0 };
-  return rejected + undelivered + missing + different + strange === 0;
+  const { missing, different, unexpected } = verification ?? { missing: 0, different: 0, unexpected: 0 };
+  return rejected + undelivered + missing + different + unexpected === 0;
 }
 
 /** A broker acknowledges messages, and reports nothing else. */
@@ -165,9 +165,9 @@ function printSummary(summary: Partial<Summary>, verification: VerificationResul
   if ((summary.pending ?? 0) > 0)
     say("Pending readings are stored once their device has a tank and, if it needs one, a profile.");
   if (verification === undefined) return;
-  const { tanks, readings, missing, different, strange, faults } = verification;
-  print(`verified: ${readings} readings of ${tanks} tanks, ${missing} missing, ${different} different, ${strange} unexpected`);
-  for (const error of faults) say(error);
+  const { tanks, readings, missing, different, unexpected, differences } = verification;
+  print(`verified: ${readings} readings of ${tanks} tanks, ${missing} missing, ${different} different, ${unexpected} unexpected`);
+  for (const difference of differences) say(difference);
 }
 
 const MAX_TANKS = 1_000_000;

@@ -98,13 +98,13 @@ export type VerificationResult = {
   /** Stored with another fill. */
   readonly different: number;
   /** Stored, but never measured; or stored twice. */
-  readonly strange: number;
+  readonly unexpected: number;
   /** Descriptions of the first ones. */
-  readonly faults: readonly string[];
+  readonly differences: readonly string[];
 };
 
 type StoredReading = { readonly at: Instant; readonly fill: number };
-type Difference = "missing" | "different" | "strange";
+type DifferenceKind = "missing" | "different" | "unexpected";
 
 /** Compares the log with the telemetry of the service. */
 export async function verify(
@@ -113,19 +113,19 @@ export async function verify(
   send: HttpClient,
   onProgress: (tanks: number) => void,
 ): Promise<VerificationResult> {
-  const counts = { tanks: 0, readings: 0, missing: 0, different: 0, strange: 0 };
-  const faults: string[] = [];
+  const counts = { tanks: 0, readings: 0, missing: 0, different: 0, unexpected: 0 };
+  const differences: string[] = [];
   await forEachConcurrently(tally.byDevice(), async ([device, entries]) => {
     const { tankId } = fleet.device(device);
     const stored = await fetchTelemetry(send, tankId, entries);
     counts.readings += stored.length;
-    for (const [kind, at, text] of differences(entries, stored)) {
+    for (const [kind, at, text] of findDifferences(entries, stored)) {
       counts[kind]++;
-      if (faults.length < MAX_REPORTED) faults.push(`${tankId} at ${formatInstant(at)}: ${text}`);
+      if (differences.length < MAX_REPORTED) differences.push(`${tankId} at ${formatInstant(at)}: ${text}`);
     }
     onProgress(++counts.tanks);
   });
-  return { ...counts, faults };
+  return { ...counts, differences };
 }
 
 /** The tank's readings during the simulation, oldest first. A tank that does not exist has none. */
@@ -146,12 +146,12 @@ async function fetchTelemetry(send: HttpClient, tankId: string, entries: readonl
   }
 }
 
-function differences(entries: readonly LogEntry[], stored: readonly StoredReading[]): [Difference, Instant, string][] {
+function findDifferences(entries: readonly LogEntry[], stored: readonly StoredReading[]): [DifferenceKind, Instant, string][] {
   const measured = new Map(entries.map((entry) => [entry.at, entry]));
-  const found: [Difference, Instant, string][] = [];
+  const found: [DifferenceKind, Instant, string][] = [];
   for (const { at, fill } of stored) {
     const entry = measured.get(at);
-    if (entry === undefined) found.push(["strange", at, `${fill} is stored but was never measured`]);
+    if (entry === undefined) found.push(["unexpected", at, `${fill} is stored but was never measured`]);
     else if (Math.abs(entry.fill - fill) > TOLERANCE) found.push(["different", at, `${fill} is stored instead of ${entry.fill}`]);
     measured.delete(at);
   }

@@ -101,6 +101,6 @@ suite("a service with a prepared demo", async () => {
     const { summary, tally } = await runSimulation({ fleet, transport, count: 200, rate: 1000 });
     assert.deepEqual([summary.stored, summary.rejected, summary.pending, summary.replaced], [200, 0, 0, 0], `${summary.reasons}`);
     const found = await verify(tally, fleet, httpClient(service.url, await service.key()), () => {});
-    assert.deepEqual([found.readings, found.faults], [200, []]);
+    assert.deepEqual([found.readings, found.differences], [200, []]);
   });
 });

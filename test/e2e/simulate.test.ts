@@ -36,7 +36,7 @@ suite("simulate", () => {
     const { measured = 0, stored, duplicate = 0, sent, rejected, undelivered, verification } = summaryOf(stdout);
     assert.ok(measured > 25 && measured <= 200, `${measured} readings in a second`);
     assert.deepEqual([stored, rejected, undelivered, sent], [measured, 0, 0, measured + duplicate]);
-    assert.deepEqual(verification, { tanks: 14, readings: measured, missing: 0, different: 0, strange: 0, faults: [] });
+    assert.deepEqual(verification, { tanks: 14, readings: measured, missing: 0, different: 0, unexpected: 0, differences: [] });
     assert.equal((await list(service, "/v1/tanks", manage)).total_items, 14);
     assert.match(stderr, /14 devices send 100 readings per second over HTTP/);
     assert.ok(!stdout.includes(manage) && !stderr.includes(manage) && !stderr.includes(ingest));

@@ -105,10 +105,10 @@ test("each difference between what was measured and what is stored is found", as
   const fleet = seededFleet("verify", 3, ["own", "dragino", "elsys"]);
   await provision(fleet, manager, () => {});
   const { tally } = await runSimulation({ fleet, transport: httpTransport(manager), count: 120, rate: 1000 });
-  const expectDifferences = async (missing: number, different: number, strange: number, message = /^/) => {
-    const { faults, ...counts } = await verify(tally, fleet, manager, () => {});
-    assert.deepEqual([counts.missing, counts.different, counts.strange], [missing, different, strange]);
-    assert.match(faults[0] ?? "", message);
+  const expectDifferences = async (missing: number, different: number, unexpected: number, message = /^/) => {
+    const { differences, ...counts } = await verify(tally, fleet, manager, () => {});
+    assert.deepEqual([counts.missing, counts.different, counts.unexpected], [missing, different, unexpected]);
+    assert.match(differences[0] ?? "", message);
   };
   await expectDifferences(0, 0, 0);
   const entries = tally.byDevice().get(0) ?? [];

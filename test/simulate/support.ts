@@ -56,6 +56,6 @@ export const verified = (readings: number, tanks: number): VerificationResult =>
   readings,
   missing: 0,
   different: 0,
-  strange: 0,
-  faults: [],
+  unexpected: 0,
+  differences: [],
 });
