@@ -1761,7 +1761,7 @@ export type RemovedUser = {
 };
 
 /** A link that signs a user in, once */
-export type UserLink = {
+export type SignInLink = {
   /** Always `sign_in_link` */
   readonly object: "sign_in_link";
   /** Identifier of the user */
@@ -1897,9 +1897,9 @@ export type SignInToken = {
 };
 
 /** A link that was not used yet */
-export type SignInLink = {
-  /** Always `sign_in_link` */
-  readonly object: "sign_in_link";
+export type SignInDetails = {
+  /** Always `sign_in_details` */
+  readonly object: "sign_in_details";
   /** The address that it was sent to */
   readonly email: string;
   /** Whether this browser has asked for it: it need not ask for a click */
@@ -2518,7 +2518,7 @@ export type Client = {
       /** Remove a user. Ends the user's sessions within a second. The last admin cannot be removed. Signed in: `admin`. Required role: `manage`. */
       readonly delete: (id: string, options?: RemoveUserOptions) => Promise<RemovedUser>;
       /** Create a link for a user. A link that signs the user in, for use without mail. Valid for 10 minutes, and once. Signed in: `admin`. Required role: `manage`. */
-      readonly link: (id: string, options?: RequestOptions) => Promise<UserLink>;
+      readonly link: (id: string, options?: RequestOptions) => Promise<SignInLink>;
       /** List the sessions of a user. Where the user is signed in, newest first. Signed in: `admin`. Required role: `manage`. */
       readonly sessions: (id: string, options?: ListUserSessionsOptions) => List<Session, SessionList>;
     };
@@ -2536,7 +2536,7 @@ export type Client = {
       /** Request a link and a code. Sends mail with a link and a code to the address, if a user or customer has it. The response does not depend on that. At most 10 mails an hour to one address, and 20 requests an hour from one client address. No key is required. */
       readonly create: (body: SignInRequest, options?: RequestOptions) => Promise<SignInRequested>;
       /** Inspect a link. Which accounts a link opens. The link can still be used. No key is required. */
-      readonly inspect: (body: SignInToken, options?: RequestOptions) => Promise<SignInLink>;
+      readonly inspect: (body: SignInToken, options?: RequestOptions) => Promise<SignInDetails>;
     };
     readonly session: {
       /** Sign in. With the token of a link, or with the address and the code in the browser that asked for it. Sets the cookie of a new session. Where several accounts have the address and none is chosen, the response lists them, and the link or code can still be used. No key is required. */

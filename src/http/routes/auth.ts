@@ -64,9 +64,9 @@ export const schemas = {
     { description: "The same for known and unknown addresses" },
   ),
   SignInToken,
-  SignInLink: object(
+  SignInDetails: object(
     {
-      object: literal("sign_in_link", { description: "Always `sign_in_link`" }),
+      object: literal("sign_in_details", { description: "Always `sign_in_details`" }),
       email: text({ description: "The address that it was sent to", examples: ["dispatch@example.com"] }),
       same_browser: boolean({
         description: "Whether this browser has asked for it: it need not ask for a click",
@@ -119,13 +119,13 @@ export const routes: readonly Route[] = [
     summary: "Inspect a link",
     description: "Which accounts a link opens. The link can still be used.",
     body: jsonBody(ref("SignInToken"), "The token of the link", { token: "tm_4kB9vQ2mZt8xR1nLw7Hc5JyD3fG6sA0uQ9aZ" }),
-    response: { schema: ref("SignInLink"), description: "What the link opens" },
+    response: { schema: ref("SignInDetails"), description: "What the link opens" },
     errors: ["origin_not_allowed", "sign_in_invalid", "keys_throttled", "store_unavailable"],
     async handle({ services, body, client }) {
       const { token } = valid(SignInToken, body);
       const { signIn, accounts, isSameBrowser } = await services.signIn.inspect(token, client());
       return {
-        ...{ object: "sign_in_link", email: signIn.email, same_browser: isSameBrowser, accounts: accounts.map(accountObject) },
+        ...{ object: "sign_in_details", email: signIn.email, same_browser: isSameBrowser, accounts: accounts.map(accountObject) },
         expires_at: formatInstant(signIn.expires_at),
       };
     },

@@ -29,7 +29,7 @@ export const schemas = {
     },
     { description: "A user that was removed" },
   ),
-  UserLink: object(
+  SignInLink: object(
     {
       object: literal("sign_in_link", { description: "Always `sign_in_link`" }),
       user_id: UserObject.properties.id,
@@ -105,10 +105,10 @@ export const routes: readonly Route[] = [
   }),
   manageRoute("POST", `${PATH}/:id/link`, {
     ...admin,
-    operation: "createUserLink",
+    operation: "createSignInLink",
     summary: "Create a link for a user",
     description: "A link that signs the user in, for use without mail. Valid for 10 minutes, and once.",
-    response: { schema: ref("UserLink"), description: "The link" },
+    response: { schema: ref("SignInLink"), description: "The link" },
     errors: ["user_unknown"],
     async handle({ services, id, key }) {
       return new RouteResponse(200, await services.management.createSignInLink(id, key.id));
