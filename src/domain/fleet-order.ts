@@ -62,7 +62,7 @@ export const SORT_COLUMNS = { urgency: "urgency", margin: "margin", silent: "at"
 export type FleetOrderState = { readonly asOf: Instant; readonly holder: string; readonly at: Instant };
 
 /** A forecast is computed again after a day, also without a new reading: its range widens. */
-export const FORECAST_MS = 24 * 3_600_000;
+export const FORECAST_MAX_AGE_MS = 24 * 3_600_000;
 
 /** The next tanks by id: how many were looked at, the last of them, and those whose sort keys or forecasts are outdated. */
 export type FleetScan = { readonly scanned: number; readonly last: string; readonly moved: readonly string[] };

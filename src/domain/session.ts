@@ -29,7 +29,7 @@ export const hasSessionRole = (role: SessionRole, required: SessionRole): boolea
   SESSION_ROLES.indexOf(role) >= SESSION_ROLES.indexOf(required);
 
 /** Sessions end after this, however much they are used. */
-export const SESSION_MS = 30 * 24 * 3_600_000;
+export const SESSION_LIFETIME_MS = 30 * 24 * 3_600_000;
 /** Of one account. The oldest ends with the start of one more. */
 export const MAX_SESSIONS = 100;
 export const USER_AGENT_MAX_LENGTH = 256;

@@ -27,13 +27,14 @@ export type SignIn = {
   readonly expires_at: Instant;
 };
 
-export const SIGN_IN_MS = 10 * 60_000;
+/** Of a link and its code. */
+export const SIGN_IN_LINK_LIFETIME_MS = 10 * 60_000;
 /** A code is void after this many wrong ones. */
 export const MAX_TRIES = 5;
 /** To one address, in an hour. */
 export const MAX_SIGN_IN_MAILS = 10;
 /** For that long it is known how many mails were sent. */
-export const SIGN_IN_KEPT_MS = 3_600_000;
+export const SIGN_IN_RETENTION_MS = 3_600_000;
 /** With one address, of each kind. */
 export const MAX_ACCOUNTS = 100;
 /** Spellings of one address, in upper and lower case, that get a mail each. */

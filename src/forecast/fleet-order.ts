@@ -1,7 +1,7 @@
 // Brings the order of the fleet up to date with the latest readings.
 
 import { setImmediate } from "node:timers/promises";
-import { type FleetOrderReads, type FleetOrderWrites, FORECAST_MS } from "../domain/fleet-order.ts";
+import { type FleetOrderReads, type FleetOrderWrites, FORECAST_MAX_AGE_MS } from "../domain/fleet-order.ts";
 import type { Instant } from "../domain/instant.ts";
 
 /** Tanks in one write: readings wait for no more of them. */
@@ -17,7 +17,7 @@ export async function updateFleetOrder(
 ): Promise<FleetOrderUpdate> {
   let [after, scanned, moved] = ["", 0, 0];
   for (;;) {
-    const scan = await store.scanFleet(after, now - FORECAST_MS);
+    const scan = await store.scanFleet(after, now - FORECAST_MAX_AGE_MS);
     if (scan.scanned === 0) return { isComplete: true, scanned, moved };
     for (let from = 0; from < scan.moved.length; from += TANKS_PER_WRITE) {
       if (isStopping()) return { isComplete: false, scanned, moved };

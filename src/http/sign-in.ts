@@ -11,8 +11,16 @@ import { hashSecret, isWellFormedSecret, newSecret } from "../domain/key.ts";
 import type { Observe } from "../domain/log-events.ts";
 import type { Mail } from "../domain/mail/mail.ts";
 import { signInMail } from "../domain/mail/service-mail.ts";
-import { type Account, SESSION_MS, USER_AGENT_MAX_LENGTH } from "../domain/session.ts";
-import { accountsFor, hashCode, MAX_SPELLINGS, newCode, SIGN_IN_MS, type SignIn, signInUrl } from "../domain/sign-in.ts";
+import { type Account, SESSION_LIFETIME_MS, USER_AGENT_MAX_LENGTH } from "../domain/session.ts";
+import {
+  accountsFor,
+  hashCode,
+  MAX_SPELLINGS,
+  newCode,
+  SIGN_IN_LINK_LIFETIME_MS,
+  type SignIn,
+  signInUrl,
+} from "../domain/sign-in.ts";
 import type { Cookies } from "./cookies.ts";
 import { exceedsSignInLimit, exceedsWrongKeyLimit, type Limits } from "./limits.ts";
 import type { ManagementService } from "./management.ts";
@@ -76,7 +84,7 @@ export class SignInService {
     const browser = isWellFormedSecret(known) ? known : newSecret();
     const sending = this.#send(email, browser, publicUrl).finally(() => this.#pending.delete(sending));
     this.#pending.add(sending);
-    return cookies.setting("browser", browser, SIGN_IN_MS / 1000);
+    return cookies.setting("browser", browser, SIGN_IN_LINK_LIFETIME_MS / 1000);
   }
 
   async #send(email: string, browser: string, publicUrl: string): Promise<void> {
@@ -150,7 +158,7 @@ export class SignInService {
     if (object["object"] === "refused") return this.#refuse(address);
     if (object["object"] !== "session") return { object, setCookie: undefined };
     if (typeof object["customer_id"] === "string") noteSeen(object["customer_id"]);
-    return { object, setCookie: cookies.setting("session", secret, SESSION_MS / 1000) };
+    return { object, setCookie: cookies.setting("session", secret, SESSION_LIFETIME_MS / 1000) };
   }
 
   async #refuse(address: string): Promise<never> {

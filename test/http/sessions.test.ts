@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { newSecret } from "../../src/domain/key.ts";
-import { SESSION_MS, SESSION_ROLES, type SessionRole } from "../../src/domain/session.ts";
+import { SESSION_LIFETIME_MS, SESSION_ROLES, type SessionRole } from "../../src/domain/session.ts";
 import { ManagementService } from "../../src/http/management.ts";
 import { methodOf, type Route } from "../../src/http/route.ts";
 import { ROUTES } from "../../src/http/routes.ts";
@@ -216,7 +216,7 @@ describe("the cookie", () => {
   };
 
   it("is for this host alone, over https, and not for scripts; on loopback it has no prefix", async (t) => {
-    const attributes = `; Path=/; Max-Age=${SESSION_MS / 1000}; HttpOnly; SameSite=Lax`;
+    const attributes = `; Path=/; Max-Age=${SESSION_LIFETIME_MS / 1000}; HttpOnly; SameSite=Lax`;
     assert.match(await signIn(live, {}), new RegExp(`^${COOKIE}=tm_\\w{36}${attributes}$`));
     for (const host of ["localhost:8080", "tanks.localhost", "[::1]:80"]) {
       assert.match(await signIn(live, { host }), new RegExp(`^${COOKIE}=tm_\\w{36}${attributes}$`), host);
@@ -315,7 +315,7 @@ describe("a session ends", () => {
 
   it("after 30 days, to the millisecond", async () => {
     const browser = await signedInAs(fleet, "viewer", { email: "thirty@operator.example", clock });
-    forward(SESSION_MS - 1);
+    forward(SESSION_LIFETIME_MS - 1);
     expectStatus(await browser.send("GET", "/auth/v1/session"), 200);
     forward(1);
     expectStatus(await browser.send("GET", "/auth/v1/session"), 401, "session_ended");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { after, describe, it } from "node:test";
 import { newSecret } from "../../src/domain/key.ts";
-import { SIGN_IN_MS } from "../../src/domain/sign-in.ts";
+import { SIGN_IN_LINK_LIFETIME_MS } from "../../src/domain/sign-in.ts";
 import { Browser, createUser, linkFor, tokenIn } from "../support/browser.ts";
 import { manualClock } from "../support/clock.ts";
 import { startMailServer } from "../support/mail-server.ts";
@@ -134,7 +134,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
       await createUser(service, "viewer", email, clock);
       const browser = new Browser(service);
       const { token, code } = await requested(browser, email);
-      forward(SIGN_IN_MS - 1);
+      forward(SIGN_IN_LINK_LIFETIME_MS - 1);
       expectStatus(await browser.send("POST", "/auth/v1/sign-in/inspect", { token }), 200);
       forward(1);
       for (const proof of [{ token }, { email, code }]) {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { MAX_SESSIONS, SESSION_MS } from "../../src/domain/session.ts";
+import { MAX_SESSIONS, SESSION_LIFETIME_MS } from "../../src/domain/session.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { restoreStore } from "../../src/store/open.ts";
 import { createUser, startSession } from "../support/browser.ts";
@@ -76,7 +76,7 @@ for (const engine of [sqliteEngine, postgresEngine]) {
         open.map((session) => session.id),
         started.slice(2).reverse(),
       );
-      forward(SESSION_MS);
+      forward(SESSION_LIFETIME_MS);
       await startSession(store, clock, "admin@operator.example");
       assert.equal((await sql("SELECT id FROM session")).length, 1);
     });

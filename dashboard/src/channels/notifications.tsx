@@ -13,8 +13,8 @@ import { useLive } from "../live.ts";
 import { href, query, tankPath, withQuery } from "../location.ts";
 
 const SIZE = 25;
-/** Notifications are removed then. */
-const KEPT_MS = 30 * 86_400_000;
+/** After this the service removes them. */
+const NOTIFICATION_RETENTION_MS = 30 * 86_400_000;
 const STATES = [
   ["failed", "Failed"],
   ["pending", "To be sent"],
@@ -30,7 +30,7 @@ export function Notifications() {
     api.manage.notifications.list({ ...request, signal }),
   );
   const recover = async (id: string) => {
-    const since = new Date(Date.now() - KEPT_MS).toISOString();
+    const since = new Date(Date.now() - NOTIFICATION_RETENTION_MS).toISOString();
     const { recovered } = await api.manage.channels.recover(id, { since });
     notify({ text: `${counted(recovered, "notification")} sent again` });
     await live.refresh();

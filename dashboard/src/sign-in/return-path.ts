@@ -2,7 +2,7 @@
 
 const NAME = "return-to";
 /** As long as a link is valid. */
-const KEPT_MS = 10 * 60_000;
+const RETURN_PATH_LIFETIME_MS = 10 * 60_000;
 
 /** A path of this service, and nothing else. */
 const checked = (path: string | null): string | undefined => (path !== null && /^\/(?![/\\])/.test(path) ? path : undefined);
@@ -16,6 +16,6 @@ export function keepReturn(path: string | null): void {
 export function takeReturn(given: string | null): string {
   const kept = JSON.parse(localStorage.getItem(NAME) ?? "{}") as { to?: string; at?: number };
   localStorage.removeItem(NAME);
-  const isFresh = Date.now() - (kept.at ?? 0) < KEPT_MS;
+  const isFresh = Date.now() - (kept.at ?? 0) < RETURN_PATH_LIFETIME_MS;
   return checked(given) ?? (isFresh ? checked(kept.to ?? null) : undefined) ?? "/";
 }

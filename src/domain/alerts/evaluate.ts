@@ -37,8 +37,8 @@ export const DEFAULT_ALERT_SETTINGS: AlertSettings = {
 };
 
 /** What is older is not news: alerts change, but nobody is notified. A forecast is news for longer, since some tanks send once a week. */
-const NEWS_MS = 24 * HOUR;
-const FORECAST_NEWS_MS = 8 * 24 * HOUR;
+const NOTIFY_MAX_AGE_MS = 24 * HOUR;
+const FORECAST_NOTIFY_MAX_AGE_MS = 8 * 24 * HOUR;
 /** A tank is not silent before this many of its usual intervals have passed. */
 const SILENT_INTERVALS = 3;
 
@@ -99,7 +99,7 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   const opened: OpenedCondition[] = [];
   const cleared: ClearedCondition[] = [];
   const fill = latest.fill_percentage;
-  const isRecent = now - latest.created_at <= NEWS_MS;
+  const isRecent = now - latest.created_at <= NOTIFY_MAX_AGE_MS;
   const wasLow = (activeConditions & CONDITION_BITS.low) !== 0;
   const hasRecovered = isRecovered(fill, threshold, settings.margin);
   if (!wasLow) {
@@ -108,7 +108,7 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   const isLow = fill <= threshold || (wasLow && !hasRecovered);
   for (const kind of FORECAST_KINDS) {
     const change = forecastConditionChange(kind, condition, latest, isLow, settings);
-    const isNews = now - latest.created_at <= FORECAST_NEWS_MS;
+    const isNews = now - latest.created_at <= FORECAST_NOTIFY_MAX_AGE_MS;
     if ((activeConditions & CONDITION_BITS[kind]) === 0) {
       if (change === "active" && !isPaused) opened.push({ kind, isNews });
     } else if (change === "cleared") cleared.push({ kind, isNews });
@@ -118,7 +118,7 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   const silentAt = Math.max(latest.created_at, by.mode === "sweep" ? by.silenceFrom : latest.created_at) + limit;
   if ((activeConditions & CONDITION_BITS.silent) === 0) {
     if (by.mode === "sweep" && now >= silentAt && !isPaused) {
-      opened.push({ kind: "silent", isNews: now - silentAt <= NEWS_MS });
+      opened.push({ kind: "silent", isNews: now - silentAt <= NOTIFY_MAX_AGE_MS });
     }
   } else if (by.mode === "change" && now - latest.created_at < limit) cleared.push({ kind: "silent", isNews: true });
   const after = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], activeConditions);

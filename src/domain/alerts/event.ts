@@ -15,7 +15,7 @@ export const EVENT_TYPES = [...CHANNEL_EVENTS, "channel.test"] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** How long the feed keeps events, and how long an ended notification is kept. */
-export const KEPT_MS = 30 * 24 * 3_600_000;
+export const EVENT_RETENTION_MS = 30 * 24 * 3_600_000;
 
 export type AlertEvent = {
   readonly type: AlertEventType;

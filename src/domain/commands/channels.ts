@@ -11,7 +11,7 @@ import {
   QuietHoursObject,
   webhookUrl,
 } from "../alerts/channel.ts";
-import { type EventType, KEPT_MS } from "../alerts/event.ts";
+import { EVENT_RETENTION_MS, type EventType } from "../alerts/event.ts";
 import { errorInWebhookUrl, maskedUrl, type WebhookAllow } from "../alerts/webhook-url.ts";
 import { type AuditedChange, differences } from "../audit.ts";
 import { hasSameFields } from "../changes.ts";
@@ -38,7 +38,7 @@ const MAX_CHANNELS = 1000;
 /** Pending notifications of a deleted channel that end with it; the sender ends the others. */
 const MAX_ENDED = 500;
 /** A delayed webhook is the event of the feed, which must be kept until then. */
-const MAX_DELAY_MS = KEPT_MS / 2;
+const MAX_DELAY_MS = EVENT_RETENTION_MS / 2;
 
 const ofWebhook = { url: webhookUrl, ...CHANNEL_SETTINGS };
 const ofEmail = { to: mailAddress, ...CHANNEL_SETTINGS, quiet_hours: nullable(QuietHoursObject) };

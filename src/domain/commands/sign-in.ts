@@ -11,7 +11,7 @@ import {
   customerAccount,
   MAX_SESSIONS,
   type OpenSession,
-  SESSION_MS,
+  SESSION_LIFETIME_MS,
   type Session,
   sessionObject,
   userAccount,
@@ -22,8 +22,8 @@ import {
   MAX_SIGN_IN_MAILS,
   MAX_SPELLINGS,
   MAX_TRIES,
-  SIGN_IN_KEPT_MS,
-  SIGN_IN_MS,
+  SIGN_IN_LINK_LIFETIME_MS,
+  SIGN_IN_RETENTION_MS,
   type SignIn,
 } from "../sign-in.ts";
 import { type ChangeSet, type Commands, changeSet, commandError, type Planned, type SignInProof } from "./command.ts";
@@ -40,7 +40,7 @@ const plannedMails = (mails: readonly SignInMail[]): ChangeSet["resource"] => ({
  */
 export async function requestSignIn(lookups: Lookups, command: Commands["request_sign_in"], at: Instant): Planned {
   const { email, browser, secrets } = command;
-  if ((await lookups.signInsSince(email, at - SIGN_IN_KEPT_MS)) >= MAX_SIGN_IN_MAILS) return changeSet(plannedMails([]), {});
+  if ((await lookups.signInsSince(email, at - SIGN_IN_RETENTION_MS)) >= MAX_SIGN_IN_MAILS) return changeSet(plannedMails([]), {});
   const byAddress = Map.groupBy(await addressees(lookups, email), (addressee) => addressee.account.email);
   const addresses = byAddress.size === 0 ? [email] : [...byAddress.keys()].slice(0, MAX_SPELLINGS);
   const mails: SignInMail[] = [];
@@ -50,7 +50,7 @@ export async function requestSignIn(lookups: Lookups, command: Commands["request
   }
   const signIns = addresses.flatMap((address, i): SignIn[] => {
     const hashes = secrets[i];
-    const times = { created_at: at, expires_at: at + SIGN_IN_MS };
+    const times = { created_at: at, expires_at: at + SIGN_IN_LINK_LIFETIME_MS };
     return hashes === undefined ? [] : [{ ...hashes, email: address, user_id: null, browser, tries: 0, ...times }];
   });
   return changeSet(plannedMails(mails), { signIns });
@@ -117,7 +117,7 @@ async function sessionStarted(
     id: newId,
     user_id: type === "user" ? id : null,
     customer_id: type === "customer" ? id : null,
-    ...{ created_at: at, expires_at: at + SESSION_MS, user_agent: userAgent },
+    ...{ created_at: at, expires_at: at + SESSION_LIFETIME_MS, user_agent: userAgent },
   };
   const surplus = (await lookups.sessionsOf(account, 0)).slice(MAX_SESSIONS - 1);
   return changeSet(

@@ -6,7 +6,7 @@ import { formatInstant, type Instant, laterThan } from "../instant.ts";
 import type { Lookups } from "../lookups.ts";
 import { userResource } from "../resource.ts";
 import { object, partial, type Static } from "../schema.ts";
-import { lowerCase, SIGN_IN_MS } from "../sign-in.ts";
+import { lowerCase, SIGN_IN_LINK_LIFETIME_MS } from "../sign-in.ts";
 import { type User, UserObject, userObject } from "../user.ts";
 import { errorsInObject } from "../validate.ts";
 import {
@@ -84,7 +84,7 @@ export async function createSignInLink(lookups: Lookups, command: Commands["crea
   const user = existingUser(await lookups.users(), command.id, undefined);
   if (isCommandError(user)) return user;
   const { id: user_id, email } = user;
-  const expires_at = at + SIGN_IN_MS;
+  const expires_at = at + SIGN_IN_LINK_LIFETIME_MS;
   const link = { ...{ hash: command.hash, email, user_id, code: null, browser: null, tries: 0 }, created_at: at, expires_at };
   const audit: AuditedChange = { object: "user", id: user_id, action: "link_created", changes: {} };
   const object = { object: "sign_in_link", user_id, expires_at: formatInstant(expires_at) };

@@ -11,7 +11,7 @@ import {
   type SessionReads,
   userAccount,
 } from "../../domain/session.ts";
-import { type AccountReads, lowerCase, MAX_ACCOUNTS, SIGN_IN_KEPT_MS, type SignIn } from "../../domain/sign-in.ts";
+import { type AccountReads, lowerCase, MAX_ACCOUNTS, SIGN_IN_RETENTION_MS, type SignIn } from "../../domain/sign-in.ts";
 import type { User } from "../../domain/user.ts";
 import { CUSTOMER_COLUMNS, customerOf, customerState, type Row } from "../columns.ts";
 import { type Dialect, prefixed } from "./dialect.ts";
@@ -115,7 +115,7 @@ export function accountTables(prepare: Prepare, dialect: Dialect) {
     },
 
     async putSignIns(signIns: readonly SignIn[], at: Instant): Promise<void> {
-      await prepare("DELETE FROM sign_in WHERE created_at < $1")(at - SIGN_IN_KEPT_MS); // sign_in_by_creation
+      await prepare("DELETE FROM sign_in WHERE created_at < $1")(at - SIGN_IN_RETENTION_MS); // sign_in_by_creation
       for (const signIn of signIns) await prepare(PUT_SIGN_IN)(...SIGN_IN_FIELDS.map((name) => signIn[name]));
     },
 

@@ -1,6 +1,6 @@
 // Keeps the sort keys of the fleet, and its rank indexes. All who change them hold the lock of the lists.
 
-import { type FleetOrderState, FORECAST_MS, sortKeysOf } from "../../domain/fleet-order.ts";
+import { type FleetOrderState, FORECAST_MAX_AGE_MS, sortKeysOf } from "../../domain/fleet-order.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import { LISTS } from "../series/lists.ts";
 import type { FleetTank, ForecastRow } from "./forecast-tables.ts";
@@ -70,7 +70,7 @@ function keptForecast({ threshold, latest, stored }: FleetTank, at: Instant, isO
   const isSame =
     !isOutdated &&
     computedAt !== null &&
-    computedAt > at - FORECAST_MS &&
+    computedAt > at - FORECAST_MAX_AGE_MS &&
     stored?.at === latest.created_at &&
     stored.fill === latest.fill_percentage &&
     stored.margin === sortKeysOf(threshold ?? 0, latest, null).margin;

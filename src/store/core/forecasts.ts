@@ -15,7 +15,7 @@ import type { StoreTransaction, TankWithOwner } from "./transaction.ts";
 
 const DAY = 24 * 3_600_000;
 /** What the first forecast of a tank finds is mostly history: earlier refills are no news. */
-const FIRST_NEWS_MS = 3 * DAY;
+const FIRST_FORECAST_NOTIFY_MAX_AGE_MS = 3 * DAY;
 
 /** All that follows from a forecast happens here, in one transaction. */
 export async function putForecasts(tx: StoreTransaction, computed: readonly ComputedForecast[], at: Instant): Promise<void> {
@@ -66,7 +66,7 @@ async function writeRefills(
   await tx.addRefills(changed.flatMap(({ tankId, refills }) => refills.map((refill) => ({ tankId, ...refill }))));
   const news = changed.flatMap(({ tankId, refills, isFirst }) => {
     const ends = (known.get(tankId) ?? []).map(({ endedAt }) => endedAt);
-    const announcedUntil = Math.max(...ends, isFirst ? at - FIRST_NEWS_MS : EARLIEST);
+    const announcedUntil = Math.max(...ends, isFirst ? at - FIRST_FORECAST_NOTIFY_MAX_AGE_MS : EARLIEST);
     return newRefills(refills, announcedUntil, at).map((refill) => ({ tankId, refill }));
   });
   await reportRefills(tx, news, at);

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { ALERT_KINDS } from "../../domain/alerts/alert.ts";
-import { KEPT_MS } from "../../domain/alerts/event.ts";
+import { EVENT_RETENTION_MS } from "../../domain/alerts/event.ts";
 import { type Attempt, MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
 import {
   type AttemptRecord,
@@ -170,7 +170,7 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
     async removeOldEvents(at: Instant): Promise<number> {
       // From the lowest number on: the feed has no gaps, even if a clock was wrong. Primary key
       const oldest = await prepare("SELECT sequence, at FROM event ORDER BY sequence LIMIT $1")(MAX_ENDED);
-      const kept = oldest.findIndex(([, createdAt]) => Number(createdAt) > at - KEPT_MS);
+      const kept = oldest.findIndex(([, createdAt]) => Number(createdAt) > at - EVENT_RETENTION_MS);
       const removed = kept === -1 ? oldest : oldest.slice(0, kept);
       const last = removed.at(-1);
       if (last !== undefined) await prepare("DELETE FROM event WHERE sequence <= $1")(Number(last[0]));
@@ -181,7 +181,7 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
     async removeEndedNotifications(at: Instant): Promise<number> {
       const ended = await prepare(
         `SELECT id, alert_ids FROM notification WHERE ended_at <= $1 ORDER BY ended_at LIMIT ${MAX_ENDED} ${skipLocked}`, // notification_ended
-      )(at - KEPT_MS);
+      )(at - EVENT_RETENTION_MS);
       const unlink = prepare("DELETE FROM notification_alert WHERE alert_id = $1 AND notification_id = $2");
       const remove = prepare("DELETE FROM notification WHERE id = $1");
       const links = ended.flatMap(([id, alertIds]) =>
