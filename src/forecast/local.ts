@@ -1,4 +1,4 @@
-// For commands that read a database which no service may be running on.
+// For commands that read a database while the service may not be running.
 
 import type { Store } from "../domain/store.ts";
 import { computeForecast } from "./compute.ts";

@@ -67,7 +67,7 @@ async function computeOne(options: ComputingOptions, { tank, latestAt }: Outdate
   }
 }
 
-/** Those of a damaged tank, which is reported, are none. */
+/** Returns no readings for a damaged tank; the store has already reported the damage. */
 async function readingsOf(store: ForecastReads, tankId: string, now: Instant): Promise<readonly ReadingColumns[]> {
   const parts: ReadingColumns[] = [];
   try {

@@ -21,7 +21,7 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Set where the route reads the body itself. */
     body?: BodyRule | undefined;
-    /** The same, without a rule for it. */
+    /** The route reads the body itself and has no BodyRule. */
     readsBody?: boolean;
   }
 }

@@ -2,7 +2,7 @@
 // and ruptures look like that; so does a device that is replaced by one with another offset.
 
 import type { Instant } from "../instant.ts";
-import { at, DAY, HOUR, type Level, variationOf } from "./variation.ts";
+import { DAY, HOUR, itemAt, type Level, variationOf } from "./variation.ts";
 
 export type SuddenLoss = {
   /** The highest reading of the hours before it. */
@@ -31,13 +31,14 @@ export function suddenLosses(cleaned: readonly Level[]): SuddenLoss[] {
   const losses: SuddenLoss[] = [];
   if (cleaned.length === 0) return losses;
   const { noise, usePerDay } = variationOf(cleaned);
-  const knownAt = at(cleaned, 0).at + KNOWN_FOR;
-  /** `pending`: of the time of the present fall, which must not be its own measure. */
+  const knownAt = itemAt(cleaned, 0).at + KNOWN_FOR;
+  // `pending`: the largest fall of the current window. It counts towards `largest` only after the window, so that a fall is not
+  // compared with itself.
   let [largest, pending, pendingUntil] = [0, 0, 0];
   for (let i = 1; i < cleaned.length; i++) {
-    const reading = at(cleaned, i);
+    const reading = itemAt(cleaned, i);
     const top = topBefore(cleaned, i);
-    const since = at(cleaned, top);
+    const since = itemAt(cleaned, top);
     const time = reading.at - since.at;
     if (time > LONGEST_SILENCE || since.at < (losses.at(-1)?.foundAt ?? 0)) continue;
     const fall = since.fill - reading.fill - (usePerDay * Math.max(0, time - FALL_TIME)) / DAY;
@@ -57,32 +58,33 @@ export function suddenLosses(cleaned: readonly Level[]): SuddenLoss[] {
 
 /** The highest reading within the time of a fall before another one, or the one before it. */
 function topBefore(cleaned: readonly Level[], index: number): number {
-  const start = at(cleaned, index).at - FALL_TIME;
+  const start = itemAt(cleaned, index).at - FALL_TIME;
   let top = index - 1;
-  for (let i = index - 2; i >= 0 && at(cleaned, i).at >= start; i--) if (at(cleaned, i).fill >= at(cleaned, top).fill) top = i;
+  for (let i = index - 2; i >= 0 && itemAt(cleaned, i).at >= start; i--)
+    if (itemAt(cleaned, i).fill >= itemAt(cleaned, top).fill) top = i;
   return top;
 }
 
 function lowestBefore(cleaned: readonly Level[], index: number): number {
-  const start = at(cleaned, index).at - TRUE_LEVEL;
-  let lowest = at(cleaned, index).fill;
-  for (let i = index - 1; i >= 0 && at(cleaned, i).at >= start; i--) lowest = Math.min(lowest, at(cleaned, i).fill);
+  const start = itemAt(cleaned, index).at - TRUE_LEVEL;
+  let lowest = itemAt(cleaned, index).fill;
+  for (let i = index - 1; i >= 0 && itemAt(cleaned, i).at >= start; i--) lowest = Math.min(lowest, itemAt(cleaned, i).fill);
   return lowest;
 }
 
 /** How long a reading had been the same: a sensor that was stuck catches up with what was used meanwhile. */
 function stuckFor(cleaned: readonly Level[], index: number): number {
   let first = index;
-  while (first > 0 && at(cleaned, first - 1).fill === at(cleaned, index).fill) first--;
-  return at(cleaned, index).at - at(cleaned, first).at;
+  while (first > 0 && itemAt(cleaned, first - 1).fill === itemAt(cleaned, index).fill) first--;
+  return itemAt(cleaned, index).at - itemAt(cleaned, first).at;
 }
 
 /** When the level had stayed down for long enough. */
 function heldAt(cleaned: readonly Level[], index: number, points: number): Instant | undefined {
-  const { at: start, fill } = at(cleaned, index);
+  const { at: start, fill } = itemAt(cleaned, index);
   const time = fill <= HELD.aboutZero ? HELD.timeAtZero : HELD.time;
   for (let i = index + 1; i < cleaned.length; i++) {
-    const reading = at(cleaned, i);
+    const reading = itemAt(cleaned, i);
     if (reading.fill > fill + points / 2) return undefined;
     if (reading.at - start >= time) return reading.at;
   }

@@ -1,7 +1,7 @@
 // Removes false readings: where a level leaves its course by a jump and returns to it by another. A series is cut into runs at its
 // jumps; a short run between two that continue each other is false.
 
-import { at, DAY, HOUR, type Level, type Variation, variationOf } from "./variation.ts";
+import { DAY, HOUR, itemAt, type Level, type Variation, variationOf } from "./variation.ts";
 
 /** Readings from `start` up to, not including, `end`, without a jump. */
 type Run = { readonly start: number; readonly end: number };
@@ -18,13 +18,14 @@ const BELIEVED_READINGS = 3;
 /** `readings` are in order of time. */
 export function removeOutliers(readings: readonly Level[]): Level[] {
   const variation = variationOf(readings);
-  const step = (before: Run, after: Run): -1 | 0 | 1 => jump(at(readings, before.end - 1), at(readings, after.start), variation);
+  const step = (before: Run, after: Run): -1 | 0 | 1 =>
+    jump(itemAt(readings, before.end - 1), itemAt(readings, after.start), variation);
   let runs = runsOf(readings, variation);
   if (runs.length === 1) return [...readings];
 
   // In this order: a false zero must not look like the end of a refill, nor a single reading like a return.
   runs = without(runs, (before, run, after) => {
-    const isZero = at(readings, run.start).fill <= ABOUT_ZERO && step(before, run) === -1;
+    const isZero = itemAt(readings, run.start).fill <= ABOUT_ZERO && step(before, run) === -1;
     return isZero && duration(readings, run) <= LONGEST_ZERO && step(before, after) !== -1;
   });
   const isDetour = (before: Run, run: Run, after: Run): boolean =>
@@ -52,7 +53,7 @@ function runsOf(readings: readonly Level[], variation: Variation): Run[] {
   const runs: Run[] = [];
   let start = 0;
   for (let i = 1; i < readings.length; i++) {
-    if (jump(at(readings, i - 1), at(readings, i), variation) === 0) continue;
+    if (jump(itemAt(readings, i - 1), itemAt(readings, i), variation) === 0) continue;
     runs.push({ start, end: i });
     start = i;
   }
@@ -71,5 +72,5 @@ function without(runs: readonly Run[], isFalse: (before: Run, run: Run, after: R
 }
 
 function duration(readings: readonly Level[], { start, end }: Run): number {
-  return at(readings, end - 1).at - at(readings, start).at;
+  return itemAt(readings, end - 1).at - itemAt(readings, start).at;
 }

@@ -1,7 +1,7 @@
 // Finds refills: a level that rises by more than it swings, and stays up.
 
 import type { Instant } from "../instant.ts";
-import { at, DAY, HOUR, type Level, quantile, variationOf } from "./variation.ts";
+import { DAY, HOUR, itemAt, type Level, quantile, variationOf } from "./variation.ts";
 
 export type Refill = {
   /** The last reading before the rise. */
@@ -41,12 +41,12 @@ export function findRefills(cleaned: readonly Level[]): Refill[] {
   for (let i = 1; i < cleaned.length; i++) {
     if ((rises[i] ?? 0) < least) continue;
     const low = lowestBefore(cleaned, i, first);
-    const knownFor = at(cleaned, i).at - at(cleaned, 0).at;
+    const knownFor = itemAt(cleaned, i).at - itemAt(cleaned, 0).at;
     const required = least + UNKNOWN.rise * Math.max(0, 1 - knownFor / UNKNOWN.time);
-    if (at(cleaned, i).fill - at(cleaned, low).fill < required) continue;
+    if (itemAt(cleaned, i).fill - itemAt(cleaned, low).fill < required) continue;
     const { top, risen } = topAfter(cleaned, i);
     if (!holds(cleaned, low, top, risen, usePerDay, isUsual(cleaned, low, top, refills))) {
-      if (top !== rejected && at(cleaned, top).fill - at(cleaned, low).fill >= CREDIBLE.rise) rejections++;
+      if (top !== rejected && itemAt(cleaned, top).fill - itemAt(cleaned, low).fill >= CREDIBLE.rise) rejections++;
       rejected = top;
       continue;
     }
@@ -72,12 +72,12 @@ function risesWithin(cleaned: readonly Level[], time: number): Float64Array {
   const lows = new Int32Array(cleaned.length);
   let [head, tail, oldest] = [0, 0, 0];
   for (let i = 0; i < cleaned.length; i++) {
-    const reading = at(cleaned, i);
-    while (oldest + 1 < i && reading.at - at(cleaned, oldest + 1).at >= time) oldest++;
+    const reading = itemAt(cleaned, i);
+    while (oldest + 1 < i && reading.at - itemAt(cleaned, oldest + 1).at >= time) oldest++;
     while (head < tail && (lows[head] ?? 0) < oldest) head++;
-    while (head < tail && at(cleaned, lows[tail - 1] ?? 0).fill >= reading.fill) tail--;
+    while (head < tail && itemAt(cleaned, lows[tail - 1] ?? 0).fill >= reading.fill) tail--;
     lows[tail++] = i;
-    rises[i] = reading.fill - at(cleaned, lows[head] ?? 0).fill;
+    rises[i] = reading.fill - itemAt(cleaned, lows[head] ?? 0).fill;
   }
   return rises;
 }
@@ -91,11 +91,11 @@ function median(values: Float64Array): number {
 }
 
 function lowestBefore(cleaned: readonly Level[], index: number, first: number): number {
-  const { at: now } = at(cleaned, index);
+  const { at: now } = itemAt(cleaned, index);
   let low = index - 1;
   for (let i = index - 1; i >= first; i--) {
-    if (at(cleaned, i).fill < at(cleaned, low).fill) low = i;
-    if (now - at(cleaned, i).at >= RISE_TIME) break;
+    if (itemAt(cleaned, i).fill < itemAt(cleaned, low).fill) low = i;
+    if (now - itemAt(cleaned, i).at >= RISE_TIME) break;
   }
   return low;
 }
@@ -103,25 +103,25 @@ function lowestBefore(cleaned: readonly Level[], index: number, first: number): 
 /** The highest reading of the rise that `index` belongs to, and the one with which it was up, apart from noise. */
 function topAfter(cleaned: readonly Level[], index: number): { readonly top: number; readonly risen: number } {
   let [top, risen] = [index, index];
-  for (let i = index + 1; i < cleaned.length && at(cleaned, i).at - at(cleaned, risen).at <= PAUSE; i++) {
-    if (at(cleaned, i).fill > at(cleaned, top).fill) top = i;
-    if (at(cleaned, i).fill > at(cleaned, risen).fill + BOUNDS_MARGIN) risen = i;
+  for (let i = index + 1; i < cleaned.length && itemAt(cleaned, i).at - itemAt(cleaned, risen).at <= PAUSE; i++) {
+    if (itemAt(cleaned, i).fill > itemAt(cleaned, top).fill) top = i;
+    if (itemAt(cleaned, i).fill > itemAt(cleaned, risen).fill + BOUNDS_MARGIN) risen = i;
   }
   return { top, risen };
 }
 
 /** Whether it is like the refills before it: a false high rarely is. */
 function isUsual(cleaned: readonly Level[], low: number, top: number, refills: readonly Refill[]): boolean {
-  const to = at(cleaned, top).fill;
-  return to - at(cleaned, low).fill >= USUAL.rise && refills.some((refill) => Math.abs(refill.to - to) <= USUAL.margin);
+  const to = itemAt(cleaned, top).fill;
+  return to - itemAt(cleaned, low).fill >= USUAL.rise && refills.some((refill) => Math.abs(refill.to - to) <= USUAL.margin);
 }
 
 /** Whether no reading afterwards has lost half of the rise, apart from use, until it is certain. */
 function holds(cleaned: readonly Level[], low: number, top: number, risen: number, usePerDay: number, isUsual: boolean): boolean {
-  const middle = (at(cleaned, low).fill + at(cleaned, top).fill) / 2;
+  const middle = (itemAt(cleaned, low).fill + itemAt(cleaned, top).fill) / 2;
   for (let i = risen + 1; i < cleaned.length; i++) {
-    const reading = at(cleaned, i);
-    const held = reading.at - at(cleaned, risen).at;
+    const reading = itemAt(cleaned, i);
+    const held = reading.at - itemAt(cleaned, risen).at;
     if (reading.fill + (usePerDay * held) / DAY < middle) return false;
     if (i > top && held >= (isUsual ? USUAL.held : HELD)) return true;
   }
@@ -130,15 +130,15 @@ function holds(cleaned: readonly Level[], low: number, top: number, risen: numbe
 
 /** Readings near the lowest are before the rise, those near the highest after it. */
 function boundsOf(cleaned: readonly Level[], low: number, top: number): Refill {
-  const margin = Math.min(BOUNDS_MARGIN, 0.2 * (at(cleaned, top).fill - at(cleaned, low).fill));
+  const margin = Math.min(BOUNDS_MARGIN, 0.2 * (itemAt(cleaned, top).fill - itemAt(cleaned, low).fill));
   let start = low;
-  while (start + 1 < top && at(cleaned, start + 1).fill < at(cleaned, low).fill + margin) start++;
+  while (start + 1 < top && itemAt(cleaned, start + 1).fill < itemAt(cleaned, low).fill + margin) start++;
   let end = start + 1;
-  while (end < top && at(cleaned, end).fill < at(cleaned, top).fill - margin) end++;
+  while (end < top && itemAt(cleaned, end).fill < itemAt(cleaned, top).fill - margin) end++;
   return {
-    startedAt: at(cleaned, start).at,
-    endedAt: at(cleaned, end).at,
-    from: at(cleaned, start).fill,
-    to: at(cleaned, end).fill,
+    startedAt: itemAt(cleaned, start).at,
+    endedAt: itemAt(cleaned, end).at,
+    from: itemAt(cleaned, start).fill,
+    to: itemAt(cleaned, end).fill,
   };
 }

@@ -23,11 +23,11 @@ export function variationOf(readings: readonly Level[]): Variation {
   let [residualCount, useCount, dayBefore] = [0, 0, 0];
   const stride = Math.max(1, Math.floor(readings.length / SAMPLES));
   for (let i = 1; i + 1 < readings.length; i += stride) {
-    const [before, reading, after] = [at(readings, i - 1), at(readings, i), at(readings, i + 1)];
+    const [before, reading, after] = [itemAt(readings, i - 1), itemAt(readings, i), itemAt(readings, i + 1)];
     const share = after.at > before.at ? (reading.at - before.at) / (after.at - before.at) : 0.5;
     residuals[residualCount++] = Math.abs(reading.fill - before.fill - share * (after.fill - before.fill));
-    while (reading.at - at(readings, dayBefore + 1).at >= DAY) dayBefore++;
-    const then = at(readings, dayBefore);
+    while (reading.at - itemAt(readings, dayBefore + 1).at >= DAY) dayBefore++;
+    const then = itemAt(readings, dayBefore);
     const use = ((then.fill - reading.fill) * DAY) / Math.max(reading.at - then.at, DAY);
     uses[useCount++] = Math.max(0, use);
   }
@@ -44,7 +44,7 @@ export function quantile(values: Float64Array, share: number): number {
   return values[Math.floor(share * (values.length - 1))] ?? 0;
 }
 
-export function at<T>(list: readonly T[], index: number): T {
+export function itemAt<T>(list: readonly T[], index: number): T {
   const entry = list[index];
   if (entry === undefined) throw new RangeError(`no entry ${index}`);
   return entry;

@@ -130,7 +130,7 @@ export const routes: readonly Route[] = [
       const now = services.management.clock();
       const { silent_for, bbox: area, ...rest } = parameters;
       const silentSince = silent_for === undefined ? undefined : now - silent_for;
-      // Before the page, which is then as new at least.
+      // Read before the page, so that the page is never older than as_of.
       const asOf = (await reads.fleetOrderState())?.asOf ?? NEVER_UPDATED;
       const page = await fleetPage(reads, { ...rest, silentSince, area }, scope);
       const alerts = await alertsByTank(reads, page.data);
@@ -157,7 +157,7 @@ export const routes: readonly Route[] = [
   }),
 ];
 
-/** The job has not been there yet. */
+/** The background job has not run yet. */
 const NEVER_UPDATED: Instant = 0;
 
 /** A filter by another customer than that of the scope finds as little as one by an unknown id. */

@@ -205,7 +205,7 @@ type Query = { readonly from: Instant; readonly to: Instant; readonly step: Step
 
 /** With the defaults; or what is wrong with it. */
 function seriesQuery({ zone, ...given }: Given, now: Instant, tanks: number): Query | FieldError {
-  // The same for a while, and with it the ETag.
+  // Rounded up to 15 minutes, so that the ETag stays valid for a while.
   const to = given.to ?? Math.floor(now / QUARTER_HOUR) * QUARTER_HOUR + QUARTER_HOUR;
   const from = given.from ?? Math.max(to - DEFAULT_RANGE, FIRST_INSTANT);
   if (from >= to) return { field: "from", message: `must be before to, ${formatInstant(to)}` };

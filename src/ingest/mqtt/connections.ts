@@ -4,7 +4,7 @@ import type { EndpointLimits } from "./sessions.ts";
 
 type Droppable = { readonly drop: () => void };
 
-/** A client that is gone while messages of its are held is among `all` only. */
+/** A disconnected client whose messages are still held is only in `all`. */
 export class Connections<T extends Droppable> {
   readonly all = new Set<T>();
   readonly #limits: EndpointLimits;

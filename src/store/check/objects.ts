@@ -199,7 +199,7 @@ export async function checkDevices(reads: CheckOperations): Promise<CheckResult[
 const isMisassigned = ({ id, tank, tankDevice }: DeviceRow): boolean =>
   tank !== null && (tankDevice === null || deviceKey(tankDevice) !== id);
 
-/** Then it is the tank that is wrong. */
+/** If the tank row is damaged, the device is not at fault. */
 async function isTankDamaged(reads: CheckOperations, { tank }: DeviceRow): Promise<boolean> {
   return (await reads.tank(String(tank))).some(({ isDamaged }) => isDamaged);
 }
