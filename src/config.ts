@@ -122,9 +122,9 @@ export function managementSettings(config: Config) {
 
 /** What the store needs of it. */
 export function storeSettings({ connections, replicaUrls, replicaLagMs, ...config }: Config) {
-  const { alertMargin: margin, silentAfterMs: silentAfter, remindAfterMs: remindAfter } = config;
+  const { alertMargin: closeMargin, silentAfterMs: silentAfter, remindAfterMs: remindAfter } = config;
   const { runsLowDays, leakAlerts, ownerKinds } = config;
-  const alerts: AlertSettings = { margin, silentAfter, remindAfter, runsLowDays, leakAlerts, ownerKinds };
+  const alerts: AlertSettings = { closeMargin, silentAfter, remindAfter, runsLowDays, leakAlerts, ownerKinds };
   return { connections, replicaUrls, replicaLagMs, alerts };
 }
 

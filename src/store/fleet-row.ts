@@ -38,9 +38,10 @@ const BY_READINGS = CONDITION_BITS.low | CONDITION_BITS.silent;
  * Whether a reading can be appended without evaluating alerts, as an expression in SQL over the columns of the fleet: it neither
  * opens one nor closes one (see `evaluate`). `least` is the function for the smaller of two.
  */
-export const changesNoAlert = (fill: string, margin: string, least: "min" | "least"): string =>
+export const changesNoAlert = (fill: string, closeMargin: string, least: "min" | "least"): string =>
   `((active_conditions & ${BY_READINGS}) = 0 AND ${fill} > threshold
-    OR (active_conditions & ${BY_READINGS}) = ${CONDITION_BITS.low} AND (${fill} < ${least}(threshold + ${margin}, 100) OR ${fill} <= threshold))`;
+    OR (active_conditions & ${BY_READINGS}) = ${CONDITION_BITS.low}
+      AND (${fill} < ${least}(threshold + ${closeMargin}, 100) OR ${fill} <= threshold))`;
 
 export function quarterDayOf(at: number): number {
   return Math.floor(at / QUARTER_DAY);

@@ -187,7 +187,7 @@ function alertSweep(engine: Engine): void {
 
   test("changed settings count for all tanks, once", async (t) => {
     const { url } = await engine.open(t);
-    const loose = { ...DEFAULT_ALERT_SETTINGS, margin: 10, silentAfter: 90 * DAY };
+    const loose = { ...DEFAULT_ALERT_SETTINGS, closeMargin: 10, silentAfter: 90 * DAY };
     const restarted = (alerts: AlertSettings): Promise<Store> => {
       return openStore(url, () => {}, { connections: 2, replicaUrls: [], replicaLagMs: 2000, alerts });
     };

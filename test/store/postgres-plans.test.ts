@@ -220,7 +220,7 @@ async function openAndClose(): Promise<void> {
   await executed(other, command.changeTank("one", { owner_id: "b" }), at(40_000_000));
   await executed(other, command.changeTank("one", { alerts: { silent_after: "1h" } }), at(40_000_000));
   await other.sweepAlerts({ at: 9 * day, settings: DEFAULT_ALERT_SETTINGS });
-  await other.sweepAlerts({ at: 20 * day, settings: { ...DEFAULT_ALERT_SETTINGS, margin: 5 } });
+  await other.sweepAlerts({ at: 20 * day, settings: { ...DEFAULT_ALERT_SETTINGS, closeMargin: 5 } });
   await other.sweepAlerts({ at: 9 * day });
   await ingest(other, { tank: "one", at: 50_000_000, fill: 90 });
   await executed(other, command.deleteTank("two"), at(60_000_000));

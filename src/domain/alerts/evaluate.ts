@@ -14,7 +14,7 @@ import {
 
 export type AlertSettings = {
   /** Percentage points above the threshold at which a low alert closes. */
-  readonly margin: number;
+  readonly closeMargin: number;
   /** Milliseconds without a reading after which a tank is silent, unless its own setting or its usual interval is longer. */
   readonly silentAfter: number;
   /** Milliseconds after which the owner is reminded of an alert. */
@@ -28,7 +28,7 @@ export type AlertSettings = {
 
 const HOUR = 3_600_000;
 export const DEFAULT_ALERT_SETTINGS: AlertSettings = {
-  margin: 3,
+  closeMargin: 3,
   silentAfter: 48 * HOUR,
   remindAfter: 72 * HOUR,
   runsLowDays: 7,
@@ -101,7 +101,7 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   const fill = latest.fill_percentage;
   const isRecent = now - latest.created_at <= NOTIFY_MAX_AGE_MS;
   const wasLow = (activeConditions & CONDITION_BITS.low) !== 0;
-  const hasRecovered = isRecovered(fill, threshold, settings.margin);
+  const hasRecovered = isRecovered(fill, threshold, settings.closeMargin);
   if (!wasLow) {
     if (fill <= threshold && !isPaused) opened.push({ kind: "low", isNews: isRecent });
   } else if (hasRecovered) cleared.push({ kind: "low", isNews: isRecent });
@@ -141,8 +141,8 @@ function forecastConditionChange(
 }
 
 /** Also the condition under which the append of a reading can leave an active low condition as it is (see the engines). */
-export function isRecovered(fill: number, threshold: number, margin: number): boolean {
-  return fill >= Math.min(threshold + margin, 100) && fill > threshold;
+export function isRecovered(fill: number, threshold: number, closeMargin: number): boolean {
+  return fill >= Math.min(threshold + closeMargin, 100) && fill > threshold;
 }
 
 function silentLimit({ silentAfter, medianInterval = 0 }: TankCondition, settings: AlertSettings): number {
@@ -161,9 +161,9 @@ function nextEvaluation(condition: TankCondition, activeConditions: number, sile
 }
 
 /** Why an alert closes whose condition has cleared: it may have done so by another threshold only. */
-export function closeReason(alert: Alert, threshold: number, fill: number, margin: number): CloseReason {
+export function closeReason(alert: Alert, threshold: number, fill: number, closeMargin: number): CloseReason {
   const isByThreshold: Readonly<Record<AlertKind, boolean>> = {
-    low: !isRecovered(fill, alert.threshold, margin),
+    low: !isRecovered(fill, alert.threshold, closeMargin),
     runs_low_soon: threshold < alert.threshold && fill <= alert.fill_percentage,
     leak: false,
     silent: false,

@@ -11,7 +11,7 @@ const CLAIM_MS = 25_000;
 const GAP_MS = 3_600_000;
 
 /** What an evaluation depends on, besides the tank. */
-const SWEPT = ["margin", "silentAfter", "runsLowDays", "leakAlerts"] as const satisfies readonly (keyof AlertSettings)[];
+const SWEPT = ["closeMargin", "silentAfter", "runsLowDays", "leakAlerts"] as const satisfies readonly (keyof AlertSettings)[];
 export type SweptSettings = Pick<AlertSettings, (typeof SWEPT)[number]>;
 
 /**
@@ -72,8 +72,8 @@ export function beginSweep(
 
 function sweptSettings(settings: SweptSettings | undefined): SweptSettings | null {
   if (settings === undefined) return null;
-  const { margin, silentAfter, runsLowDays, leakAlerts } = settings;
-  return { margin, silentAfter, runsLowDays, leakAlerts };
+  const { closeMargin, silentAfter, runsLowDays, leakAlerts } = settings;
+  return { closeMargin, silentAfter, runsLowDays, leakAlerts };
 }
 
 const hasSameSettings = (a: SweptSettings, b: SweptSettings): boolean => SWEPT.every((name) => a[name] === b[name]);

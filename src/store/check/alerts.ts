@@ -40,7 +40,7 @@ export function alertErrors(
   const threshold = tank.min_fill_alert_percentage;
   const fill = latest?.fill_percentage;
   const isUnalerted = fill !== undefined && fill <= threshold && !unclosed.includes("low");
-  const hasRecovered = fill !== undefined && settings !== undefined && isRecovered(fill, threshold, settings.margin);
+  const hasRecovered = fill !== undefined && settings !== undefined && isRecovered(fill, threshold, settings.closeMargin);
   const { paused_until } = row.alerts;
   return [
     ...owner,

@@ -128,7 +128,7 @@ function alertChanges(
   condition: TankCondition,
   { opened, cleared }: Evaluation,
   alerts: readonly Alert[],
-  { margin }: AlertSettings,
+  { closeMargin }: AlertSettings,
   now: Instant,
 ): AlertChange[] {
   const { isLive, latest, threshold } = condition;
@@ -144,7 +144,7 @@ function alertChanges(
     ...cleared.flatMap(({ kind, isNews, reason }) =>
       alerts
         .filter((alert) => alert.kind === kind)
-        .map((alert) => closed(alert, reason ?? closeReason(alert, threshold, latest.fill_percentage, margin), isNews)),
+        .map((alert) => closed(alert, reason ?? closeReason(alert, threshold, latest.fill_percentage, closeMargin), isNews)),
     ),
     // In a damaged database an alert may be there already.
     ...opened

@@ -79,7 +79,7 @@ const WRITE_BLOCKS = statement(`
   ON CONFLICT (tank, start) DO UPDATE SET data = excluded.data, checksum = excluded.checksum`);
 const MAX_BLOCKS_PER_STATEMENT = 10_000;
 
-export function telemetryWrites(db: Db, margin: number) {
+export function telemetryWrites(db: Db, closeMargin: number) {
   return {
     async append(by: ReadingSource["kind"], batch: BatchColumns, appends: readonly Append[]): Promise<AppendResult> {
       const at = (i: number, column: Float64Array): number[] =>
@@ -96,7 +96,7 @@ export function telemetryWrites(db: Db, margin: number) {
         doubles(at(-1, batch.fill)),
         data,
         bigints(checksums),
-        margin,
+        closeMargin,
       ]);
       const [numbers, longHeads, toEvaluate] = row as unknown as readonly [
         readonly number[],

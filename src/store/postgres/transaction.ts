@@ -77,7 +77,7 @@ export function transactionOn(db: Db, alertSettings: AlertSettings): EngineTrans
     ...objectWrites(db),
     ...deviceWrites(db),
     ...pendingWrites(db),
-    ...telemetryWrites(db, alertSettings.margin),
+    ...telemetryWrites(db, alertSettings.closeMargin),
     ...alertTables(prepareOn(db), insertOn(db), "head"),
     ...notificationTables(prepareOn(db), DIALECT),
     ...channelTables(prepareOn(db)),

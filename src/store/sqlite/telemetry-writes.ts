@@ -51,7 +51,7 @@ const APPEND = `
   UPDATE head SET total = total + ?2, data = CAST(data || ?3 AS BLOB), checksum = checksum + ?6
   WHERE tank = (SELECT pk FROM tank WHERE id = ?1) AND substr(data, 1, 1) = ?4 AND length(data) <= ?5`;
 
-export function telemetryWrites(db: DatabaseSync, pause: () => void, margin: number) {
+export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin: number) {
   const updateLatest = db.prepare(UPDATE_LATEST);
   const updateLatestAndIndexes = query(db, UPDATE_LATEST_AND_INDEXES);
   const append = db.prepare(APPEND);
@@ -81,7 +81,7 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, margin: num
     const firstAt = batch.createdAt[first] as number;
     const tankId = by === "tank" ? id : currentTank.get(id, firstAt)?.[0];
     if (typeof tankId !== "string") return false;
-    const latest = [tankId, firstAt, lastAt, batch.fill[last] as number, quarterDayOf(lastAt), margin];
+    const latest = [tankId, firstAt, lastAt, batch.fill[last] as number, quarterDayOf(lastAt), closeMargin];
     if (!update(updateLatest, ...latest)) {
       const updated = updateLatestAndIndexes.get(...latest);
       if (updated === undefined) return false;

@@ -71,7 +71,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings
     ...objectWrites(db),
     ...deviceWrites(db),
     ...pendingWrites(db),
-    ...telemetryWrites(db, pause, alertSettings.margin),
+    ...telemetryWrites(db, pause, alertSettings.closeMargin),
     ...listWrites(db),
     ...auditWrites(db),
     ...idempotencyWrites(db),

@@ -39,12 +39,12 @@ const changes = ({ opened, cleared }: Evaluation): string[] => [
 ];
 
 /** What each fill does to a tank, one after the other. */
-function changesOf(threshold: number, fills: readonly number[], margin = 3): string[] {
+function changesOf(threshold: number, fills: readonly number[], closeMargin = 3): string[] {
   let activeConditions = 0;
   return fills.flatMap((fill) => {
     const evaluation = evaluate(
       tank(fill, { threshold, activeConditions }),
-      { ...DEFAULT_ALERT_SETTINGS, margin },
+      { ...DEFAULT_ALERT_SETTINGS, closeMargin },
       NOW,
       ON_CHANGE,
     );
