@@ -35,7 +35,7 @@ const REQUEST_TIMEOUTS: ServerOptions["timeouts"] = { headersMs: 10_000, request
 /** How long a stop waits for requests in progress. */
 const STOP_MS = 10_000;
 const CLOSE_IDLE_MS = 25;
-/** Of it, to record what became of notifications. */
+/** The part of it that is reserved for recording results of notifications. */
 const RECORD_MS = 1000;
 
 export type App = {

@@ -54,7 +54,7 @@ export class NotificationCleanup {
     while (!this.#task.isStopping && (await store.removeOldNotifications(clock())) > 0);
   }
 
-  /** Once when it begins; the metrics have the rest. */
+  /** Logs each warning once, when it begins; the metrics have the rest. */
   async #report(): Promise<void> {
     const { store, clock, observe, missing } = this.#options;
     const counts = await store.notificationCounts();

@@ -6,7 +6,7 @@ import type { LookupFunction, Socket } from "node:net";
 import { buildConnector } from "undici";
 import { mayConnectTo, type WebhookAllow } from "../domain/alerts/webhook-url.ts";
 
-/** Of a response, whatever it consists of. */
+/** Limit for a whole response: headers, body and anything else. */
 const MAX_RESPONSE_BYTES = 80 * 1024;
 
 /** A connection that we do not want. The message is part of what the operator sees. */

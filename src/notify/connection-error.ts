@@ -16,7 +16,7 @@ export function reasonOf(errorCode: unknown): string {
   return REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? `connection failed (${code})`;
 }
 
-/** By the error codes of Node, undici and OpenSSL. */
+/** Messages by error code of Node, undici and OpenSSL. */
 const REASONS: readonly [code: RegExp, message: string][] = [
   [/^ECONNREFUSED$/, "connection refused"],
   [/^ENOTFOUND$/, "the name is unknown"],

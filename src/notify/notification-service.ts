@@ -14,14 +14,14 @@ export type NotificationServiceOptions = NotificationCleanupOptions & {
   readonly mail: MailSettings;
   readonly webhookAllow: WebhookAllow;
   readonly version: string;
-  /** Of one webhook. */
+  /** Time limit for one webhook. */
   readonly timeoutMs?: number;
 };
 
 export type NotificationService = {
   /** Something is due now. */
   readonly wake: () => void;
-  /** At once, and without a record of it: for mail with a secret. */
+  /** Sends mail at once, and does not store it: for mail with a secret. */
   readonly sendMail: (id: string, mail: Mail) => Promise<AttemptResult>;
   /** What is under way is finished within the time. */
   readonly stop: (milliseconds: number) => Promise<void>;

@@ -57,7 +57,7 @@ type Options = {
   readonly observe: Observe;
 };
 
-/** From its claim until its result is recorded. */
+/** A notification from its claim until its result is recorded. */
 type OutgoingNotification = {
   readonly notification: ClaimedNotification;
   readonly channel: SendingChannel | undefined;
@@ -85,7 +85,7 @@ type Result = { readonly outgoing: OutgoingNotification; readonly record: Attemp
 export class NotificationSender {
   readonly #options: Options;
   readonly #outgoing = new Map<string, OutgoingNotification>();
-  /** Those with something waiting or under way; the one that was served last is the last. */
+  /** Destinations with something waiting or under way; the one that was served last is the last. */
   readonly #destinations = new Map<string, Destination>();
   readonly #poll: NodeJS.Timeout;
   readonly #attempts = new Set<Promise<void>>();
@@ -366,7 +366,7 @@ export class NotificationSender {
     this.#options.observe({ kind: "channel_disabled", channelId, type, host: hostOf(url), reason });
   }
 
-  /** Of channels that are disabled or deleted: beside the others, as there may be very many. */
+  /** Ends the pending notifications of disabled or deleted channels. Runs beside the sending, as there may be very many. */
   async #endAll(inactive: readonly PendingDestination[]): Promise<void> {
     const { store, clock, observe } = this.#options;
     try {

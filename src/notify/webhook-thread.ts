@@ -17,7 +17,7 @@ if (parentPort !== null) {
     replies = [];
   }
 
-  /** With all others of this turn of the event loop. */
+  /** Sends the reply together with all others of this iteration of the event loop. */
   function reply(one: Reply): void {
     if (replies.push(one) === 1) setImmediate(postReplies);
   }

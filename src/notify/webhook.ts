@@ -12,13 +12,13 @@ import { connectionError } from "./connection-error.ts";
 import { retryAfter } from "./retry-after.ts";
 
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Then its name is resolved again. */
+/** After this many requests the name is resolved again. */
 const MAX_REQUESTS_PER_CONNECTION = 1000;
 const MAX_IDLE_MS = 60_000;
 
 /** `error` is null if it was delivered, otherwise short and without path, query and secret. */
 export type WebhookResult = {
-  /** Of the response; null without one. */
+  /** HTTP status; null without a response. */
   readonly status: number | null;
   readonly error: string | null;
   /** How long the receiver wants us to wait, at most 24 hours. */
@@ -39,7 +39,7 @@ export type Webhook = {
 /** Plain data, because it is sent to a thread. */
 export type WebhookSettings = {
   readonly allow: WebhookAllow;
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
   readonly timeoutMs?: number;
 };
@@ -53,7 +53,7 @@ export class WebhookSender {
   readonly #options: Options;
   readonly #timeoutMs: number;
   readonly #poolOptions: Pool.Options;
-  /** By channel and URL. */
+  /** Keyed by channel and URL. */
   readonly #receivers = new Map<string, Receiver>();
   #isClosed = false;
 
