@@ -6,7 +6,7 @@ import type { Observe } from "../domain/log-events.ts";
 import type { ConnectionLimit } from "./connection-limit.ts";
 
 export type ConnectionRules = {
-  /** Of all addresses together. */
+  /** Maximum number of connections, of all addresses together. */
   readonly max: number;
   readonly limit: ConnectionLimit;
   /** A response of which the system has accepted nothing for this long is given up. */
@@ -15,7 +15,7 @@ export type ConnectionRules = {
 
 export const CONNECTION_DEFAULTS = { max: 10_000, stalledMs: 20_000 };
 
-/** Of pipelined requests. */
+/** Unsent responses to pipelined requests on one connection. */
 const MAX_UNSENT_RESPONSES = 50;
 
 /** So often a connection is checked in the time after which it is stalled. */
@@ -32,7 +32,7 @@ type Connection = {
 };
 
 export function manageConnections(server: Server, { max, limit, stalledMs }: ConnectionRules, observe: Observe): void {
-  /** In the order of their last response, or else of their opening. */
+  /** Connections in the order of their last response, or else of their opening. */
   const connections = new Map<Socket, Connection>();
   function drop(socket: Socket, reason: "too_many" | "too_slow"): void {
     connections.delete(socket);

@@ -44,7 +44,7 @@ export class Cookies {
     this.#isSecure = isSecure(request, publicUrl);
   }
 
-  /** Of several with the same name, the first. */
+  /** If several have the same name, returns the first. */
   get(name: CookieName): string | undefined {
     const start = `${this.#nameOf(name)}=`;
     const found = this.#header.split(";").find((part) => part.trimStart().startsWith(start));

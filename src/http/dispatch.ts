@@ -12,7 +12,7 @@ export type LocalRequest = {
   readonly method: Method;
   /** Identifiers in it are percent-encoded, as in a URL. */
   readonly path: string;
-  /** As in a URL, without the question mark. */
+  /** The query as in a URL, without the question mark. */
   readonly query?: string;
   /** The value that would be sent as JSON. */
   readonly body?: unknown;

@@ -16,7 +16,7 @@ export class LastSeen {
   readonly #timer: NodeJS.Timeout;
   /** Customers seen within the last minute. */
   readonly #recent = new Map<string, Instant>();
-  /** Those of them that are not written yet. */
+  /** Times that are not written to the store yet. */
   #pending = new Map<string, Instant>();
   #flushing: Promise<void> = Promise.resolve();
   #retryAt = 0;

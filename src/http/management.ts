@@ -170,7 +170,7 @@ const errorOf = ({ error, detail, ...more }: CommandError): RequestError => new 
 
 /** Up to this many rows are written in one transaction. */
 const ROWS_TOGETHER = 1000;
-/** Of more than that, in one transaction: for so long readings have to wait. */
+/** Rows per transaction if there are more than that. Readings have to wait for each transaction. */
 const PART_ROWS = 250;
 
 /** Customers before their tanks, and tanks that get another device before those that may get the old one. */

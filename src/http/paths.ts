@@ -2,7 +2,7 @@
 
 import { RequestError } from "../domain/errors.ts";
 
-/** Also of the absolute form that proxies use. */
+/** Also accepts the absolute form that proxies use. */
 export function pathOf(url = ""): string {
   const local = url.startsWith("/") ? url : url.replace(/^[a-z]+:\/\/[^/?]*/i, "");
   const mark = local.indexOf("?");
@@ -49,7 +49,7 @@ export function patternOf(path: string): RegExp {
   return new RegExp(`^${parts.join("/")}/?$`);
 }
 
-/** In the order of the header Allow. */
+/** Methods in the order of the header Allow. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /** The paths of all routes, to tell an unknown path from a known one with another method. */

@@ -62,7 +62,7 @@ export type RouteRequest<S extends ParameterSet = ParameterSet> = Dependencies &
   RequestContent & {
     readonly key: Key;
     readonly scope: Scope;
-    /** Of a caller without a key. */
+    /** The session of a caller without a key. */
     readonly session: OpenSession | null;
     readonly client: () => ClientInfo;
     readonly id: string;
@@ -95,7 +95,7 @@ type ResponseRule = Documented & { readonly mediaType?: string; readonly status?
 export type Route<S extends ParameterSet = ParameterSet> = Access & {
   /** GET (with HEAD) by default. */
   readonly method?: Method;
-  /** With `:id` for the identifier. */
+  /** A path with `:id` for the identifier. */
   readonly path: string;
   readonly operation: string;
   readonly summary: string;

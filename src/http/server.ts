@@ -56,9 +56,9 @@ const MAX_HEADER_BYTES = 16_384;
 const MAX_HEADERS = 100;
 /** Often, so that few of many slow clients time out at once. */
 const CHECK_CONNECTIONS_MS = 100;
-/** At a time, so that other reads find a free connection to the database. */
+/** Long reads at a time: few, so that other reads find a free connection to the database. */
 const MAX_LONG_READS = 2;
-/** Of all requests together. */
+/** Memory for the bodies of all requests together. */
 const MAX_BODY_MEMORY_BYTES = 134_217_728;
 /** A key is not an id, and would be masked in the log. */
 const VALID_REQUEST_ID = /^(?!.*tm_)[A-Za-z0-9._:/+=-]{1,128}$/;

@@ -40,9 +40,9 @@ type Options = {
 
 /** Requests whose mail is not sent yet, in this process. */
 const MAX_PENDING = 200;
-/** Before each attempt to send a mail. */
+/** Delay before each attempt to send a mail. */
 const DELAYS_MS = [0, 2000, 8000, 30_000, 60_000];
-/** In the audit log. */
+/** Names in the audit log. */
 const BY = { request: "sign-in", token: "sign-in link", code: "sign-in code" };
 
 /** The secrets of one mail. */

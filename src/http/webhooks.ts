@@ -14,11 +14,11 @@ type Webhook = {
   readonly summary: string;
   readonly description: string;
   readonly schema: Schema;
-  /** By name. */
+  /** Keyed by name. */
   readonly examples: Readonly<Record<string, Json>>;
 };
 
-/** Of an alert that is acknowledged first and closed then. */
+/** Example values of one alert that is opened, acknowledged and then closed. */
 const ALERT_DETAILS: Readonly<Record<AlertEventType, Partial<Record<keyof Alert, unknown>>>> = {
   "alert.opened": { state: "open" },
   "alert.acknowledged": {
@@ -39,7 +39,7 @@ const ALERT_DETAILS: Readonly<Record<AlertEventType, Partial<Record<keyof Alert,
   },
 };
 
-/** Of alerts that follow from forecasts. */
+/** Example values of alerts that follow from forecasts. */
 const OTHER_KINDS: Readonly<Record<ForecastKind, Partial<Record<keyof Alert, unknown>>>> = {
   runs_low_soon: {
     kind: "runs_low_soon",

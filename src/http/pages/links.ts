@@ -24,7 +24,7 @@ export type PageOptions = {
   readonly isLimited: boolean;
 };
 
-/** In the audit log. */
+/** Names in the audit log. */
 const BY_VERIFICATION = "verification link";
 const BY_UNSUBSCRIBING = "unsubscribe link";
 

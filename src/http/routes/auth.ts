@@ -232,7 +232,7 @@ async function endSession(request: RouteRequest, id: string): Promise<RouteRespo
   );
 }
 
-/** Of an account. There are few. */
+/** One page of the sessions of an account. All are read, since there are few. */
 export async function sessionsJson(
   { services, session }: RouteRequest,
   account: Pick<OpenSession["account"], "type" | "id">,

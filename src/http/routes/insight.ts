@@ -169,7 +169,7 @@ async function fleetPage(reads: FleetReads, query: FleetQuery, { customerId }: S
 
 type AlertsByTank = ReadonlyMap<string, readonly Alert[]>;
 
-/** Of tanks in scope. */
+/** Returns the alerts that are not closed. The tanks must be in scope. */
 async function alertsByTank(reads: AlertReads, entries: readonly FleetEntry[]): Promise<AlertsByTank> {
   return Map.groupBy(await reads.unclosedAlerts(entries.map(({ tank }) => tank.id)), ({ tank_id }) => tank_id);
 }

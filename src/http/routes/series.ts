@@ -29,13 +29,13 @@ import { tankUnknown } from "./read.ts";
 const DAY = 86_400_000;
 const QUARTER_HOUR = 900_000;
 const DEFAULT_RANGE = 30 * DAY;
-/** Of the step `auto`. */
+/** Maximum number of buckets for the step `auto`. */
 const AUTO_BUCKETS = 400;
 const MAX_TANKS = 100;
-/** In the range: of one tank, and of all tanks together. */
+/** Maximum number of buckets: of one tank, and of all tanks together. */
 const MAX_BUCKETS = 10_000;
 const MAX_BUCKETS_OF_ALL = MAX_TANKS * AUTO_BUCKETS;
-/** Of all tanks together. */
+/** Maximum number of readings of all tanks together. */
 const MAX_READINGS = 10_000_000;
 /** Read at the same time. */
 const TANKS_AT_ONCE = 4;
@@ -203,7 +203,7 @@ type Given = {
 };
 type Query = { readonly from: Instant; readonly to: Instant; readonly step: Step; readonly zone: TimeZone };
 
-/** With the defaults; or what is wrong with it. */
+/** Returns the query with defaults filled in, or a validation error. */
 function seriesQuery({ zone, ...given }: Given, now: Instant, tanks: number): Query | FieldError {
   // Rounded up to 15 minutes, so that the ETag stays valid for a while.
   const to = given.to ?? Math.floor(now / QUARTER_HOUR) * QUARTER_HOUR + QUARTER_HOUR;

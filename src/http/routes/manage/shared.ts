@@ -19,7 +19,7 @@ import {
 } from "../../route.ts";
 
 type Definition<S extends ParameterSet> = Omit<Route<S>, "method" | "path" | "tag" | "requiredRole"> & {
-  /** Of users: customers manage nothing. */
+  /** A role of users, because customers manage nothing. */
   readonly sessionRole: UserRole;
 };
 
