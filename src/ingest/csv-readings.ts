@@ -6,7 +6,7 @@ import { decodeReading, type LineDecoder, rejected } from "./records.ts";
 
 export type CsvOptions = {
   readonly decimal?: DecimalMark;
-  /** Of times without an offset; UTC by default. */
+  /** The time zone of times without an offset; UTC by default. */
   readonly timezone?: string;
   /** Called for each time that has no offset and is read as UTC. */
   readonly onAssumedUtc?: () => void;

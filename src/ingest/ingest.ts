@@ -18,7 +18,7 @@ export type IncomingReading = {
   readonly measurement: { readonly fill: number } | { readonly payload: string };
 };
 
-/** With the reason, for the sender. */
+/** A rejected reading, with the reason for the sender. */
 export type Rejected = { readonly rejected: string };
 
 /**

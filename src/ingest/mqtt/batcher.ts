@@ -40,7 +40,7 @@ type Lane = { batches: number; settled: Promise<void> };
 /** Readings and characters after which a batch is full: the message that reaches either limit is its last. */
 const BATCH_READINGS = 250;
 const BATCH_LENGTH = 262_144;
-/** Of one key. While one batch is stored, the next is decoded and handed over, so that the store never waits for us. */
+/** Batches of one key at a time. While one is stored, the next is decoded and handed over, so that the store never waits for us. */
 const MAX_BATCHES = 2;
 /**
  * With at least `BUSY_MESSAGES` unsettled messages a batch starts no sooner than `BATCH_DELAY_MS` after the one before, unless it

@@ -78,7 +78,7 @@ class Waiting {
 
 export type BufferUse = { readonly max: number; used: number };
 
-/** Of any key: what a socket may deliver at once. */
+/** The least share of a key: as much as a socket may pass on at once. */
 const MIN_SHARE_BYTES = 65_536;
 
 /** The bytes that clients of one key have sent and that may not be ingested yet. */
@@ -105,7 +105,7 @@ export class BufferShare {
   }
 }
 
-/** Those of one client. */
+/** The buffered bytes of one client. */
 export class BufferedBytes {
   #bytes = 0;
 

@@ -77,7 +77,7 @@ export class Connection implements ConnectedClient {
   readonly #inFlight: InFlight;
   #resendTimer: NodeJS.Timeout | undefined;
   readonly #token = new RateToken();
-  /** Of control packets since the last sweep. */
+  /** Cost of control packets since the last sweep. */
   #controlCost = 0;
   #isScheduled = false;
   /** The rest of the input is processed in a later iteration of the event loop. */

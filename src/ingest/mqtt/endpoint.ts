@@ -32,7 +32,7 @@ export type Listener = {
 };
 
 const SWEEP_MS = 500;
-/** Of connections that take too long: thousands may have been opened at the same time. */
+/** Connections that take too long are closed a few at a time: thousands may have been opened together. */
 const CLOSED_PER_SWEEP = 250;
 
 export class MqttEndpoint {
@@ -50,7 +50,7 @@ export class MqttEndpoint {
     this.#admit = admit;
   }
 
-  /** Those that are authenticated. */
+  /** The number of authenticated clients. */
   get clients(): number {
     return this.#shared.sessions.clients;
   }

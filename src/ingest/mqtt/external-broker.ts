@@ -60,17 +60,17 @@ export type ExternalBrokerLimits = Readonly<typeof LIMITS>;
 const LIMITS = {
   /** Messages that the broker may send before the first of them is acknowledged. */
   receiveMaximum: 1000,
-  /** Of a packet. */
+  /** Size limit of a packet. */
   packetBytes: 1_048_576,
-  /** Of messages in progress. */
+  /** Memory for messages in progress. */
   memoryBytes: 67_108_864,
-  /** For the broker to confirm the subscriptions. */
+  /** Time limit for the broker to confirm the subscriptions. */
   subscribeMs: 20_000,
   keepAliveSeconds: 30,
-  /** Before the next attempt to connect, at first and at most. */
+  /** Delay before the next attempt to connect, at first and at most. */
   minReconnectMs: 500,
   maxReconnectMs: 30_000,
-  /** After a message failed, until the connection is renewed so that the broker sends it again. */
+  /** Delay after a message failed, until the connection is renewed so that the broker sends it again. */
   resendMs: 30_000,
 };
 
@@ -114,7 +114,7 @@ export class ExternalBroker {
   #running: Promise<void> = Promise.resolve();
   #isShared: boolean;
   #client: MqttClient | undefined;
-  /** Of the current connection. The first reason for its end explains those that follow. */
+  /** State of the current connection. The first reason for its end explains those that follow. */
   #isAccepted = false;
   #endReason: string | undefined;
   /** Why there is no connection, as far as the operator was told. */

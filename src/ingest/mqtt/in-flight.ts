@@ -3,7 +3,7 @@
 export class InFlight {
   readonly #max: number;
   #count = 0;
-  /** Of QoS 1 and 2: received and not yet finished, held ones included. */
+  /** Messages of QoS 1 and 2 that are received and not yet finished, held ones included. */
   #unacknowledged = 0;
   readonly #qos2 = new Map<number, "ingesting" | "stored">();
 

@@ -22,11 +22,11 @@ export const DEFAULT_LIMITS = {
   bufferBytes: 33_554_432,
   /** Packets of one client in half a second that are neither publishes nor belong to one. Large ones count several times. */
   controlPackets: 50,
-  /** For a client to connect. */
+  /** Time limit for a client to connect. */
   connectMs: 10_000,
   /** For one packet to arrive, or for a reply to be read. Time in which we did not read does not count. */
   packetMs: 30_000,
-  /** Without any packet, for clients that set no keep-alive: a sensor may report once a day, and somewhat late. */
+  /** Time limit without any packet, for clients that set no keep-alive: a sensor may report once a day, and somewhat late. */
   silentMs: 90_000_000,
   /** A client whose message could not be stored, because data of its tank is damaged, is asked to send it again after this long. */
   resendMs: 30_000,
@@ -36,7 +36,7 @@ export const DEFAULT_LIMITS = {
   /** Clients at once of a key that is bound to a device, and of any other. */
   clientsPerDeviceKey: 10,
   clientsPerKey: 5000,
-  /** Of messages of all clients in progress. */
+  /** Memory for the messages in progress of all clients. */
   memoryBytes: 67_108_864,
 };
 
@@ -73,7 +73,7 @@ export class Sessions {
   readonly #observe: Observe;
   readonly #memory: MemoryBudget;
   readonly #buffer: BufferUse;
-  /** By secret; those swept longest ago come first. */
+  /** Keyed by secret; those swept longest ago come first. */
   readonly #sessions = new Map<string, KeySession>();
 
   constructor(authenticate: AuthenticateClient, limits: EndpointLimits, observe: Observe) {
