@@ -4,7 +4,7 @@ import type { AlertKind } from "../../domain/alerts/alert.ts";
 import type { SweepState, SweptSettings } from "../../domain/alerts/sweep.ts";
 import type { Row } from "../columns.ts";
 
-/** Of one tank. `misowned`: alerts, closed ones too, whose owner is not that of the tank. */
+/** Alerts of one tank. `misowned`: how many, closed ones too, have another owner than the tank. */
 export type TankAlertRows = { readonly unclosed: readonly AlertKind[]; readonly misowned: number };
 const NO_ALERTS: TankAlertRows = { unclosed: [], misowned: 0 };
 
@@ -18,7 +18,7 @@ type Rows = (sql: string, ...values: string[]) => Promise<readonly Row[]>;
 
 export function alertOperations({ rows }: { readonly rows: Rows }) {
   return {
-    /** Of the tanks from `first` to `last`. */
+    /** Reads the alerts of the tanks from `first` to `last`. */
     async alertsOf(first: string, last: string): Promise<StoredAlerts> {
       const unclosed = await rows(
         "SELECT tank_id, kind FROM alert WHERE state <> 'closed' AND tank_id >= $1 AND tank_id <= $2", // alert_not_closed

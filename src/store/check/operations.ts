@@ -58,7 +58,7 @@ export interface CheckEngine {
   readonly headJoins: string;
   /** Tank id, start, data and checksum of the blocks of the tanks from $1 to $2, in this order. */
   readonly blocks: string;
-  /** Of readings and the fleet. */
+  /** The tables of readings and of the fleet. */
   readonly tablesOfTanks: readonly TableOfTanks[];
   /** The groups of each series that has some, by level and key. */
   storedGroups(table: RankTable, series: readonly string[]): Promise<ReadonlyMap<string, readonly StoredGroup[]>>;
@@ -319,7 +319,7 @@ function deviceChecks(engine: CheckEngine) {
     async releaseDevice(id: string): Promise<void> {
       await rows("UPDATE device SET tank = NULL WHERE id = $1", id);
     },
-    /** Those that end at the instant or later. */
+    /** Removes the assignments that end at `from` or later. */
     async removeAssignments(device: string, from: Instant): Promise<void> {
       await rows("DELETE FROM device_assignment WHERE device = $1 AND until >= $2", device, from);
     },

@@ -145,7 +145,7 @@ export const PLANNED_FIELDS = [
 ] as const;
 const EVENT_FIELDS = ["sequence", "at", "owner_id", "payload"] as const;
 
-/** Of a forecast that knows the newest reading and the threshold; null otherwise. */
+/** Columns of the forecast; it is null unless it knows the newest reading and the threshold. */
 const CURRENT_FORECAST = `forecast.computed_at, CASE WHEN forecast.outdated_since IS NULL AND forecast.at = fleet.at
   AND forecast.fill = fleet.fill THEN forecast.forecast END`;
 

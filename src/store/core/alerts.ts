@@ -48,7 +48,7 @@ export async function lockedAlerts(tx: StoreTransaction, ids: readonly string[])
   return tx.alerts(ids);
 }
 
-/** Of tanks whose heads the transaction has locked. */
+/** Evaluates the alerts of tanks whose heads the transaction has locked. */
 export async function evaluateAlerts(
   tx: StoreTransaction,
   tankIds: readonly string[],
@@ -89,7 +89,7 @@ function isStateChanged({ isLive, activeConditions, evaluateAt }: TankCondition,
   return isLive && (after.activeConditions !== activeConditions || after.evaluateAt !== evaluateAt);
 }
 
-/** Those of these tanks whose alerts a new forecast changes, for which heads are locked. Reads without locks, so a pause may end meanwhile. */
+/** Returns the tanks whose alerts a new forecast changes: their heads must be locked. Reads without locks: a pause may end meanwhile. */
 export async function tanksAlerted(tx: StoreTransaction, tankIds: readonly string[], now: Instant): Promise<string[]> {
   const conditions = await tx.tankConditions(tankIds);
   return conditions

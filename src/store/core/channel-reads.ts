@@ -11,7 +11,7 @@ import { type Condition, Parameters, prefixed, where } from "./dialect.ts";
 import { inRange, limits, type ManagementEngine, pageOf } from "./management-reads.ts";
 import type { Prepare } from "./reads.ts";
 
-/** Those that cost little. */
+/** Short reads. */
 export function channelReads(prepare: Prepare): Pick<ChannelReads, "channelList" | "notificationById"> {
   // There are few: they are sorted.
   const channels = prepare(
@@ -36,7 +36,7 @@ export function channelReads(prepare: Prepare): Pick<ChannelReads, "channelList"
 /** The newest notifications of a channel, which say how it does. */
 const RECENT = 100;
 
-/** Those that count what may be many. */
+/** Reads that count rows, which may be many. */
 export function notificationReads(engine: ManagementEngine) {
   const { rows, dialect } = engine;
   return {

@@ -26,7 +26,7 @@ import { FORECAST_INDEX_CONDITION, WITHOUT_POSITION } from "./schema.ts";
 
 const ENTRY_COLUMNS = `${prefixed("tank", TANK_COLUMNS)}, fleet.at, fleet.fill, forecast.computed_at, forecast.forecast,
   customer.name, customer.phone`;
-/** By primary keys. */
+/** Rows are looked up by their primary keys. */
 const TANK_JOINS = `LEFT JOIN fleet ON fleet.tank = tank.id LEFT JOIN forecast ON forecast.id = tank.id
   LEFT JOIN customer ON customer.id = tank.owner_id`;
 const ENTRY_JOINS = `LEFT JOIN tank ON tank.id = entry.id ${TANK_JOINS}`;
@@ -161,7 +161,7 @@ const isSearch = ({ alert, search }: FleetQuery): boolean => alert !== undefined
 
 type Filter = (parameters: Parameters) => Condition;
 
-/** Of forecasts; the first of them finds the fewest. */
+/** Conditions on rows of `forecast`; the first one finds the fewest. */
 function filtersOf(dialect: Dialect, { state, silentSince, owner_id }: FleetQuery): Filter[] {
   const isIn =
     (column: string, from = Number.MIN_SAFE_INTEGER, to = LATEST): Filter =>
@@ -179,7 +179,7 @@ function filtersOf(dialect: Dialect, { state, silentSince, owner_id }: FleetQuer
   return [...ofOwner, ...(state === "ok" ? [...ofSilence, ...ofState] : [...ofState, ...ofSilence])];
 }
 
-/** Of tanks; the first of them is looked up: tank_by_city, tank_by_latitude or tank_without_position. */
+/** Conditions on rows of `tank`; the first one is looked up: tank_by_city, tank_by_latitude or tank_without_position. */
 function placeConditions({ city, area }: FleetQuery, parameters: Parameters): Condition[] {
   const conditions: Condition[] = [];
   if (city !== undefined) conditions.push(startsWith(parameters, "tank.city", city));

@@ -65,7 +65,7 @@ export function inRange(parameters: Parameters, column: string, { from = EARLIES
 
 type FilteredList = {
   readonly table: string;
-  /** Of the table under this name. */
+  /** The columns of the table, which the query calls `entry`. */
   readonly columns: (entry: string) => string;
   /** The last of them is the key. Descending. */
   readonly order: readonly string[];

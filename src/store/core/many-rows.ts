@@ -28,7 +28,7 @@ export function chunksOf<T>(items: readonly T[]): T[][] {
   return chunks;
 }
 
-/** Those in use: long texts, of few sizes. */
+/** Cache of the texts in use, which are long and of few sizes. */
 const knownRows = new Map<string, string>();
 
 /** `($1, $2), ($3, $4)` and so on; with the casts of the columns, where they are not inferred. */

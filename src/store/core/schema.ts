@@ -27,7 +27,7 @@ export type ColumnTypes = {
 export const ALERT_INDEX_CONDITION = "kind <> ''";
 export const FORECAST_INDEX_CONDITION = "owner_id <> ''";
 
-/** Of a tank. */
+/** Condition on a tank row. */
 export const WITHOUT_POSITION = "(latitude IS NULL OR longitude IS NULL)";
 
 export function commonTables({ id, text, integer, real, flag, isLive, isDeleted, table, keyedTable }: ColumnTypes): string {

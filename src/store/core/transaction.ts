@@ -135,7 +135,7 @@ export interface StoreTransaction extends Lookups {
   serviceState(name: string): Promise<string | undefined>;
   /** False if it is not `before` any more. Holds it until the transaction ends. */
   replaceServiceState(name: string, before: string | undefined, after: string): Promise<boolean>;
-  /** Of the newest event, which may have been removed since; 0 before the first. */
+  /** The sequence number of the newest event, which may have been removed since; 0 before the first. */
   lastSequence(): Promise<number>;
   /** In the order of their sequence numbers. */
   addEvents(events: readonly StoredEvent[]): Promise<void>;
@@ -165,14 +165,14 @@ export interface StoreTransaction extends Lookups {
   removeEndedNotifications(now: Instant): Promise<number>;
   /** With a deleted channel, what is planned for it is removed. */
   putChannels(changes: readonly ChannelChange[]): Promise<void>;
-  /** They are pending again, and due at once. */
+  /** Makes notifications pending again, and due at once. */
   retryNotifications(ids: readonly string[], at: Instant): Promise<void>;
-  /** Those that are pending have failed, because their channel was deleted. */
+  /** Marks pending notifications as failed, because their channel was deleted. */
   endNotifications(ids: readonly string[], at: Instant): Promise<void>;
 
   // Planned notifications
 
-  /** By when they are due. */
+  /** Returns them in the order in which they are due. */
   plannedFor(recipient: string, dueBy: Instant, limit: number): Promise<readonly PlannedNotification[]>;
   removePlanned(ids: readonly string[]): Promise<void>;
   postponePlanned(ids: readonly string[], until: Instant): Promise<void>;
@@ -182,12 +182,12 @@ export interface StoreTransaction extends Lookups {
   recipientChannel(id: string): Promise<Channel | undefined>;
   /** When the newest mail about alerts to this recipient was created. */
   lastMailAt(recipient: Pick<PlannedNotification, "channel_id" | "customer_id">, now: Instant): Promise<Instant | undefined>;
-  /** By sequence number. */
+  /** Keyed by sequence number. */
   eventPayloads(sequences: readonly number[]): Promise<ReadonlyMap<number, string>>;
-  /** Those of these alerts that the customer was sent a mail about. */
+  /** Returns the alerts that the customer was sent a mail about. */
   alertsNotifiedTo(customerId: string, alertIds: readonly string[]): Promise<ReadonlySet<string>>;
   setAlertsNotified(customerId: string, alertIds: readonly string[]): Promise<void>;
-  /** Those of these tanks whose alerts are paused. */
+  /** Returns the tanks whose alerts are paused. */
   pausedTanks(tankIds: readonly string[], now: Instant): Promise<ReadonlySet<string>>;
   digestDraft(recipient: string): Promise<DigestDraft | undefined>;
   putDigestDraft(recipient: string, draft: DigestDraft): Promise<void>;
@@ -259,7 +259,7 @@ export class PendingAlertWork {
   #at: Instant | undefined;
   #created = 0;
 
-  /** Of several writes that share the transaction, the latest time counts. */
+  /** If several writes share the transaction, the latest time counts. */
   setTime(at: Instant): void {
     this.#at = Math.max(at, this.#at ?? at);
   }
@@ -273,7 +273,7 @@ export class PendingAlertWork {
     this.#mode = mode;
   }
 
-  /** Of tanks that the transaction has locked, and that are not evaluated in it. */
+  /** Adds changes to alerts of tanks that the transaction has locked and does not evaluate. */
   addChanges(changes: readonly AlertChange[]): void {
     this.#changes.push(...changes);
   }

@@ -76,7 +76,7 @@ export const TEMPORARY = "pg_temp";
 export type ConnectionOptions = {
   /** The schema of the tables. No other is searched, whatever the settings of role and database. */
   readonly schema: string;
-  /** For connecting, and for each result. */
+  /** Time limit for connecting, and for each result. */
   readonly timeoutMs?: number;
   /** No limit for statements, as for a copy of everything. */
   readonly isUnlimited?: boolean;

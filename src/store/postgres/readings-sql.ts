@@ -20,7 +20,7 @@ const sign = (at: string): string => `CASE WHEN get_byte(data, ${at} + 7) < 128 
 const fraction = (at: string): string => `(${unsigned(at, 6)} + ((get_byte(data, ${at} + 6) & 15)::bigint << 48))`;
 const ONE = "4503599627370496"; // 2^52
 
-/** Of a whole number, as a bigint: the bits of the fraction are shifted out. */
+/** SQL that reads a whole number as a bigint: the bits of the fraction are shifted out. */
 const wholeDouble = (at: string): string =>
   `(CASE WHEN ${exponent(at)} = 0 THEN 0 ELSE ${sign(at)} * (${fraction(at)} + ${ONE} >> 1075 - ${exponent(at)}) END)`;
 

@@ -80,16 +80,16 @@ export async function openPostgres(
 }
 
 type Connections = {
-  /** Of the server in use. */
+  /** URL of the server in use. */
   readonly url: string;
   readonly schema: string;
-  /** For transactions. */
+  /** Connections for transactions. */
   readonly pool: pg.Pool;
-  /** For copies of everything, without time limits. */
+  /** Connections for copies of the whole database, without time limits. */
   readonly unlimited: pg.Pool;
-  /** For reads that must not be a moment old. */
+  /** Used for reads that must be up to date. */
   readonly primary: Db;
-  /** For other reads. */
+  /** Used for other reads, which replicas may serve. */
   readonly replicas: Db;
   readonly alerts: AlertSettings;
 };

@@ -98,7 +98,7 @@ type PageRow = readonly [
   rank: number,
   data: Uint8Array,
   deleted: boolean,
-  /** Of a block of the page: where the first of them begins. */
+  /** In the row of a block of the page: where the first block begins. */
   inBlocks: number,
   start: number,
   checksum: number,

@@ -18,7 +18,7 @@ const MAX_READINGS_TOGETHER = 20_000;
 /** Splitting this many heads together takes hardly longer than one. */
 const HEADS_TO_SPLIT = 64;
 
-/** Of a transaction that finds heads locked: about 2 seconds in all. */
+/** Attempts of a transaction that finds heads locked: about 2 seconds in all. */
 const MAX_ATTEMPTS = 20;
 
 type WriteJob = { readonly run: () => Promise<void> };

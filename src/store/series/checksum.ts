@@ -9,13 +9,13 @@ import { Block, rowSizeOf, viewOf } from "./block.ts";
 
 type PackedBlock = { readonly start: number; readonly data: Uint8Array };
 type PackedHead = PackedBlock & { readonly total: number };
-/** As stored. */
+/** Blocks and heads as they are stored. */
 export type BlockRow = PackedBlock & { readonly checksum: number };
 export type HeadRow = PackedHead & { readonly checksum: number };
 /** The newest readings of a tank, and the number of all. */
 export type Head = { readonly total: number; readonly start: number; readonly block: Block };
 
-/** Of a new tank. */
+/** The head of a new tank. */
 export const EMPTY_HEAD: PackedHead = { total: 0, start: EARLIEST, data: new Uint8Array(0) };
 
 export function headChecksum(tankId: string, { total, start, data }: PackedHead, view = viewOf(data)): number {

@@ -63,7 +63,7 @@ type Step = { readonly group: Group; readonly index: number };
 
 /** The part of one series' index that a write needs: the groups on the paths to some positions. Collects what changes. */
 export class RankIndex {
-  /** By level and first position. */
+  /** Keyed by level and first position. */
   readonly #groups: Map<string, Group>[] = [];
   readonly #changed = new Set<Group>();
   readonly #removed = new Set<Group>();
