@@ -9,16 +9,16 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const WEEK = 7 * DAY;
 
-/** From the shortest to the longest. */
+/** Steps from the shortest to the longest. */
 export const STEPS = ["15m", "1h", "6h", "1d", "1w", "1M"] as const;
 export type Step = (typeof STEPS)[number];
 
-/** As in responses. */
+/** A bucket as in responses. */
 export type Bucket = {
   readonly start: string;
   readonly min: number;
   readonly max: number;
-  /** Of the readings; not weighted by time. */
+  /** The mean of the readings, not weighted by time. */
   readonly mean: number;
   readonly last: number;
   readonly count: number;
@@ -171,7 +171,7 @@ export class BucketCollector {
     this.#complete.push({ start: startText(this.#start), min, max, mean: meanOf(sum, count, min, max), last, count });
   }
 
-  /** Those with readings. Nothing is added afterwards. */
+  /** Returns the buckets that have readings. Nothing may be added afterwards. */
   buckets(): readonly Bucket[] {
     if (this.#count > 0) this.#finish(this.#min, this.#max, this.#sum, this.#last, this.#count);
     return this.#complete;

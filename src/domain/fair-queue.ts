@@ -6,7 +6,7 @@ export class RoundRobin<T> {
   readonly #paused = new Map<string, T[]>();
   #size = 0;
 
-  /** Without those of paused keys. */
+  /** The number of items, without those of paused keys. */
   get size(): number {
     return this.#size;
   }
@@ -115,7 +115,7 @@ export class FairQueue {
 
 type Task = { readonly takeStep: () => boolean };
 
-/** Between two steps, where other keys send requests. */
+/** Pause between two steps while other keys send requests. */
 const PAUSE_MS = 1;
 /** Without a request of another key, a key is the only one. */
 const ONLY_KEY_AFTER_MS = 100;

@@ -121,7 +121,7 @@ export async function planDeviceImport(lookups: Lookups, records: readonly Devic
   };
 }
 
-/** Of a damaged device only the tank is known. */
+/** For a damaged device, only the tank is known. */
 async function loadDevices(lookups: Lookups, records: readonly DeviceRecord[]): Promise<Map<string, Stored<DeviceWithHistory>>> {
   const ids = records.map(deviceId);
   const found = await lookups.devices(ids);

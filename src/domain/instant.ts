@@ -117,7 +117,7 @@ export function formatInstantOrNull(instant: Instant | null): string | null {
   return instant === null ? null : formatInstant(instant);
 }
 
-/** Of a text that was validated before. */
+/** Parses a text that was validated before. */
 export function instantOf(text: string): Instant {
   const parsed = parseInstant(text);
   if (parsed === undefined) throw new Error(`invalid instant ${text}`);

@@ -72,7 +72,7 @@ export type LogEvent =
   | { readonly kind: "sweep_failed"; readonly error: unknown }
   /** Forecasts, or the order of the fleet, could not be updated. */
   | { readonly kind: "forecasting_failed"; readonly error: unknown }
-  /** Of one tank: it has no forecast until its next reading, or for a day. */
+  /** The tank has no forecast until its next reading, or for a day. */
   | { readonly kind: "forecast_failed"; readonly tankId: string; readonly error: unknown }
   /** `stored`: new readings and those that replaced another value. */
   | { readonly kind: "readings_ingested"; readonly source: IngestSource; readonly stored: number; readonly rejected: number }
@@ -117,7 +117,7 @@ export type LogEvent =
       readonly status: number | null;
       readonly reason: string | null;
     }
-  /** Without an attempt: their channel was disabled, or they have been pending for too long. */
+  /** Notifications ended without an attempt: their channel was disabled, or they were pending for too long. */
   | {
       readonly kind: "notifications_ended";
       readonly recipient: RecipientType;

@@ -34,7 +34,7 @@ export interface Lookups {
   channelsById(ids: readonly string[]): Promise<ReadonlyMap<string, Channel>>;
   channelCount(): Promise<number>;
   notifications(ids: readonly string[]): Promise<ReadonlyMap<string, Notification>>;
-  /** Of a channel, created since then and failed by then; the oldest, at most `limit`. */
+  /** The oldest failed notifications of a channel that were created since `since` and failed by `failedBy`, at most `limit`. */
   failedNotifications(
     channelId: string,
     since: Instant,
@@ -46,11 +46,11 @@ export interface Lookups {
   verification(hash: string): Promise<EmailVerification | undefined>;
   /** When the customer was sent links that verify the address, since then, oldest first. */
   verificationsSince(customerId: string, since: Instant): Promise<readonly Instant[]>;
-  /** All of them. */
+  /** All users. */
   users(): Promise<readonly User[]>;
   customersAt: AccountReads["customersAt"];
   signInByHash: AccountReads["signInByHash"];
-  /** Those that a browser has asked for, with this address in whatever case; newest first. */
+  /** Sign-in links that a browser has requested for this address, in any case of letters; newest first. */
   signInsOf(browser: string, email: string): Promise<readonly SignIn[]>;
   /** How many links were requested since then for the address, in whatever case. */
   signInsSince(email: string, since: Instant): Promise<number>;

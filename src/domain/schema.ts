@@ -94,12 +94,12 @@ export const anyOf = (...schemas: readonly Schema[]): Schema => ({ anyOf: schema
 const TEXT_MAX_LENGTH = 512;
 const NO_CONTROL_CHARACTERS = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 export const EMAIL_PATTERN = "^[^\\s@]+@[^\\s@]+$";
-/** Of one recipient of mail, without a display name. The domain may be international. */
+/** Address of one recipient of mail, without a display name. The domain may be international. */
 export const ADDRESS_PATTERN =
   "^[\\p{L}\\p{M}\\p{N}.!#$%&'*+/=?^_`{|}~-]{1,64}@[\\p{L}\\p{N}](?:[\\p{L}\\p{M}\\p{N}.-]{0,252}[\\p{L}\\p{M}\\p{N}])?$";
-/** Of a local time of day. */
+/** Local time of day. */
 export const TIME_PATTERN = "^(?:[01]\\d|2[0-3]):[0-5]\\d$";
-/** Of the id of a new object: see `isDotSegment`. */
+/** Id of a new object: see `isDotSegment`. */
 export const NEW_ID_PATTERN = "^(?!\\.\\.?$)[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 const INSTANT_EXAMPLE = "2026-11-14T09:30:00.000Z";
 
@@ -118,7 +118,7 @@ export const nullableTextField = (description: string, example: string) =>
 export const nullableNumberField = (description: string, minimum: number, maximum: number, example: number) =>
   nullable(number({ minimum, maximum, description, examples: [example] }));
 
-/** Of a duration: see `parseDuration`. */
+/** Duration: see `parseDuration`. */
 export const DURATION_PATTERN = "^[0-9]{1,6}[smhd]$";
 
 export const durationField = (description: string, example: string) =>

@@ -30,7 +30,7 @@ export const hasSessionRole = (role: SessionRole, required: SessionRole): boolea
 
 /** Sessions end after this, however much they are used. */
 export const SESSION_LIFETIME_MS = 30 * 24 * 3_600_000;
-/** Of one account. The oldest ends with the start of one more. */
+/** Sessions of one account. When another one starts, the oldest ends. */
 export const MAX_SESSIONS = 100;
 export const USER_AGENT_MAX_LENGTH = 256;
 

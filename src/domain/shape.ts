@@ -181,7 +181,7 @@ function fractionBelow(shape: Shape, level: number): number {
   }
 }
 
-/** Of a circle of diameter 1, the fraction below a height. The upper half mirrors the lower, so that both are equally exact. */
+/** The fraction of a circle of diameter 1 below a height. The upper half mirrors the lower, so that both are equally exact. */
 function fractionOfCylinder(height: number): number {
   if (height > 0.5) return 1 - fractionOfCylinder(1 - height);
   const angle = 4 * Math.asin(Math.sqrt(height));

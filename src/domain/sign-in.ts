@@ -10,9 +10,9 @@ import type { User } from "./user.ts";
 
 /** A link, and the code that was sent with it. It opens the accounts that have the address when it is used. */
 export type SignIn = {
-  /** Of the token. */
+  /** Hash of the token. */
   readonly hash: string;
-  /** As it is stored with the account. */
+  /** The address as it is stored with the account. */
   readonly email: string;
   /** The only user that it opens; null: all accounts with the address. */
   readonly user_id: string | null;
@@ -58,7 +58,7 @@ export const hashCode = (browserSecret: string, code: string): string => hashSec
 /** The token is in the fragment, which is not sent to any server. */
 export const signInUrl = (publicUrl: string, token: string): string => `${publicUrl}/sign-in#token=${token}`;
 
-/** Of A to Z, as the indexes do. */
+/** Changes only A to Z, as the indexes do. */
 export const lowerCase = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 type AccountLookup = Pick<AccountReads, "customersAt"> & { readonly users: () => Promise<readonly User[]> };

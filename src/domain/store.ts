@@ -91,7 +91,7 @@ export type RestoreOptions = {
 /** `kept`: where the database that was replaced is now. */
 export type Restored = { readonly totals: CheckTotals; readonly kept: string | undefined };
 
-/** For the command line. */
+/** Methods for the command line. */
 export interface Maintenance {
   isEmpty(): Promise<boolean>;
   /** A complete copy in `file`; others can read and write meanwhile. */

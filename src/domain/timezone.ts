@@ -11,7 +11,7 @@ const MAX_CACHED_PERIODS = 2000;
 export class TimeZone {
   /** As the database of time zones writes it: `Europe/Berlin`, also for `europe/berlin`. */
   readonly id: string;
-  /** Those looked up so far, in order. */
+  /** Periods that were looked up so far, in order. */
   #periods: OffsetPeriod[] = [];
 
   constructor(id: string) {

@@ -164,7 +164,7 @@ for (const byte of [QUOTE, COMMA, LIST, LIST + 2, OBJECT, OBJECT + 2]) IS_STRUCT
 const CUT_BYTES = 8192;
 const STEP_BYTES = 131_072;
 
-/** Of UTF-8. Stops at the first value or level that exceeds its limit. */
+/** Measures JSON in UTF-8. Stops at the first value or level that exceeds its limit. */
 export function measureJson(bytes: Uint8Array, maxValues: number): JsonSize {
   const measuring = measureJsonInSteps(bytes, maxValues);
   for (;;) {

@@ -20,7 +20,7 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 export const newVerificationToken = (): string => randomBytes(TOKEN_BYTES).toString("base64url");
 export const isVerificationToken = (text: string): boolean => TOKEN.test(text);
 
-/** For the pages that links in mail lead to. */
+/** Reads for the pages that links in mail lead to. */
 export interface RecipientReads {
   verification(hash: string): Promise<EmailVerification | undefined>;
   /** Undefined: no link to unsubscribe was ever sent. */

@@ -31,12 +31,12 @@ export type Alert = {
   readonly threshold: number;
   /** The fill that the alert was opened at. */
   readonly fill_percentage: number;
-  /** Of the tank now, or when the alert was closed. */
+  /** The fill of the tank now, or when the alert was closed. */
   readonly latest_fill_percentage: number;
   readonly latest_reading_at: Instant;
-  /** Of `runs_low_soon`: when the tank was expected to be low, when the alert was opened. */
+  /** For `runs_low_soon`: when the tank was expected to be low, as of the opening of the alert. */
   readonly runs_low_at: Instant | null;
-  /** Of `leak`: what was known of it when the alert was opened. */
+  /** For `leak`: what was known of it when the alert was opened. */
   readonly leak: Leak | null;
   readonly note: string | null;
   readonly updated_at: Instant;

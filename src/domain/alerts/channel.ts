@@ -29,9 +29,9 @@ export type QuietHours = { readonly from: string; readonly to: string; readonly 
 export type Channel = {
   readonly id: string;
   readonly type: ChannelType;
-  /** Of a webhook. */
+  /** URL of a webhook; null for other types. */
   readonly url: string | null;
-  /** Of an e-mail channel. */
+  /** Address of an e-mail channel; null for other types. */
   readonly to: string | null;
   /** Null: all. */
   readonly events: readonly EventType[] | null;

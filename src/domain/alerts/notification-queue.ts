@@ -53,9 +53,9 @@ export type ClaimRequest = { readonly destination: string; readonly limit: numbe
 /** A destination with pending notifications. `isActive`: its channel exists and is not disabled. */
 export type PendingDestination = { readonly destination: string; readonly isDue: boolean; readonly isActive: boolean };
 
-/** Of one attempt. `error` is null if the notification was delivered. */
+/** Result of one attempt. `error` is null if the notification was delivered. */
 export type AttemptResult = {
-  /** Of the HTTP response, or the SMTP reply; null without one. */
+  /** Status of the HTTP response or the SMTP reply; null without one. */
   readonly status: number | null;
   readonly error: string | null;
   /** No further attempt can succeed. */
@@ -156,7 +156,7 @@ export function reasonNotToSend(
   return notifications.unsubscribed_at === null ? undefined : "The customer has unsubscribed.";
 }
 
-/** Of the whole service. */
+/** Counts for the whole service. */
 export type NotificationCounts = {
   readonly alertsOpen: Readonly<Record<AlertKind, number>>;
   readonly pending: number;

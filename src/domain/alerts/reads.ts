@@ -34,7 +34,7 @@ export interface AlertReads {
   alertById(id: string, scope: Scope): Promise<Alert | undefined>;
   /** Newest first. */
   alertPage(query: AlertQuery, scope: Scope): Promise<Page<Alert>>;
-  /** Of these tanks, at most as many as a page has; oldest first. */
+  /** Alerts of these tanks, at most one page of tanks; oldest first. */
   unclosedAlerts(tankIds: readonly string[]): Promise<readonly Alert[]>;
   eventFeed(query: FeedQuery, scope: Scope): Promise<FeedPage>;
 }

@@ -179,7 +179,7 @@ function listsOf(entries: readonly string[]): Lists {
   return lists;
 }
 
-/** Of an IPv6 address, as an IPv4 address. */
+/** The last four bytes of an IPv6 address, as an IPv4 address. */
 function lastFourBytes(address: string): string {
   // The URL parser writes the last groups in hexadecimal, even if they were given in decimal.
   const groups = new URL(`https://[${address}]`).hostname.slice(1, -1).split(":").slice(-2);

@@ -93,7 +93,7 @@ type SignInCommand = {
   /** The id of the account, where several have the address. */
   readonly account: string | undefined;
   readonly newId: string;
-  /** Of the secret of the session. */
+  /** Hash of the secret of the session. */
   readonly hash: string;
   readonly userAgent: string | null;
   /** The session that the browser has so far. */

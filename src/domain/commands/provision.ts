@@ -194,7 +194,7 @@ function countsOf(rows: readonly ProvisionRow[], changes: readonly Change<unknow
   return { new: created, changed: all - created, unchanged: rows.length - all };
 }
 
-/** Of two rows with one id, one would undo the other. */
+/** Rejects rows with the same id: one would overwrite the other. */
 function repeatedIds(rows: readonly ProvisionRow[], kind: string): FieldError[] {
   const positions = new Map<string, number>();
   return rows.flatMap(({ fields }, i) => {

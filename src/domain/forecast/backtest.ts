@@ -34,7 +34,7 @@ type Outcome = {
   readonly error: number;
   readonly averageError: number;
   readonly isInside: boolean;
-  /** Of the day on which the tank falls to the level that it had at the outcome. Undefined where it hardly fell. */
+  /** Error of the day on which the tank falls to the level that it had at the outcome. Undefined where it hardly fell. */
   readonly dayError: number | undefined;
   readonly averageDayError: number | undefined;
 };
@@ -123,7 +123,7 @@ function compare(forecast: Forecast, average: number, last: DailyLevel, actual: 
 /** Median and 90th percentile. */
 type Quantiles = { readonly median: number; readonly p90: number };
 
-/** Of many outcomes. Undefined figures where there are none. */
+/** Figures of many outcomes; null where there are none. */
 export type Figures = {
   readonly origins: number;
   readonly skipped: number;

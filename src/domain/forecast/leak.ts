@@ -225,7 +225,7 @@ type Judgement = {
   readonly lowest: number;
 };
 
-/** Of the steps from `start` up to `end`. */
+/** Judges the steps from `start` up to `end`. */
 function judge(steps: readonly Step[], start: number, end: number, normal: NormalUse, factor: number, noise: number): Judgement {
   let [days, heat, use, expected, lowest, highest] = [0, 0, 0, 0, Number.POSITIVE_INFINITY, 0];
   let [lowestDay, highestDay] = [Number.POSITIVE_INFINITY, 0];

@@ -88,7 +88,7 @@ function blended(errors: readonly number[], prior: number): number {
   const [low = 0, high = low] = [all[index], all[index + 1]];
   return low + (position - index) * (high - low);
 }
-/** Of six errors of a normal distribution, in shares of the width that 80 % are within. */
+/** Six typical errors of a normal distribution, as shares of the width that contains 80 %. */
 const PRIOR_QUANTILES = [0.08, 0.25, 0.43, 0.64, 0.9, 1.35];
 
 export function widthAt(widths: Widths, days: number): number {

@@ -65,7 +65,7 @@ export function newRefills(refills: readonly Refill[], announcedUntil: Instant, 
   return refills.filter(({ startedAt, endedAt }) => startedAt >= announcedUntil && endedAt > now - NEWS);
 }
 
-/** Of each reading, how far it is above the lowest of the readings within a time before it, and of the last one before that. */
+/** For each reading: how far it is above the lowest of the readings within `time` before it and the last one before that. */
 function risesWithin(cleaned: readonly Level[], time: number): Float64Array {
   const rises = new Float64Array(cleaned.length);
   // Indices of readings, each lower than all that follow: the first is the lowest.
@@ -82,7 +82,7 @@ function risesWithin(cleaned: readonly Level[], time: number): Float64Array {
   return rises;
 }
 
-/** Of values at equal distances, which are enough for it. */
+/** The median of a sample of the values, taken at equal distances. */
 function median(values: Float64Array): number {
   const stride = Math.max(1, Math.floor(values.length / 250));
   const sample = new Float64Array(Math.floor(values.length / stride));

@@ -59,7 +59,7 @@ function climateAt(latitude: number): Climate {
   return climate;
 }
 
-/** Of a day of the year: the mean of max(0, limit − temperature) over a normal distribution of temperatures. */
+/** For a day of the year: the mean of max(0, limit − temperature) over a normal distribution of temperatures. */
 function expectedDegreeDays(latitude: number, dayOfYear: number): number {
   const distance = Math.abs(latitude);
   const coldest = latitude < 0 ? COLDEST + YEAR / 2 : COLDEST;

@@ -5,7 +5,7 @@ type SlopePoint = { readonly x: number; readonly y: number; readonly segment: nu
 /** A slope to expect, with a share of the weight of all pairs. */
 type Prior = { readonly slope: number; readonly share: number };
 
-/** Of points in order of x; NaN without pairs or a prior. By default all pairs have the same weight. */
+/** The slope of points in order of x; NaN without pairs or a prior. By default all pairs have the same weight. */
 export function theilSen<P extends SlopePoint>(
   points: readonly P[],
   weightOf: (from: P, to: P) => number = () => 1,

@@ -69,7 +69,7 @@ type Sums = {
 };
 type NormalUse = Pick<UseModel, "base" | "heating">;
 
-/** Of use = base + heating × h by day, with a penalty for other shares than expected. Neither is negative. */
+/** Least squares of use = base + heating × h by day, with a penalty for other shares than expected. Neither is negative. */
 function leastSquares({ days, heat, heatSquare, use, useHeat }: Sums, baseShare: number): NormalUse {
   const heatingShare = 1 - baseShare;
   const a = days + PRIOR_DAYS * heatingShare ** 2;

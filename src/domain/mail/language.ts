@@ -15,7 +15,7 @@ export type Wording = {
   readonly language: Language;
   readonly phrases: Phrases;
   count(value: number): string;
-  /** Of a fill from 0 to 100. */
+  /** Formats a fill from 0 to 100. */
   percent(value: number): string;
   volume(value: number, unit: CapacityUnit): string;
   /** Local date and time, with the name of the time zone. */

@@ -38,7 +38,7 @@ export type Phrases = {
   readonly noticed: string;
   readonly runsLow: string;
   readonly runsLowAbout: (date: string) => string;
-  /** Of a leak. */
+  /** Labels for a leak. */
   readonly excess: string;
   readonly excessSince: (percent: string, volume: string, since: string) => string;
   readonly loss: string;

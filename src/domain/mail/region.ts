@@ -27,7 +27,7 @@ export function languageOf(country: string | null): Language {
   return GERMAN.has(codeOf(country)) ? "de" : "en";
 }
 
-/** Of a country with one time zone, given by its code or known by name; else null, which is UTC. */
+/** The time zone of a country that has only one, given by its code or known by name; otherwise null, which means UTC. */
 export function timezoneOf(country: string | null): string | null {
   const code = codeOf(country);
   if (!/^[A-Z]{2}$/.test(code)) return null;

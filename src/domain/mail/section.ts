@@ -11,7 +11,7 @@ export const DIGEST_ABOVE = 20;
 export type Section = {
   /** How many there are; `entries` are those that are listed. */
   readonly total: number;
-  /** Of a mail about nothing else than one entry. */
+  /** The subject of a mail with this section and one entry only. */
   readonly subject: string;
   readonly headline: string;
   /** What it means, and what to do. */
