@@ -7,7 +7,7 @@ import { iterate, List, type Query } from "./list.ts";
 import { type Operation, type RequestOptions, type Settings, send } from "./request.ts";
 
 export type ClientOptions = {
-  /** Of the service, as `https://tanks.example.com`. In a browser by default that of the page. */
+  /** URL of the service, such as `https://tanks.example.com`. In a browser the default is the origin of the page. */
   readonly baseUrl?: string;
   /** An API key. Without one, requests to the same origin carry the cookie of the session. */
   readonly key?: string;

@@ -69,11 +69,11 @@ const MIN_SIZE = 20;
 async function* iterateItems(read: Read<DataPage>, query: Query, timeField: string | undefined) {
   if (query["page"] !== undefined) throw new TypeError("An iteration reads the whole list: page cannot be given.");
   const limit = Math.max(MIN_SIZE, Number(query["size"] ?? MAX_SIZE));
-  /** Of the last item; null before the first. */
+  /** Time of the last item; null before the first. */
   let time: unknown = null;
   /** The items of that time; all where the list has none. */
   const seen = new Set<unknown>();
-  /** Of the last item, among those from `time` on. */
+  /** Rank of the last item, among those from `time` on. */
   let rank = 0;
   for (;;) {
     const { page, size } = pageFrom(rank, limit);

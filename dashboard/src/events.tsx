@@ -11,12 +11,12 @@ import { href, tankPath } from "./location.ts";
 
 /** Alerts that are not closed; undefined until it is known. */
 export const alertCounts = signal<AlertCounts | undefined>(undefined);
-/** Those that nobody has acknowledged. */
+/** The number of alerts that nobody has acknowledged. */
 export const openAlerts = computed(() => Object.values(alertCounts.value?.open ?? {}).reduce((sum, count) => sum + count, 0));
 
 /** No database has come that far, so that the response has only the present position. */
 const NEWEST = Number.MAX_SAFE_INTEGER;
-/** Of one round; of more only their number is shown. */
+/** Notices per poll; if there are more, only their number is shown. */
 const MAX_NOTICES = 3;
 
 export function Follower() {

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ApiError, type FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 
-/** Those that are known so far. A deleted tank has no entry. */
+/** Returns the tanks that are loaded so far. A deleted tank has no entry. */
 export function useTanks(ids: readonly string[]): ReadonlyMap<string, FleetTank> {
   const [tanks, setTanks] = useState<ReadonlyMap<string, FleetTank>>(new Map());
   const wanted = [...new Set(ids)];

@@ -3,7 +3,7 @@
 import { type ComponentChildren, createContext, h } from "preact";
 import { useContext, useId } from "preact/hooks";
 
-/** Of the form around the fields, by their names. */
+/** Errors of the form around the fields, keyed by field name. */
 export const FieldErrors = createContext<Readonly<Record<string, string>>>({});
 
 type Labels = {

@@ -13,7 +13,7 @@ type Props = {
   readonly label: string;
   readonly help?: string;
   readonly placeholder: string;
-  /** Of the chosen id in the form. */
+  /** Name of the form field that holds the chosen id. */
   readonly name: string;
   /** Chosen at first. */
   readonly initial?: Choice | undefined;

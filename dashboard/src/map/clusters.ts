@@ -85,7 +85,7 @@ function joined(cells: Map<number, Cluster>, columns: number, distance: number):
   return [...cells.values()];
 }
 
-/** Of all tanks; undefined if there are none. */
+/** The bounds of all tanks; undefined if there are none. */
 export function extentOf({ x, y }: Points): Bounds | undefined {
   if (x.length === 0) return undefined;
   const bounds = { west: Infinity, north: Infinity, east: -Infinity, south: -Infinity };

@@ -19,7 +19,7 @@ type Step =
   | { readonly name: "code"; readonly email: string }
   | { readonly name: "account"; readonly email?: string; readonly accounts: readonly Account[]; readonly proof: SignInProof };
 
-/** Of the link that was opened. It is removed from the address, which others may see. */
+/** Returns the token of the link that was opened, and removes it from the address, which others may see. */
 function takeToken(): string | undefined {
   const token = new URLSearchParams(globalThis.location.hash.slice(1)).get("token") ?? undefined;
   if (token !== undefined) history.replaceState(null, "", globalThis.location.pathname + globalThis.location.search);

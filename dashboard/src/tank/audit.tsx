@@ -31,7 +31,7 @@ function AuditRow({ entry }: { readonly entry: AuditEntry }) {
   );
 }
 
-/** Of a creation, every field has changed: they are what the screen shows. */
+/** A creation changes every field, and the screen shows them anyway: returns none. */
 function changesOf({ action, changes }: AuditEntry): string[] {
   if (action !== "changed") return [];
   return Object.entries(changes).map(([field, change]) => {
