@@ -19,7 +19,7 @@ import { type Column, counted, ProgressBar, print, say, Table } from "./output.t
 
 const HORIZON = { standard: 30, least: 1, most: 365 } as const;
 const LATITUDE = 48;
-/** Of a larger fleet, so many tanks are backtested, evenly distributed over it. */
+/** At most this many tanks are backtested, evenly distributed over the fleet. */
 const MAX_TANKS = 1000;
 
 export const backtest: CliCommand = {

@@ -13,7 +13,7 @@ import type { DecimalMark } from "../ingest/csv.ts";
 import { databaseFiles, openStore } from "../store/open.ts";
 
 export type CliCall = {
-  /** As typed: `customer create`. */
+  /** The name as typed: `customer create`. */
   readonly name: string;
   readonly arguments: readonly string[];
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;

@@ -24,7 +24,7 @@ const KEY_NAMES = { read: "demo", ingest: "demo devices" } as const;
 const RECEIVER = "demo receiver";
 const RECEIVER_NETWORK = { network: "127.0.0.1", length: 32 };
 const ADMIN = { email: "demo@tank-monitor.example", name: "Demo", role: "admin" };
-/** In the audit log. */
+/** The name of the demo in the audit log. */
 const ACTOR = "demo";
 /** Every device sends once in this time. */
 const ROUND_SECONDS = 100;

@@ -30,7 +30,7 @@ export function requireOtherFile(file: string, databaseUrl: string): void {
   if (isSame) throw new UserError(`${file} is a file of the database itself; name another file`);
 }
 
-/** Of a file that may not exist yet. */
+/** Resolves links in the path of a file that may not exist yet. */
 function realPath(file: string): string {
   try {
     return realpathSync(file);

@@ -18,7 +18,7 @@ type CsvRow = {
 };
 export type CsvFile = {
   readonly separator: Separator;
-  /** Without empty rows. */
+  /** Rows that are not empty. */
   readonly rows: readonly CsvRow[];
   /** Nothing after this line could be read. */
   readonly error?: { readonly line: number; readonly message: string };

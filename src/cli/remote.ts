@@ -138,7 +138,7 @@ function connectionError(base: string, { method }: ServiceRequest, error: unknow
   throw new UserError(known?.(new URL(base), base) ?? `${base} cannot be reached: ${message || code}`);
 }
 
-/** By the error codes of Node and OpenSSL. */
+/** Messages by error code of Node and OpenSSL. */
 const REASONS: readonly [code: RegExp, message: (url: URL, base: string) => string][] = [
   [/^ECONNREFUSED$/, (_, base) => `nothing listens at ${base}. Is the service running, and the port right?`],
   [/^(ENOTFOUND|EAI_AGAIN)$/, ({ hostname }) => `host ${hostname} not found, or its name cannot be resolved right now`],

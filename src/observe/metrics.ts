@@ -27,7 +27,7 @@ const WRITE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 
 /** Clients choose the method, and must not be able to create labels. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Of an attempt: retried means that it failed and will be repeated. */
+/** Outcomes of an attempt. `retried`: it failed and will be repeated. */
 const OUTCOMES = ["delivered", "retried", "failed", "expired"] as const;
 
 /** With several workers, the metrics of a process have the label `worker`. */

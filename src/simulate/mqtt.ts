@@ -58,7 +58,7 @@ type Settle = (error: Error | null | undefined) => void;
 class MqttConnection {
   readonly #url: string;
   readonly #key: string | undefined;
-  /** Of publishes that are not acknowledged yet. */
+  /** Callbacks of publishes that are not acknowledged yet. */
   readonly #pending = new Set<Settle>();
   #client: Promise<MqttClient> | undefined;
 

@@ -3,7 +3,7 @@
 export type Seed = string | number;
 
 export type Random = {
-  /** From 0 inclusive to 1 exclusive. */
+  /** Returns a number from 0 inclusive to 1 exclusive. */
   next(): number;
   between(low: number, high: number): number;
   /** An integer; both bounds are included. */

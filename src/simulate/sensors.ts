@@ -115,7 +115,7 @@ export function levelAt(shape: Shape, fill: number): number {
   return low;
 }
 
-/** From the sensor down to the level. */
+/** Distance from the sensor down to the level. */
 export function distanceTo(shape: Shape, level: number): number {
   return Math.round(inUnit(shape.sensor_height ?? 0, shape.unit, "mm")) - level;
 }

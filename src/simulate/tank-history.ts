@@ -17,7 +17,7 @@ export type TankHistory = {
   readonly use: Use;
   readonly latitude: number;
   readonly isLpg: boolean;
-  /** Between readings. */
+  /** Time between readings. */
   readonly interval: number;
   readonly readings: readonly { readonly at: Instant; readonly fill: number }[];
   /** Instants of readings that are false: not those of the level, or those of a sensor that is stuck. */
@@ -179,7 +179,7 @@ type Fault = {
   readonly value: number;
 };
 
-/** In order of time; they do not overlap. */
+/** Returns faults in order of time, without overlaps. */
 function faultsOf({ start, days, interval }: HistoryOptions, random: Random): Fault[] {
   const faults: Fault[] = [];
   const meanDays = random.pick([15, 40, 120]);

@@ -9,9 +9,9 @@ const YEAR_DAYS = 365.2425;
 const COLDEST_DAY = 15;
 
 export type Weather = {
-  /** In °C, by day since the start. */
+  /** Mean temperature in °C, by day since the start. */
   readonly means: Float64Array;
-  /** From the coldest to the warmest hour of the day. */
+  /** Difference between the coldest and the warmest hour of the day. */
   readonly ranges: Float64Array;
 };
 
@@ -48,7 +48,7 @@ export function weatherOf(latitude: number, seed: Seed, start: Instant, days: nu
   return { means, ranges };
 }
 
-/** At an hour since the start; warmest in the afternoon. */
+/** Temperature at an hour since the start; warmest in the afternoon. */
 export function temperatureAt({ means, ranges }: Weather, hour: number): number {
   const day = Math.min(means.length - 1, Math.max(0, Math.floor(hour / 24)));
   // From noon to noon, so that midnights do not jump.
