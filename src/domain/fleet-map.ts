@@ -10,8 +10,8 @@ export type Box = { readonly west: number; readonly south: number; readonly east
 export type Area = Box | "none";
 
 /**
- * The most urgent first; each tank is in the first that holds. Low: at its threshold or below it; leak: with an alert that
- * suspects one; soon: as likely as not low within a week; unknown: without a reading.
+ * States on the map, the most urgent first; each tank is in the first that holds. Low: at its threshold or below it; leak:
+ * with an alert that suspects one; soon: as likely as not low within a week; unknown: without a reading.
  */
 export const MAP_STATES = ["low", "leak", "soon", "silent", "unknown", "ok"] as const;
 export type MapState = (typeof MAP_STATES)[number];

@@ -1,7 +1,7 @@
 // The orders of the fleet. Each sorts tanks by a key, a whole number, and then by id. A job updates the sort keys from the latest
 // readings, so that storing a reading does not have to.
 
-import type { FleetSort, FleetState } from "./fleet.ts";
+import type { FleetSort, LevelState } from "./fleet.ts";
 import type { ForecastValues } from "./forecast/stored.ts";
 import type { Instant } from "./instant.ts";
 import type { Reading } from "./reading.ts";
@@ -41,7 +41,7 @@ function urgencyOf(margin: number, runsLowAt: Instant | null): number {
 type Range = { readonly from: number | undefined; readonly to: number | undefined };
 
 /** The sort keys of the tanks in a state. */
-export function sortKeyRange(state: FleetState | undefined, order: "urgency" | "margin"): Range {
+export function sortKeyRange(state: LevelState | undefined, order: "urgency" | "margin"): Range {
   const lastLow = order === "urgency" ? LOW : 0;
   switch (state) {
     case undefined:

@@ -18,9 +18,9 @@ export type FleetEntry = {
   readonly forecast: StoredForecast | null;
 };
 
-/** Low: at its threshold or below it; unknown: without a reading. */
-export const FLEET_STATES = ["low", "ok", "unknown"] as const;
-export type FleetState = (typeof FLEET_STATES)[number];
+/** States of the fleet list, by the latest reading alone. Low: at its threshold or below it; unknown: without a reading. */
+export const LEVEL_STATES = ["low", "ok", "unknown"] as const;
+export type LevelState = (typeof LEVEL_STATES)[number];
 
 /**
  * Urgency: low tanks first, by margin; then those that run low, by when; then the others, by margin. Margin: the smallest first.
@@ -31,7 +31,7 @@ export type FleetSort = (typeof FLEET_SORTS)[number];
 
 export type FleetQuery = Pick<PageQuery, "page" | "size"> & {
   readonly sort: FleetSort;
-  readonly state: FleetState | undefined;
+  readonly state: LevelState | undefined;
   /** Without a reading since then. */
   readonly silentSince: Instant | undefined;
   readonly owner_id: string | undefined;
@@ -75,12 +75,12 @@ export function phoneDigits(word: string): string | undefined {
 export const SILENT_AFTER_MS = 48 * 3_600_000;
 
 /**
- * Live tanks, each in one state. Unknown: without a reading; low: at its threshold or below it, also if silent; silent: without a
- * reading since an instant.
+ * States that the metrics count live tanks by, each in one. Unknown: without a reading; low: at its threshold or below it, also
+ * if silent; silent: without a reading since an instant.
  */
-export const TANK_STATES = ["low", "ok", "silent", "unknown"] as const;
+export const METRIC_STATES = ["low", "ok", "silent", "unknown"] as const;
 export type FleetCounts = {
-  readonly tanks: Readonly<Record<(typeof TANK_STATES)[number], number>>;
+  readonly tanks: Readonly<Record<(typeof METRIC_STATES)[number], number>>;
   readonly pendingReadings: number;
 };
 

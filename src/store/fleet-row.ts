@@ -2,13 +2,13 @@
 // so that few readings change an index. The same on both engines.
 
 import { CONDITION_BITS } from "../domain/alerts/evaluate.ts";
-import type { FleetState } from "../domain/fleet.ts";
+import type { LevelState } from "../domain/fleet.ts";
 import { EARLIEST } from "../domain/instant.ts";
 import type { Reading } from "../domain/reading.ts";
 
 export const QUARTER_DAY = 6 * 3_600_000;
 /** `unknown`: without a reading. */
-export const STORED_STATES = { low: 0, ok: 1, unknown: 2 } as const satisfies Record<FleetState, number>;
+export const STORED_STATES = { low: 0, ok: 1, unknown: 2 } as const satisfies Record<LevelState, number>;
 
 export type FleetRow = {
   readonly at: number;

@@ -6,10 +6,10 @@ import { RequestError } from "../../domain/errors.ts";
 import {
   daysLeft,
   FLEET_SORTS,
-  FLEET_STATES,
   type FleetEntry,
   type FleetQuery,
   type FleetReads,
+  LEVEL_STATES,
   marginOf,
   SILENT_AFTER_MS,
   volumesOf,
@@ -49,7 +49,7 @@ export const schemas = {
   FleetTank: object(
     {
       object: literal("fleet_tank", { description: "Always `fleet_tank`" }),
-      state: oneOf(FLEET_STATES, {
+      state: oneOf(LEVEL_STATES, {
         description: "low: at or below its threshold; unknown: it has no reading",
         examples: ["ok"],
       }),
@@ -112,7 +112,7 @@ export const routes: readonly Route[] = [
         "urgency: low tanks first, by margin, then those that run low, by when, then the others, by margin; margin: the smallest first; both: those without a reading last; silent: the oldest latest reading first, those without a reading before all",
         "urgency",
       ),
-      state: choice(FLEET_STATES, "Only those in this state", undefined),
+      state: choice(LEVEL_STATES, "Only those in this state", undefined),
       silent_for: duration(
         { description: "Only those without a reading for this long, such as 24h or 7d, or without any" },
         undefined,
