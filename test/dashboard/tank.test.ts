@@ -32,6 +32,12 @@ function levels(): (readonly [number, number])[] {
   });
 }
 
+/** Two years: a refill every three days. */
+const busyLevels = Array.from(
+  { length: 730 * 4 },
+  (_, index) => [Math.floor(now - 730 * DAY + (index * DAY) / 4), 85 - (index % 12) * 5] as const,
+);
+
 before(async () => {
   for (const role of ["viewer", "dispatcher", "admin"] as const) await createUser(service, role, STAFF[role]);
   await service.store.importCustomers([
@@ -42,8 +48,10 @@ before(async () => {
     tankRecord("tank_used", "cus_own", { name: "Boiler house", min_fill_alert_percentage: 20 }),
     tankRecord("tank_hostile", "cus_own", { name: HOSTILE, location: { city: HOSTILE, country: HOSTILE } }),
     tankRecord("tank_other", "cus_other"),
+    tankRecord("tank_busy", "cus_other"),
   ]);
   await putReadings(service.store, "tank_used", levels());
+  await putReadings(service.store, "tank_busy", busyLevels);
   await putReadings(service.store, "tank_hostile", [[now - 60_000, 10]]);
   await until(
     "forecasts are computed",
@@ -91,6 +99,20 @@ describe("the screen of a tank", () => {
     await page.locator(".chart canvas").waitFor();
     assert.equal(await page.getByRole("button", { name: "Edit" }).isDisabled(), true);
     await page.getByText("Dispatchers and admins can change tanks.").waitFor();
+    await expectGood(screen);
+  });
+
+  it("has all refills of a tank that is filled every few days, and counts those of the time shown", async (t) => {
+    const refills = "/insight/v1/tanks/tank_busy/refills?size=1";
+    await until("refills are found", async () => Number((await manage("GET", refills)).body["total_items"]) > 200, 30_000);
+    const total = (await manage("GET", refills)).body["total_items"];
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/tanks/tank_busy?range=decade", BERLIN);
+    if (screen === undefined) return;
+    const { page } = screen;
+    await page.getByRole("img", { name: new RegExp(`${total} refills in the last two years\\.`) }).waitFor();
+    const [from, to] = [180, 120].map((days) => new Date(now - days * DAY).toISOString());
+    await page.goto(`${service.url}/tanks/tank_busy?from=${from}&to=${to}`);
+    await page.getByRole("img", { name: /\. (19|20|21) refills\./ }).waitFor();
     await expectGood(screen);
   });
 

@@ -18,6 +18,10 @@ type Props = {
 
 const HEIGHT = 300;
 const MIN_DRAG_PX = 8;
+/** More arrows than a few, and closer than this on average, would cover the levels: they are ticks at the bottom. */
+const FEW = 5;
+const MIN_ARROW_PX = 8;
+const TICK_PX = 10;
 
 /** The canvas cannot resolve custom properties itself. */
 function coloursOf(element: HTMLElement) {
@@ -137,7 +141,7 @@ function timeLabel(time: number, step: number): string {
 
 const dayAndTime = (at: number): string => new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
 
-/** The threshold as a line, refills as arrows, and now. */
+/** The threshold as a line, refills as arrows or ticks, and now. */
 function drawMarks(plot: uPlot, { threshold, refills }: Props, colours: ReturnType<typeof coloursOf>): void {
   const { ctx } = plot;
   const { left, top, width, height } = plot.bbox;
@@ -164,9 +168,16 @@ function drawMarks(plot: uPlot, { threshold, refills }: Props, colours: ReturnTy
   ctx.fillText(`Threshold ${threshold} %`, left + 6 * scale, y - 5 * scale);
   const now = plot.valToPos(Date.now() / 1000, "x", true);
   if (now < left + width - 4 * scale) line(now, top, now, top + height, colours.dim, [2, 3]);
-  for (const { ended_at, from_percentage, to_percentage } of refills) {
-    const x = plot.valToPos(Date.parse(ended_at) / 1000, "x", true);
-    if (x < left || x > left + width) continue;
+  const shown = refills
+    .map((refill) => ({ ...refill, x: plot.valToPos(Date.parse(refill.ended_at) / 1000, "x", true) }))
+    .filter(({ x }) => x >= left && x <= left + width);
+  const xs = shown.map(({ x }) => x);
+  const isCrowded = shown.length > FEW && Math.max(...xs) - Math.min(...xs) < (shown.length - 1) * MIN_ARROW_PX * scale;
+  for (const { x, from_percentage, to_percentage } of shown) {
+    if (isCrowded) {
+      line(x, top + height - TICK_PX * scale, x, top + height, colours.ok, []);
+      continue;
+    }
     const [bottom, tip] = [plot.valToPos(from_percentage, "y", true), plot.valToPos(to_percentage, "y", true)];
     line(x, bottom, x, tip, colours.ok, []);
     ctx.beginPath();

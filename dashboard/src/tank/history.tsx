@@ -10,6 +10,7 @@ import { useLive } from "../live.ts";
 import { href, navigate, withQuery } from "../location.ts";
 import { chartData, forecastEnd } from "./chart-data.ts";
 import { endOf, RANGES, type RangeName, shownRange, startOf } from "./ranges.ts";
+import { areRefillsKnown } from "./refills.ts";
 
 const Chart = lazy(() => import("./chart.tsx"));
 
@@ -40,6 +41,7 @@ export function History({ entry, forecast, refills }: Props) {
   }
   const now = Date.now();
   const to = endOf(shown, data.from, now, forecastEnd(forecast));
+  const within = refills.filter(({ ended_at }) => Date.parse(ended_at) >= data.from && Date.parse(ended_at) <= to);
   const zoomTo = (from: number, until: number) =>
     navigate(withQuery({ from: new Date(from).toISOString(), to: new Date(until).toISOString() }));
   return (
@@ -51,12 +53,13 @@ export function History({ entry, forecast, refills }: Props) {
         </Empty>
       ) : (
         <figure>
-          <div class="chart-space" role="img" aria-label={inWords(data.series, refills, threshold, forecast)}>
+          <div class="chart-space" role="img" aria-label={inWords(data.series, within, threshold, forecast)}>
             <Chart data={lines} refills={refills} threshold={threshold} from={data.from} to={to} onZoom={zoomTo} />
           </div>
           <figcaption class="dim">
-            The light band is the lowest and the highest reading of each {STEPS[data.series.step]}; arrows are refills; the dashed
-            line is the forecast, with a probability of 80 % within its band. Drag to zoom.
+            The light band is the lowest and the highest reading of each {STEPS[data.series.step]}; arrows, or ticks where there
+            are many, are refills{sinceWhen(data.series.buckets)}; the dashed line is the forecast, with a probability of 80 %
+            within its band. Drag to zoom.
           </figcaption>
           <SeriesTable series={data.series} />
         </figure>
@@ -125,17 +128,19 @@ const STEPS: Readonly<Record<Series["step"], string>> = {
   "1M": "month",
 };
 
+/** Readings may be older than the refills that are known. */
+const sinceWhen = ([first]: Series["buckets"]): string =>
+  first === undefined || areRefillsKnown(Date.parse(first.start)) ? "" : " in the last two years";
+
 function inWords({ buckets }: Series, refills: readonly Refill[], threshold: number, forecast: Forecast | undefined): string {
   const [first, last] = [buckets[0], buckets.at(-1)];
   if (first === undefined || last === undefined) return "No readings";
-  const from = Date.parse(first.start);
-  const within = refills.filter(({ ended_at }) => Date.parse(ended_at) >= from).length;
   const low = Math.min(...buckets.map(({ min }) => min));
   const high = Math.max(...buckets.map(({ max }) => max));
   const expected = forecast?.runs_low_at.p50;
   return [
-    `Chart of the level from ${date(from)} on: lowest ${percent(low)}, highest ${percent(high)}, latest ${percent(last.last)}.`,
-    `Threshold ${percent(threshold)}. ${counted(within, "refill")}.`,
+    `Chart of the level from ${date(first.start)} on: lowest ${percent(low)}, highest ${percent(high)}, latest ${percent(last.last)}.`,
+    `Threshold ${percent(threshold)}. ${counted(refills.length, "refill")}${sinceWhen(buckets)}.`,
     expected === undefined || expected === null ? "" : `Expected to run low on ${date(expected)}.`,
   ].join(" ");
 }

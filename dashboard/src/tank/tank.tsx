@@ -19,21 +19,19 @@ import { Device } from "./device.tsx";
 import { EditTank } from "./edit.tsx";
 import { Figures, ForecastNote } from "./figures.tsx";
 import { History } from "./history.tsx";
+import { loadRefills } from "./refills.ts";
 import { WeeklyUse } from "./weekly-use.tsx";
-
-/** Refills of the last two years; more than a tank has. */
-const MAX_REFILLS = 100;
 
 export default function TankScreen({ params }: ScreenProps) {
   const { id = "" } = params;
   const tank = useLive(`tank ${id}`, (signal) => api.insight.tanks.retrieve(id, { signal }));
   const forecast = useLive(`forecast ${id}`, (signal) => api.insight.tanks.forecast(id, { signal }));
-  const refills = useLive(`refills ${id}`, (signal) => api.insight.tanks.refills(id, { size: MAX_REFILLS, signal }));
+  const refills = useLive(`refills ${id}`, (signal) => loadRefills(id, signal));
   const [isEditing, setEditing] = useState(false);
   const dialog = useDialog();
   const entry = tank.data;
   if (entry === undefined || isGone(tank.error)) return <Missing id={id} error={tank.error} retry={tank.refresh} />;
-  const list = refills.data?.data ?? NO_REFILLS;
+  const list = refills.data ?? NO_REFILLS;
   const remove = () => dialog.open((close) => <DeleteTank tank={entry.tank} close={close} done={tank.refresh} />);
   return (
     <Screen
