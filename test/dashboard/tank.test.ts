@@ -102,6 +102,50 @@ describe("the screen of a tank", () => {
     await expectGood(screen);
   });
 
+  it("zooms and moves its chart by keys, also where there are no readings, and goes back to the whole range", async (t) => {
+    for (const viewport of [PHONE, DESKTOP]) {
+      const screen = await openDashboard(t, browser, service, STAFF.viewer, "/tanks/tank_used?range=month", {
+        ...BERLIN,
+        viewport,
+      });
+      if (screen === undefined) return;
+      const { page } = screen;
+      await page.locator(".chart canvas").waitFor();
+      await page.getByRole("application", { name: /plus and minus zoom/ }).waitFor();
+      await page.getByRole("link", { name: "All", exact: true }).focus();
+      await page.keyboard.press("Tab");
+      const focused = page.locator('[role="application"]:focus');
+      await focused.waitFor();
+      assert.equal(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle"), "solid");
+      const spanAfter = async (key: string) => {
+        const before = page.url();
+        await page.keyboard.press(key);
+        await page.waitForURL((url) => url.href !== before);
+        const { searchParams } = new URL(page.url());
+        return ["from", "to"].map((name) => Date.parse(searchParams.get(name) ?? "") / DAY) as [number, number];
+      };
+      const [from, to] = await spanAfter("+");
+      assert.ok(to - from < 30, "less is shown");
+      const [earlier, until] = await spanAfter("ArrowLeft");
+      assert.ok(earlier < from && Math.abs(until - earlier - (to - from)) < 0.001, "as long, but earlier");
+      const [start, end] = await spanAfter("-");
+      assert.ok(start < earlier && end > until, "around the middle");
+      for (let presses = 0; presses < 25; presses++) await page.keyboard.press("ArrowLeft");
+      await page.getByText("No readings in this time").waitFor();
+      for (let presses = 0; presses < 40; presses++) await page.keyboard.press("ArrowRight");
+      await page.locator(".chart canvas").waitFor();
+      const latest = Date.parse(new URL(page.url()).searchParams.get("to") ?? "");
+      assert.ok(latest < Date.now() + 30 * DAY, "most of the chart is left to the readings");
+      await expectGood(screen);
+      for (const key of ["0", "Escape"]) {
+        await spanAfter("+");
+        await page.keyboard.press(key);
+        await page.waitForURL((url) => url.search === "?range=month");
+      }
+      assert.equal(await focused.count(), 1, "it still has the focus");
+    }
+  });
+
   it("has all refills of a tank that is filled every few days, and counts those of the time shown", async (t) => {
     const refills = "/insight/v1/tanks/tank_busy/refills?size=1";
     await until("refills are found", async () => Number((await manage("GET", refills)).body["total_items"]) > 200, 30_000);

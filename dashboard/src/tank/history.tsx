@@ -9,14 +9,12 @@ import { counted, date, dateTime, percent } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href, navigate, withQuery } from "../location.ts";
 import { chartData, forecastEnd } from "./chart-data.ts";
-import { endOf, RANGES, type RangeName, shownRange, startOf } from "./ranges.ts";
+import { EARLIEST, endOf, RANGES, type RangeName, shownRange, spanAfterKey, startOf } from "./ranges.ts";
 import { areRefillsKnown } from "./refills.ts";
 
 const Chart = lazy(() => import("./chart.tsx"));
 
 const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-/** No sensor is older. */
-const FIRST_YEAR = "1990-01-01T00:00:00Z";
 
 type Props = { readonly entry: FleetTank; readonly forecast: Forecast | undefined; readonly refills: readonly Refill[] };
 
@@ -39,29 +37,58 @@ export function History({ entry, forecast, refills }: Props) {
       </section>
     );
   }
-  const now = Date.now();
-  const to = endOf(shown, data.from, now, forecastEnd(forecast));
-  const within = refills.filter(({ ended_at }) => Date.parse(ended_at) >= data.from && Date.parse(ended_at) <= to);
-  const zoomTo = (from: number, until: number) =>
-    navigate(withQuery({ from: new Date(from).toISOString(), to: new Date(until).toISOString() }));
+  const [now, end] = [Date.now(), forecastEnd(forecast)];
+  // What was zoomed to is shown at once; its readings follow.
+  const from = zoom?.from ?? data.from;
+  const to = endOf(shown, data.from, now, end);
+  const within = refills.filter(({ ended_at }) => Date.parse(ended_at) >= from && Date.parse(ended_at) <= to);
+  const zoomTo = (start: number, until: number, replace = false) =>
+    navigate(withQuery({ from: new Date(start).toISOString(), to: new Date(until).toISOString() }), { replace });
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
+    const next = spanAfterKey(event.key, { from, to }, { now, forecastEnd: end });
+    // The back button leads to the whole range, not to each key.
+    if (next !== undefined) zoomTo(next.from, next.to, zoom !== undefined);
+    else if (zoom !== undefined && (event.key === "0" || event.key === "Escape")) navigate(wholeRange(range), { replace: true });
+    else return;
+    event.preventDefault();
+  };
+  const isEmpty = data.series.buckets.length === 0;
+  const chart = isEmpty ? (
+    <Empty title={zoom === undefined ? `No readings in ${RANGES[range].words}` : "No readings in this time"}>
+      <p>{latest === null ? "The chart begins with the first reading of the device." : "Choose a longer range."}</p>
+    </Empty>
+  ) : (
+    <div class="chart-space" role="img" aria-label={inWords(data.series, within, threshold, forecast)}>
+      <Chart data={lines} refills={refills} threshold={threshold} from={from} to={to} onZoom={zoomTo} />
+    </div>
+  );
   return (
     <section class="card history" aria-labelledby="history">
       <Heading range={range} isZoomed={zoom !== undefined} />
-      {data.series.buckets.length === 0 ? (
-        <Empty title={zoom === undefined ? `No readings in ${RANGES[range].words}` : "No readings in this time"}>
-          <p>{latest === null ? "The chart begins with the first reading of the device." : "Choose a longer range."}</p>
-        </Empty>
+      {isEmpty && zoom === undefined ? (
+        chart
       ) : (
         <figure>
-          <div class="chart-space" role="img" aria-label={inWords(data.series, within, threshold, forecast)}>
-            <Chart data={lines} refills={refills} threshold={threshold} from={data.from} to={to} onZoom={zoomTo} />
+          <div
+            role="application"
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard zooms and moves the chart
+            tabIndex={0}
+            aria-label="Chart: plus and minus zoom, left and right arrow keys move it, 0 or Escape shows the whole range"
+            onKeyDown={onKeyDown}
+          >
+            {isEmpty ? <div class="chart-space">{chart}</div> : chart}
           </div>
-          <figcaption class="dim">
-            The light band is the lowest and the highest reading of each {STEPS[data.series.step]}; arrows, or ticks where there
-            are many, are refills{sinceWhen(data.series.buckets)}; the dashed line is the forecast, with a probability of 80 %
-            within its band. Drag to zoom.
-          </figcaption>
-          <SeriesTable series={data.series} />
+          {isEmpty ? null : (
+            <>
+              <figcaption class="dim">
+                The light band is the lowest and the highest reading of each {STEPS[data.series.step]}; arrows, or ticks where
+                there are many, are refills{sinceWhen(data.series.buckets)}; the dashed line is the forecast, with a probability
+                of 80 % within its band. Drag to zoom, or use the keys +, −, ←, → and 0.
+              </figcaption>
+              <SeriesTable series={data.series} />
+            </>
+          )}
         </figure>
       )}
     </section>
@@ -93,13 +120,15 @@ function cached(series: Series, from: number): Loaded {
 }
 
 async function firstReading(id: string, signal: AbortSignal): Promise<number> {
-  const { buckets } = await api.insight.tanks.series(id, { from: FIRST_YEAR, step: "1M", timezone, signal });
+  const { buckets } = await api.insight.tanks.series(id, { from: EARLIEST, step: "1M", timezone, signal });
   return buckets[0] === undefined ? Date.now() : Date.parse(buckets[0].start);
 }
 
+const wholeRange = (range: RangeName): string =>
+  withQuery({ range: range === "quarter" ? undefined : range, from: undefined, to: undefined });
+
 function Heading({ range, isZoomed }: { readonly range: RangeName; readonly isZoomed: boolean }) {
-  const link = (name: RangeName) =>
-    href(withQuery({ range: name === "quarter" ? undefined : name, from: undefined, to: undefined }));
+  const link = (name: RangeName) => href(wholeRange(name));
   return (
     <div class="card-head">
       <h2 id="history">History</h2>

@@ -3,6 +3,8 @@
 import { query } from "../location.ts";
 
 const DAY = 86_400_000;
+/** No sensor is older. */
+export const EARLIEST = "1990-01-01T00:00:00Z";
 
 /** Days before now; null: from the first reading on. */
 export const RANGES = {
@@ -17,8 +19,9 @@ export const RANGES = {
 export type RangeName = keyof typeof RANGES;
 const DEFAULT: RangeName = "quarter";
 
-/** `zoom`: milliseconds since 1970. */
-export type Shown = { readonly range: RangeName; readonly zoom: { readonly from: number; readonly to: number } | undefined };
+/** Milliseconds since 1970. */
+type Span = { readonly from: number; readonly to: number };
+export type Shown = { readonly range: RangeName; readonly zoom: Span | undefined };
 
 export function shownRange(): Shown {
   const given = query.value.get("range") ?? DEFAULT;
@@ -40,4 +43,35 @@ const FUTURE = 0.3;
 export function endOf({ zoom }: Shown, from: number, now: number, forecastEnd: number | undefined): number {
   if (zoom !== undefined) return zoom.to;
   return Math.min(now + (now - from) * FUTURE, Math.max(now, forecastEnd ?? now));
+}
+
+/** How far the chart can be moved. */
+type Limits = { readonly now: number; readonly forecastEnd: number | undefined };
+
+const STEP = 1.6;
+const MOVE = 0.25;
+const SHORTEST = DAY / 24;
+const LONGEST = RANGES.decade.days * DAY;
+
+/** What a key makes of the part that is shown; undefined for other keys. */
+export function spanAfterKey(key: string, span: Span, limits: Limits): Span | undefined {
+  const length = span.to - span.from;
+  if (key === "+" || key === "=") return around(span, Math.min(length, Math.max(length / STEP, SHORTEST)), limits);
+  if (key === "-") return around(span, Math.max(length, Math.min(length * STEP, LONGEST)), limits);
+  if (key === "ArrowLeft") return moved(span, -length * MOVE, limits);
+  if (key === "ArrowRight") return moved(span, length * MOVE, limits);
+  return undefined;
+}
+
+function around({ from, to }: Span, length: number, limits: Limits): Span {
+  const middle = (from + to) / 2;
+  return moved({ from: middle - length / 2, to: middle + length / 2 }, 0, limits, to);
+}
+
+/** Not further into the future than the whole range has it, or than `to` already is. */
+function moved(span: Span, by: number, { now, forecastEnd }: Limits, to = span.to): Span {
+  const length = span.to - span.from;
+  const latest = Math.max(to, endOf({ range: DEFAULT, zoom: undefined }, now - length, now, forecastEnd));
+  const end = Math.max(Math.min(span.to + by, latest), Date.parse(EARLIEST) + length);
+  return { from: end - length, to: end };
 }
