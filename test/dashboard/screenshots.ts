@@ -14,12 +14,14 @@ const SCREENS = {
   tank: "/tanks/tank_demo011",
   alerts: "/alerts",
   customers: "/customers",
+  customer: "/customers/cus_demo001",
   devices: "/devices",
   channels: "/channels",
   keys: "/keys",
   users: "/users",
   audit: "/audit",
   account: "/account",
+  "sign-in": "/sign-in",
 } as const;
 const LOOKS = {
   desk: { viewport: { width: 1280, height: 800 }, colorScheme: "light" },
