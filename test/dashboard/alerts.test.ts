@@ -32,39 +32,60 @@ for (const viewport of [DESKTOP, PHONE]) {
   });
 }
 
-test("a dispatcher acknowledges with a note, pauses the tank, and closes; another person sees it by itself", async (t) => {
-  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/alerts");
-  const other = await openDashboard(t, browser, fleet, email.viewer, "/alerts?state=acknowledged");
-  if (opened === undefined || other === undefined) return;
-  const { page } = opened;
-  const row = page.getByRole("row").filter({ hasText: "Tank 2" });
-  await row.getByRole("button", { name: "Acknowledge" }).click();
-  const dialog = page.getByRole("dialog");
-  await expectGood(opened);
-  await dialog.getByLabel("Note").fill("<b>Truck on Tuesday</b>");
-  await page.keyboard.press("Enter");
-  await page.getByText("2 alerts").waitFor();
-  await other.page.getByText("“<b>Truck on Tuesday</b>”").waitFor();
-  const acknowledged = await alertOf("t2");
-  assert.deepEqual([acknowledged?.["state"], acknowledged?.["note"]], ["acknowledged", "<b>Truck on Tuesday</b>"]);
+for (const [viewport, id, name, remaining] of [
+  [DESKTOP, "t2", "Tank 2", "2 alerts"],
+  [PHONE, "t3", "Tank 3", "1 alert"],
+] as const) {
+  test(`at ${viewport.width} px, a dispatcher acknowledges with a note, pauses the tank, and closes; another person sees it by itself`, async (t) => {
+    const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/alerts", { viewport });
+    const other = await openDashboard(t, browser, fleet, email.viewer, "/alerts?state=acknowledged", { viewport });
+    if (opened === undefined || other === undefined) return;
+    const { page } = opened;
+    const row = page.getByRole("row").filter({ hasText: name });
+    await row.getByRole("button", { name: "Acknowledge" }).click();
+    const dialog = page.getByRole("dialog");
+    await expectGood(opened);
+    await dialog.getByLabel("Note").fill("<b>Truck on Tuesday</b>");
+    await page.keyboard.press("Enter");
+    await page.getByText(remaining).waitFor();
+    await other.page.getByText("“<b>Truck on Tuesday</b>”").waitFor();
+    const acknowledged = await alertOf(id);
+    assert.deepEqual([acknowledged?.["state"], acknowledged?.["note"]], ["acknowledged", "<b>Truck on Tuesday</b>"]);
 
-  await page.getByRole("link", { name: "Acknowledged" }).click();
-  await row.getByRole("button", { name: "Pause" }).click();
-  await dialog.getByLabel("Until and including").fill("2126-03-01");
-  await dialog.getByRole("button", { name: "Pause" }).click();
-  await page.getByText(/No alert of this tank opens until .*2126/).waitFor();
-  const { alerts } = (await manage("GET", "/manage/v1/tanks/t2")).body as { alerts: { paused_until: string } };
-  assert.match(alerts.paused_until, /^2126-03-0[12]/);
+    await page.getByRole("link", { name: "Acknowledged" }).click();
+    await row.getByRole("button", { name: "Pause" }).click();
+    await dialog.getByLabel("Until and including").fill("2126-03-01");
+    await dialog.getByRole("button", { name: "Pause" }).click();
+    await page.getByText(/No alert of this tank opens until .*2126/).waitFor();
+    const { alerts } = (await manage("GET", `/manage/v1/tanks/${id}`)).body as { alerts: { paused_until: string } };
+    assert.match(alerts.paused_until, /^2126-03-0[12]/);
 
-  await row.getByRole("button", { name: "Close" }).click();
-  await dialog.waitFor();
-  await page.keyboard.press("Escape");
-  await dialog.waitFor({ state: "detached" });
-  await row.getByRole("button", { name: "Close" }).click();
-  await dialog.getByRole("button", { name: "Close alert" }).click();
-  await page.getByText("No acknowledged alerts").waitFor();
-  assert.equal((await alertOf("t2"))?.["state"], "closed");
-});
+    await row.getByRole("button", { name: "Close" }).click();
+    await dialog.waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await row.getByRole("button", { name: "Close" }).click();
+    await dialog.getByRole("button", { name: "Close alert" }).click();
+    await page.getByText("No acknowledged alerts").waitFor();
+    assert.equal((await alertOf(id))?.["state"], "closed");
+  });
+}
+
+for (const viewport of [DESKTOP, PHONE]) {
+  test(`at ${viewport.width} px, a customer reads the alerts of their own tanks, and opens their account`, async (t) => {
+    const opened = await openDashboard(t, browser, fleet, "office@brenner.example", "/alerts", { viewport });
+    if (opened === undefined) return;
+    const { page } = opened;
+    await page.getByRole("row").filter({ hasText: "Tank 1" }).getByText("5.0 %, at or below 20.0 %").waitFor();
+    assert.equal(await page.locator("table button").count(), 0);
+    await expectGood(opened);
+    if (viewport === PHONE) await page.getByRole("button", { name: "Menu" }).click();
+    await page.getByRole("link", { name: "Your account" }).click();
+    await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
+    await page.getByText("This browser").waitFor();
+    await expectGood(opened);
+  });
+}
 
 test("an admin sees who was notified of an alert", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.admin, "/alerts");

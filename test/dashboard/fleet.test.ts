@@ -106,33 +106,38 @@ test("without a mouse: j, k and the arrow keys move through the list, Enter open
   await page.waitForURL("**/customers/c1");
 });
 
-test("a dispatcher changes the threshold of several tanks, and exports what a filter finds", async (t) => {
-  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/?search=device-5&sort=margin");
-  if (opened === undefined) return;
-  const { page, errors } = opened;
-  await page.getByText("11 tanks found").waitFor();
-  await page.getByRole("checkbox", { name: "Select Tank 51" }).check();
-  await page.getByRole("checkbox", { name: "Select Tank 52" }).check();
-  await page.getByRole("button", { name: "Threshold of 2 tanks" }).click();
-  await page.getByLabel("Fill percentage").fill("101");
-  await page.getByRole("button", { name: "Change", exact: true }).click();
-  await page.getByLabel("Fill percentage").fill("33");
-  await page.getByRole("button", { name: "Change", exact: true }).click();
-  await page.getByText("The threshold of 2 tanks is 33.0 %").waitFor();
-  for (const id of ["t51", "t52"]) {
-    const tank = expectStatus(await manage("GET", `/manage/v1/tanks/${id}`), 200);
-    assert.equal(tank["min_fill_alert_percentage"], 33, id);
-  }
-  await page.getByRole("button", { name: "Export" }).click();
-  await page.getByLabel(/Semicolon/).check();
-  const saved = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Save CSV file" }).click();
-  const text = readFileSync(await (await saved).path(), "utf8");
-  assert.match(text, /^\ufefftank;tank_id;/);
-  assert.equal(text.split("\r\n").length, 12);
-  assert.match(text, /Tank 51;t51;;device-51;Brenner Gas GmbH;'\+49 30 5550;/);
-  assert.deepEqual(errors, []);
-});
+for (const [viewport, threshold] of [
+  [DESKTOP, 33],
+  [PHONE, 34],
+] as const) {
+  test(`at ${viewport.width} px, a dispatcher changes the threshold of several tanks, and exports what a filter finds`, async (t) => {
+    const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/?search=device-5&sort=margin", { viewport });
+    if (opened === undefined) return;
+    const { page, errors } = opened;
+    await page.getByText("11 tanks found").waitFor();
+    await page.getByRole("checkbox", { name: "Select Tank 51" }).check();
+    await page.getByRole("checkbox", { name: "Select Tank 52" }).check();
+    await page.getByRole("button", { name: "Threshold of 2 tanks" }).click();
+    await page.getByLabel("Fill percentage").fill("101");
+    await page.getByRole("button", { name: "Change", exact: true }).click();
+    await page.getByLabel("Fill percentage").fill(String(threshold));
+    await page.getByRole("button", { name: "Change", exact: true }).click();
+    await page.getByText(`The threshold of 2 tanks is ${threshold}.0 %`).waitFor();
+    for (const id of ["t51", "t52"]) {
+      const tank = expectStatus(await manage("GET", `/manage/v1/tanks/${id}`), 200);
+      assert.equal(tank["min_fill_alert_percentage"], threshold, id);
+    }
+    await page.getByRole("button", { name: "Export" }).click();
+    await page.getByLabel(/Semicolon/).check();
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save CSV file" }).click();
+    const text = readFileSync(await (await saved).path(), "utf8");
+    assert.match(text, /^\ufefftank;tank_id;/);
+    assert.equal(text.split("\r\n").length, 12);
+    assert.match(text, /Tank 51;t51;;device-51;Brenner Gas GmbH;'\+49 30 5550;/);
+    assert.deepEqual(errors, []);
+  });
+}
 
 test("new readings and alerts appear by themselves, also in the title of the tab; after a lost connection it goes on", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.viewer);

@@ -15,7 +15,8 @@ const fleet = await startFleet({ after });
 const { email, manage } = fleet;
 
 const pending = [
-  { device_id: "new-sensor", fill_percentage: 61.5 },
+  { device_id: "desk-sensor", fill_percentage: 61.5 },
+  { device_id: "phone-sensor", fill_percentage: 61.5 },
   { device_id: "radar-7", payload: { distance: 700, battery: 98 } },
 ];
 expectStatus(await manage("POST", "/ingest/v1/readings", pending), 200);
@@ -25,7 +26,10 @@ const rowOf = (page: Page, text: string) => page.getByRole("row").filter({ hasTe
 /** Without requests that were given up, because another screen or another search came first. */
 const unexpected = (errors: readonly string[]) => errors.filter((text) => !text.endsWith(" failed"));
 
-const SCREENS = [
+/** With what is there when it has loaded; a list, if nothing is said. */
+const SCREENS: readonly (readonly [path: string, title: string, loaded?: string])[] = [
+  ["/", "Fleet", ".fleet tbody tr"],
+  ["/map", "Map", ".country"],
   ["/devices", "Devices"],
   ["/customers", "Customers"],
   ["/customers/c2", "<img"],
@@ -35,17 +39,17 @@ const SCREENS = [
   ["/users", "Users"],
   ["/audit", "Audit"],
   ["/account", "Account"],
-] as const;
+];
 
 for (const viewport of [DESKTOP, PHONE]) {
   test(`at ${viewport.width} px, every screen fits, and nothing is serious to axe`, async (t) => {
     const opened = await openDashboard(t, browser, fleet, email.admin, "/devices", { viewport });
     if (opened === undefined) return;
     const { page, requests, errors } = opened;
-    for (const [path, title] of SCREENS) {
+    for (const [path, title, loaded = ".list"] of SCREENS) {
       await page.goto(fleet.url + path);
       await page.getByRole("heading", { level: 1, name: title }).waitFor();
-      await page.locator(".list").first().waitFor();
+      await page.locator(loaded).first().waitFor();
       assert.deepEqual([await overflow(page), await seriousViolations(page)], [0, []], path);
       const heights: number[] = await page
         .locator(".cards tbody tr")
@@ -60,23 +64,28 @@ for (const viewport of [DESKTOP, PHONE]) {
   });
 }
 
-test("on a phone, a dispatcher assigns a tank to a device, and its pending reading is stored", async (t) => {
-  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/devices", { viewport: PHONE });
-  if (opened === undefined) return;
-  const { page, errors } = opened;
-  await page.getByRole("button", { name: "Set up new-sensor" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByText("61.5 %").waitFor();
-  await dialog.getByRole("searchbox").fill("Tank 60");
-  await dialog.getByRole("radio", { name: /^Tank 60/ }).check();
-  assert.deepEqual([await overflow(page), await seriousViolations(page)], [0, []]);
-  await dialog.getByRole("button", { name: "Save" }).click();
-  await page.getByText(/1 pending reading stored.*device-60 replaced/).waitFor();
-  await rowOf(page, "new-sensor").waitFor({ state: "detached" });
-  const { data } = expectStatus(await manage("GET", "/v1/tanks/t60/telemetry?size=1"), 200);
-  assert.equal((data as { fill_percentage: number }[])[0]?.fill_percentage, 61.5);
-  assert.deepEqual(unexpected(errors), []);
-});
+for (const [viewport, device, number] of [
+  [DESKTOP, "desk-sensor", 58],
+  [PHONE, "phone-sensor", 60],
+] as const) {
+  test(`at ${viewport.width} px, a dispatcher assigns a tank to a device, and its pending reading is stored`, async (t) => {
+    const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/devices", { viewport });
+    if (opened === undefined) return;
+    const { page, errors } = opened;
+    await page.getByRole("button", { name: `Set up ${device}` }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("61.5 %").waitFor();
+    await dialog.getByRole("searchbox").fill(`Tank ${number}`);
+    await dialog.getByRole("radio", { name: new RegExp(`^Tank ${number}`) }).check();
+    assert.deepEqual([await overflow(page), await seriousViolations(page)], [0, []]);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText(new RegExp(`1 pending reading stored.*device-${number} replaced`)).waitFor();
+    await rowOf(page, device).waitFor({ state: "detached" });
+    const { data } = expectStatus(await manage("GET", `/v1/tanks/t${number}/telemetry?size=1`), 200);
+    assert.equal((data as { fill_percentage: number }[])[0]?.fill_percentage, 61.5);
+    assert.deepEqual(unexpected(errors), []);
+  });
+}
 
 test("without a mouse: a profile and the shape of the tank make a payload readable", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/devices");

@@ -55,7 +55,7 @@ test("with a code: the person comes back to where they were, and signs out", asy
   await page.waitForURL(/\/sign-in\?return=%2F/);
 });
 
-test("with the link of a mail: at once in the browser that asked for it, with a click elsewhere, and only once", async (t) => {
+test("with the link of a mail: at once in the browser that asked for it, with a click elsewhere, and only once; signs out", async (t) => {
   const opened = await openDashboard(t, browser, service, undefined, "/sign-in");
   if (opened === undefined) return;
   const { page } = opened;
@@ -65,6 +65,8 @@ test("with the link of a mail: at once in the browser that asked for it, with a 
   await page.goto(link);
   await page.getByRole("heading", { name: "Fleet" }).waitFor();
   assert.equal(new URL(page.url()).hash, "");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.waitForURL(`${url}/sign-in`);
 
   const other = await openDashboard(t, browser, service, undefined, link.slice(url.length));
   await other?.page.getByText("This link is not valid any more").waitFor();
