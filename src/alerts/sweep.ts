@@ -13,7 +13,7 @@ export class AlertSweep {
   readonly #observe: Observe;
   readonly #clock: Clock | undefined;
   readonly #task: RepeatedTask;
-  /** Until the first claim of this process. */
+  /** Set until the first claim of this process. */
   #settings: AlertSettings | undefined;
 
   /** Without `clock`, the clock of the database counts, which all processes share. */

@@ -13,7 +13,7 @@ import { ForecastThread } from "./thread.ts";
 
 /** How often it looks whether there is something to do. */
 const TICK_MS = 250;
-/** Without readings in this process: those of other processes are noticed as late. */
+/** Time between passes without readings in this process. Readings of other processes are noticed this late. */
 const PASS_MS = 5000;
 /** The pause after a pass, for each tank that was read and moved: many times what that takes, so that others have the processor. */
 const PAUSE_MS = { scanned: 0.02, moved: 6 } as const;
@@ -37,7 +37,7 @@ export class ForecastJob {
   readonly #order: RepeatedTask;
   readonly #forecasts: RepeatedTask;
   readonly #thread = new ForecastThread();
-  /** By the clock of `performance`. */
+  /** A time of `performance.now()`. */
   #passAfter = 0;
   #passBy = 0;
   #isWoken = false;

@@ -14,7 +14,7 @@ import type { Mail, Mailbox } from "../../domain/mail/mail.ts";
 import { printable } from "../../domain/text.ts";
 import { reasonOf } from "../connection-error.ts";
 
-/** In milliseconds; `total` is for one mail. */
+/** Timeouts in milliseconds; `total` is for one mail. */
 const TIMEOUTS = { connection: 8000, greeting: 8000, inactivity: 12_000, total: 15_000, idle: 30_000 };
 const MAX_MESSAGES_PER_CONNECTION = 100;
 
