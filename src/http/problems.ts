@@ -122,7 +122,7 @@ export function problemOf(error: RequestError, requestId: string) {
   };
 }
 
-/** For the OpenAPI document. */
+/** An example for the OpenAPI document. */
 export function exampleProblem(code: ErrorCode): object {
   const [, detail] = ERRORS[code];
   const param = code.startsWith("parameter_") ? { param: code === "parameter_unknown" ? "sise" : "size" } : {};

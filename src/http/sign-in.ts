@@ -101,7 +101,7 @@ export class SignInService {
     }
   }
 
-  /** Within the time that its link is valid. */
+  /** Retries within the time that the link is valid. */
   async #sendMail({ to, name, language }: SignInMail, secrets: Secrets | undefined, publicUrl: string): Promise<void> {
     if (secrets === undefined) return;
     const { management, observe, sendMail } = this.#options;
@@ -137,7 +137,7 @@ export class SignInService {
     return this.#signIn({ token: hashSecret(token) }, account, client, BY.token);
   }
 
-  /** In the browser that asked for the code. */
+  /** Works only in the browser that requested the code. */
   async signInWithCode(email: string, code: string, account: string | undefined, client: ClientInfo): Promise<SignInResult> {
     const browser = client.cookies.get("browser") ?? "";
     if (!isWellFormedSecret(browser)) return this.#refuse(client.address);

@@ -101,7 +101,7 @@ export function createHttpIngest(ingest: SlicedIngest, clock: Clock) {
 
 // Our own format.
 
-/** In one message. */
+/** Maximum number of readings in one message. */
 export const MAX_READINGS = 10_000;
 
 const DEVICE_READING_FIELDS: ReadonlySet<string> = new Set(["fill_percentage", "payload", "created_at"]);

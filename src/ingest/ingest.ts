@@ -76,7 +76,7 @@ export function createIngest(writes: Pick<Writes, "ingest">, clock: Clock, obser
   };
 }
 
-/** The same for readings that arrive there. */
+/** Adds the source of the readings, for the metrics. */
 export function ingestFrom<R>(source: IngestSource, ingest: (readings: R, sender: ReadingSender) => Promise<ReadingResult[]>) {
   return (readings: R, sender: ReadingSender): Promise<ReadingResult[]> => ingest(readings, { ...sender, source });
 }

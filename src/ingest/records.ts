@@ -233,7 +233,7 @@ function decodeDevice(value: object): DecodedRecord {
   return { kind: "device", record };
 }
 
-/** In order; one per instant. */
+/** Returns them in order, one per instant. */
 function assignmentsOf(device: string, past: NonNullable<Static<typeof DeviceLine>["past_assignments"]>): DeviceAssignment[] {
   const byEnd = new Map(past.map(({ until, tank_id: tankId }) => [instantOf(until), tankId]));
   return [...byEnd].map(([until, tankId]) => ({ device, until, tankId })).sort((a, b) => a.until - b.until);

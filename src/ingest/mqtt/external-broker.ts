@@ -51,7 +51,7 @@ function decodePart(part: string): string | undefined {
   }
 }
 
-/** Without user and password. */
+/** The address without user and password. */
 export const formatBrokerAddress = ({ host, port }: BrokerAddress): string =>
   host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 
