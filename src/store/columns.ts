@@ -34,7 +34,7 @@ function checksumOf(values: Row): number {
 
 const PUBLIC_CUSTOMER_FIELDS = ["created_at", "email", "last_seen_at", "name", "phone", "updated_at", "verified_at"] as const;
 const NOTIFICATION_FIELDS = ["language", "unsubscribed_at"] as const;
-/** In the order of `customerValues`; without the id and `tank_count`. */
+/** Columns in the order of `customerValues`; without the id and `tank_count`. */
 export const CUSTOMER_FIELDS = [...PUBLIC_CUSTOMER_FIELDS, ...NOTIFICATION_FIELDS];
 export const CUSTOMER_COLUMNS = `id, ${PUBLIC_CUSTOMER_FIELDS.join(", ")}, tank_count, ${NOTIFICATION_FIELDS.join(", ")}, deleted`;
 
@@ -95,7 +95,7 @@ export function tankOf(row: Row): Tank {
 
 /** Columns of what the operator sets beside the public fields. */
 const TANK_SETTINGS = ["shape", "silent_after", "paused_until", "runs_low_soon", "leak"] as const;
-/** In the order of `tankValues`. */
+/** Columns in the order of `tankValues`. */
 export const TANK_VALUE_COLUMNS = [...TANK_FIELDS, ...LOCATION_FIELDS, ...TANK_SETTINGS] as const;
 
 export function tankValues({ tank, shape, alerts }: TankState): Scalar[] {
@@ -109,7 +109,7 @@ export function isDeleted(row: Row): boolean {
   return Number(row.at(-1)) === 1;
 }
 
-/** With the checksum. */
+/** Columns with the checksum. */
 export const STORED_CUSTOMER_COLUMNS = `${CUSTOMER_COLUMNS}, checksum`;
 
 export function customerChecksum(state: CustomerState): number {
@@ -219,7 +219,7 @@ export const STORED_PENDING_COLUMNS = `${PENDING_COLUMNS}, checksum`;
 export const pendingOf = ([device, created_at, fill, payload, customer_id]: Row): PendingReading =>
   ({ device, created_at, fill, payload, customer_id }) as PendingReading;
 
-/** In the order of `STORED_PENDING_COLUMNS`. */
+/** Values in the order of `STORED_PENDING_COLUMNS`. */
 export function pendingValues({ device, created_at, fill, payload, customer_id }: PendingReading): Scalar[] {
   const values = [device, created_at, fill, payload, customer_id];
   return [...values, checksumOf(values)];

@@ -183,7 +183,7 @@ function repairOf<R extends CheckResult>(
   };
 }
 
-/** By name. */
+/** Repairs by name. */
 export const REPAIRS = {
   repairDatabase: repairOf(lockNothing, checkDatabase, async (operations, _id, _tx, before) => {
     if (!hasUnrepairable(before)) await operations.rebuildDatabaseIndexes();

@@ -291,7 +291,7 @@ function deviceChecks(engine: CheckEngine) {
         yield { id, tank, tankDevice: row.at(-2), pending, counted: count, profile, isDamaged, since } as DeviceRow;
       }
     },
-    /** With whether their device is known. */
+    /** Returns pending readings, and whether their device is known. */
     async *pendingReadings(): AsyncGenerator<{ readonly reading: Stored<PendingReading>; readonly isKnown: boolean }> {
       const all = `
         SELECT ${prefixed("pending_reading", STORED_PENDING_COLUMNS)}, device.id
@@ -300,7 +300,7 @@ function deviceChecks(engine: CheckEngine) {
       for await (const row of inBatches(engine, all, "", EARLIEST))
         yield { reading: storedPending(row), isKnown: row.at(-1) !== null };
     },
-    /** With whether their tank exists. */
+    /** Returns assignments, and whether their tank exists. */
     async *assignments(): AsyncGenerator<{ readonly assignment: Stored<DeviceAssignment>; readonly hasTank: boolean }> {
       const all = `
         SELECT ${prefixed("device_assignment", STORED_ASSIGNMENT_COLUMNS)}, tank.id
@@ -340,7 +340,7 @@ function deviceChecks(engine: CheckEngine) {
 function otherChecks(engine: CheckEngine) {
   const { rows } = engine;
   return {
-    /** With whether the customer of each exists. */
+    /** Returns keys, and whether their customer exists. */
     async allKeys(): Promise<{ readonly key: StoredKey; readonly hasCustomer: boolean }[]> {
       const found = await rows(`SELECT ${KEY_COLUMNS}, c.id FROM ${KEY_TABLES}`);
       return found.map((row) => {

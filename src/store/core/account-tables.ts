@@ -44,7 +44,7 @@ function openSession(row: Row): OpenSession[] {
   return [{ ...session, account: customerAccount(customerOf(customer)) }];
 }
 
-/** For a database that is restored: sessions that have ended since must not be valid again. */
+/** Run on a restored database: sessions that have ended since the backup must not be valid again. */
 export const FORGET_SESSIONS = "DELETE FROM session; DELETE FROM sign_in;";
 
 const SIGN_IN_FIELDS = ["hash", "email", "user_id", "code", "browser", "tries", "created_at", "expires_at"] as const;
@@ -119,7 +119,7 @@ export function accountTables(prepare: Prepare, dialect: Dialect) {
       for (const signIn of signIns) await prepare(PUT_SIGN_IN)(...SIGN_IN_FIELDS.map((name) => signIn[name]));
     },
 
-    /** Also removes expired ones. */
+    /** Also removes expired sessions. */
     async startSessions(sessions: readonly (Session & { readonly hash: string })[], at: Instant): Promise<void> {
       await prepare("DELETE FROM session WHERE expires_at <= $1")(at); // session_by_expiry
       for (const session of sessions) {

@@ -29,7 +29,7 @@ const channelValues = (channel: Channel): (string | number | null)[] => [
   channel.updated_at,
 ];
 
-/** Without the payload, which may contain links that only the recipient may use. */
+/** All columns but the payload, which may contain links that only the recipient may use. */
 export const NOTIFICATION_COLUMNS = "id, channel_id, customer_id, event, alert_ids, tank_id, state, due_at, created_at, attempts";
 
 export function notificationOf(row: Row): Notification {

@@ -86,7 +86,7 @@ export async function putFleetOrderState(
   return tx.replaceServiceState(STATE, before && JSON.stringify(before), JSON.stringify(after));
 }
 
-/** As it is stored. */
+/** Parses the stored state. */
 export const fleetOrderStateOf = (value: unknown): FleetOrderState | undefined =>
   value === undefined ? undefined : (JSON.parse(String(value)) as FleetOrderState);
 export const FLEET_ORDER_STATE = `SELECT value FROM service_state WHERE name = '${STATE}'`;

@@ -74,7 +74,7 @@ async function writeRefills(
 
 type NewRefill = { readonly tankId: string; readonly refill: Refill };
 
-/** In the feed, and to channels. */
+/** Adds events to the feed, and notifications to channels. */
 async function reportRefills(tx: StoreTransaction, refills: readonly NewRefill[], at: Instant): Promise<void> {
   if (refills.length === 0) return;
   const { owners, channels, nextSequence } = await lockForEvents(

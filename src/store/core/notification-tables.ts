@@ -194,7 +194,7 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
   };
 }
 
-/** By a skip scan: one step in an index for each destination, however many notifications it has. */
+/** Finds destinations by a skip scan: one step in an index for each, however many notifications it has. */
 export function pendingDestinationsOn(prepare: Prepare, { now, indexedBy }: Pick<Dialect, "now" | "indexedBy">) {
   const next = (after: string): string =>
     `SELECT n.destination FROM notification AS n ${indexedBy("notification_due")}

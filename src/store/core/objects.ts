@@ -73,7 +73,7 @@ export async function writeTanks(
   return reshaped.length === 0 ? moved : [...moved, ...(await tx.devicesWithPendingFor(reshaped))];
 }
 
-/** After moves of the same command. */
+/** Must run after the moves of the same command. */
 export async function writeProfiles(tx: StoreTransaction, profiles: ChangeSet["profiles"]): Promise<void> {
   if (profiles.length === 0) return;
   const known = await lookupsOn(tx).devices(profiles.map(({ id }) => id));

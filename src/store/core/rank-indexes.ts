@@ -9,7 +9,7 @@ export const RANK_TABLES = {
   lists: { table: "list_index", series: "series", key: ["position", "id"], nodes: ["positions", "ids"] },
 } as const;
 
-/** By series, with the paths to these positions. */
+/** Loads the indexes with the paths to these positions, keyed by series. */
 export async function loadIndexes(
   tx: StoreTransaction,
   table: RankTable,

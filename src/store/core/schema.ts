@@ -374,7 +374,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
 `;
 }
 
-/** In the order in which their contents can be restored. */
+/** Tables in the order in which their contents can be restored. */
 export const tablesIn = (schema: string): string[] =>
   Array.from(schema.matchAll(/CREATE TABLE (\w+)/g), ([, name]) => name as string);
 

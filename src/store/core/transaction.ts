@@ -137,7 +137,7 @@ export interface StoreTransaction extends Lookups {
   replaceServiceState(name: string, before: string | undefined, after: string): Promise<boolean>;
   /** The sequence number of the newest event, which may have been removed since; 0 before the first. */
   lastSequence(): Promise<number>;
-  /** In the order of their sequence numbers. */
+  /** Events must be in the order of their sequence numbers. */
   addEvents(events: readonly StoredEvent[]): Promise<void>;
 
   // Channels and notifications
@@ -163,7 +163,7 @@ export interface StoreTransaction extends Lookups {
   /** A limited number, which is returned. */
   removeOldEvents(now: Instant): Promise<number>;
   removeEndedNotifications(now: Instant): Promise<number>;
-  /** With a deleted channel, what is planned for it is removed. */
+  /** Also removes the planned notifications of deleted channels. */
   putChannels(changes: readonly ChannelChange[]): Promise<void>;
   /** Makes notifications pending again, and due at once. */
   retryNotifications(ids: readonly string[], at: Instant): Promise<void>;
@@ -201,7 +201,7 @@ export interface StoreTransaction extends Lookups {
   // Users, sessions, links to sign in
 
   putUsers(changes: readonly UserChange[]): Promise<void>;
-  /** Also removes old ones. */
+  /** Also removes old sign-ins. */
   putSignIns(signIns: readonly SignIn[], at: Instant): Promise<void>;
   startSessions(sessions: ChangeSet["sessionsStarted"], at: Instant): Promise<void>;
   endSessions(ids: readonly string[]): Promise<void>;

@@ -30,7 +30,7 @@ export function statement(text: string): Statement {
 }
 
 const statementsByText = new Map<string, Statement>();
-/** For texts that depend on the request: one statement for each. */
+/** Prepares SQL that depends on the request: one statement for each text. */
 export function statementOf(text: string): Statement {
   const known = statementsByText.get(text) ?? statement(text);
   statementsByText.set(text, known);

@@ -63,7 +63,7 @@ const unpacked = (packed: string): string => `
   ) AS positions
   CROSS JOIN LATERAL generate_series(0, readings - 1) AS i`;
 
-/** In milliseconds; NULL for NULL and for an infinite time. */
+/** SQL for a time in milliseconds; NULL for NULL and for an infinite time. */
 const milliseconds = (time: string): string => `CASE WHEN isfinite(${time}) THEN extract(epoch FROM ${time}) * 1000 END`;
 
 /** $1 tank, $2 and $3 the range. By primary keys: the block that begins at or before the range, and those that begin in it. */

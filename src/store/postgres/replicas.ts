@@ -9,7 +9,7 @@ import { type Db, type PostgresSettings, statement, translateError } from "./con
 import { READ_CONNECTIONS, ReadConnections } from "./read-connections.ts";
 
 const CHECK_INTERVAL_MS = 500;
-/** For a replica; then the primary is used. */
+/** Time limit for a replica; after that the primary is used. */
 const TIMEOUT_MS = 2000;
 
 /** Positions in the log, as bytes since its beginning. */

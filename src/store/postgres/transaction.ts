@@ -191,7 +191,7 @@ function objectWrites(db: Db) {
       if (deltas.size > 0) await db.rows(ADD_TANK_COUNTS, [[...deltas.keys()], [...deltas.values()]]);
     },
 
-    /** By id, as everyone locks heads. */
+    /** Locks heads in the order of their ids, as every write does. */
     async setThresholds(thresholds: ReadonlyMap<string, number | null>): Promise<void> {
       const ids = [...thresholds.keys()].sort();
       if (ids.length > 0) await db.rows(SET_THRESHOLDS, [ids, ids.map((id) => thresholds.get(id) ?? null)]);

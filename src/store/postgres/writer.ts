@@ -49,7 +49,7 @@ export class Writer {
     });
   }
 
-  /** At once, beside the writes of the queue. */
+  /** Runs the write at once, beside the queue. */
   writeBeside<T>(work: (tx: EngineTransaction) => Promise<T>): Promise<T> {
     return this.#transaction(work);
   }

@@ -4,7 +4,7 @@
 import type { InstantRange, ReadingColumns } from "../../domain/reading.ts";
 import { type BlockRow, type HeadRow, openBlock, openHead } from "./checksum.ts";
 
-/** In one part: up to 8,192 readings. */
+/** Blocks in one part: up to 8,192 readings. */
 export const PART_BLOCKS = 32;
 
 /**

@@ -10,7 +10,7 @@
 
 import { DamageError } from "../../domain/errors.ts";
 
-/** After every instant that can be stored. */
+/** Later than every instant that can be stored. */
 export const LATEST = Number.MAX_SAFE_INTEGER;
 
 /** Entries of a segment after a split, and the most it may have before the next one. */

@@ -78,7 +78,7 @@ export function openReader(file: string): DatabaseSync {
   return db;
 }
 
-/** On a connection of its own, which is closed when the results have been read. */
+/** Reads on a connection of its own, which is closed when the results have been read. */
 export async function* withReader<T, R>(
   file: string,
   read: (db: DatabaseSync) => AsyncGenerator<T, R, void>,

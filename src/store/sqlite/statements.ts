@@ -32,7 +32,7 @@ export function tolerantQuery(db: DatabaseSync, sql: string): Query {
   };
 }
 
-/** For SQL that depends on the request: each text is prepared once. */
+/** Cache for SQL that depends on the request: each text is prepared once. */
 export class QueryCache {
   readonly #db: DatabaseSync;
   readonly #prepare: typeof query;

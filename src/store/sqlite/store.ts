@@ -134,7 +134,7 @@ async function openCopy(file: string, progress: Progress, observe: Observe): Pro
   }
 }
 
-/** From a connection with an open read: writers continue, and the copy is not restarted for each of them. */
+/** Copies from a connection with an open read: writers continue, and the copy is not restarted for each of them. */
 async function copy(file: string, to: string, progress: Progress): Promise<void> {
   const db = openReader(file);
   try {
