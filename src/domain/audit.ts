@@ -56,7 +56,7 @@ function alertFields(alerts: TankAlertSettings = DEFAULT_TANK_ALERT_SETTINGS): F
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Without derived fields, and those that repeat the entry itself. */
+/** Leaves out derived fields, and those that repeat the entry itself. */
 function customerFields({ customer, notifications }: CustomerState): Fields {
   const { object, id, tank_count, last_seen_at, updated_at, is_verified, ...fields } = customerObject({
     ...customer,

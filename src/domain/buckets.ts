@@ -133,7 +133,7 @@ export class BucketCollector {
     this.#boundsAt = boundsFor(step, zone);
   }
 
-  /** In local variables, which is faster. */
+  /** Counts in local variables, which is faster. */
   add({ instants, fills }: Pick<ReadingColumns, "instants" | "fills">): void {
     let end = this.#end;
     let min = this.#min;

@@ -51,7 +51,7 @@ export function moveDevice(device: Device, tankId: string | null, at: Instant): 
   return { device: { ...device, tank_id: tankId, since: at }, ended: { device: id, until: at, tankId: tank_id } };
 }
 
-/** As in responses and exports. */
+/** A device as in responses and exports. */
 export function deviceObject({ id, tank_id, since, profile }: Device) {
   return { id, object: "device", tank_id, since: since === EARLIEST ? null : formatInstant(since), profile };
 }

@@ -6,7 +6,7 @@ export type Clock = () => Instant;
 
 const DAY = 86_400_000;
 export const FIRST_INSTANT: Instant = Date.parse("0000-01-01T00:00:00.000Z");
-/** Before every instant. */
+/** Earlier than every instant. */
 export const EARLIEST: Instant = Number.MIN_SAFE_INTEGER;
 /** How far another clock, or ours at another time, may be ahead of ours. */
 export const MAX_AHEAD_MS = 10 * 60_000;
@@ -133,7 +133,7 @@ export function laterThan(before: Instant, now: Instant): Instant {
   return Math.max(now, before + 1);
 }
 
-/** For messages about stored values, which may be invalid. */
+/** Formats a stored value, which may be invalid, for messages. */
 export function displayInstant(value: number): string {
   return isInstant(value) ? formatInstant(value) : String(value);
 }
@@ -152,14 +152,14 @@ export const UPDATED_BEFORE_CREATED = "updated_at: must not be before created_at
 
 const DURATION_UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: DAY };
 
-/** In milliseconds, of a text such as 90d, 24h, 30m or 45s. */
+/** Returns milliseconds for a text such as 90d, 24h, 30m or 45s. */
 export function parseDuration(text: string): number | undefined {
   const [, count, unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const unitMs = DURATION_UNITS[unit];
   return unitMs === undefined ? undefined : Number(count) * unitMs;
 }
 
-/** In the largest unit that it is a whole number of; below a week in hours at most: 72h. */
+/** Uses the largest unit that it is a whole number of; below a week hours at most: 72h. */
 export function formatDuration(milliseconds: number): string {
   const units = Object.entries(DURATION_UNITS).filter(([unit]) => unit !== "d" || milliseconds >= 7 * DAY);
   const [unit = "s", unitMs = 1000] = units.findLast(([, size]) => milliseconds >= size && milliseconds % size === 0) ?? [];

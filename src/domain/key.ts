@@ -40,7 +40,7 @@ export const KEY_DEFAULTS = {
   replaced_by: null,
 } satisfies Partial<Key>;
 
-/** With whether the customer it belongs to is deleted. */
+/** A key, and whether its customer is deleted. */
 export type StoredKey = Key & { readonly customer_deleted: boolean };
 
 /** The customer and the device a key can send readings for; null for any. Readings without a key have the `keyId` null. */
@@ -80,7 +80,7 @@ export function hashSecret(secret: string): string {
   return hash("sha256", secret, "hex");
 }
 
-/** With any of its characters percent-encoded, and whole or in part. */
+/** Matches a secret, whole or in part, with any of its characters percent-encoded. */
 const ANY_SECRET = /(?:t|%74)(?:m|%6d)(?:_|%5f)(?:[0-9a-z]|%[3-7][0-9a-f]){8,}/gi;
 
 /** The text without secrets, which clients put anywhere by mistake. */

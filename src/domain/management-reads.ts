@@ -42,7 +42,7 @@ export interface ManagementReads extends ChannelReads, RecipientReads, AccountRe
   customerSearch(search: CustomerSearch): Promise<Page<ManagedCustomer>>;
   managedTank(id: string): Promise<TankState | undefined>;
   tankSearch(search: TankSearch): Promise<Page<TankState>>;
-  /** By its key. */
+  /** Looks a device up by its key. */
   managedDevice(key: string): Promise<ManagedDevice | undefined>;
   /** The pending reading of the device that was measured last. */
   newestPending(key: string): Promise<PendingReading | undefined>;

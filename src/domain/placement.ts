@@ -33,7 +33,7 @@ export type Placement = {
   readonly pending: readonly PendingReading[];
   /** Readings of devices that have pending ones: a pending reading of the same instant is replaced by them. */
   readonly superseded: readonly DeviceInstant[];
-  /** By position in the incoming batch; those of `readings` are set once they are stored. */
+  /** Outcomes by position in the incoming batch; those of `readings` are set once they are stored. */
   readonly outcomes: Uint8Array;
   readonly reasons: ReadonlyMap<number, string>;
 };

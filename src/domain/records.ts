@@ -31,7 +31,7 @@ export type DeviceRecord = {
 export type DeviceWithHistory = {
   readonly device: Device;
   readonly dropped: number;
-  /** In order. */
+  /** Assignments in order of time. */
   readonly assignments: readonly DeviceAssignment[];
 };
 

@@ -14,7 +14,7 @@ import { tankObject } from "./tank.ts";
 import { type User, userObject } from "./user.ts";
 
 export type ManagedCustomer = CustomerState & { readonly customer: CustomerWithCount };
-/** With the numbers of pending readings, and of those dropped because there were too many. */
+/** A device with the numbers of pending readings, and of those dropped because there were too many. */
 export type ManagedDevice = { readonly device: Device; readonly pending: number; readonly dropped: number };
 
 /** `etag` covers the fields that a caller can change. */
@@ -80,7 +80,7 @@ function withEtag(object: Readonly<Record<string, unknown>>): Resource {
   return { object, etag: etagOf(object) };
 }
 
-/** With the quotes of the HTTP header. */
+/** Includes the quotes of the HTTP header. */
 function etagOf(data: object): string {
   return `"${hash("sha256", JSON.stringify(data), "base64url").slice(0, 27)}"`;
 }

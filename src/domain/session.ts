@@ -6,7 +6,7 @@ import { formatInstant, type Instant } from "./instant.ts";
 import { boolean, idField, instantField, literal, nullable, object, oneOf, type Static, text, textField } from "./schema.ts";
 import { USER_ROLES, type User } from "./user.ts";
 
-/** From the least to the most: everybody who is signed in has one. */
+/** Roles from the least to the most: everybody who is signed in has one. */
 export const SESSION_ROLES = ["customer", ...USER_ROLES] as const;
 export type SessionRole = (typeof SESSION_ROLES)[number];
 
@@ -45,7 +45,7 @@ export type Session = {
   readonly user_agent: string | null;
 };
 
-/** With the account as it is now. */
+/** A session with the account as it is now. */
 export type OpenSession = Session & { readonly account: Account };
 
 const role = oneOf(SESSION_ROLES, { description: "What the account may do", examples: ["dispatcher"] });

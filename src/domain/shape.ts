@@ -158,7 +158,7 @@ export function fullLevel(shape: Shape): number {
   }
 }
 
-/** In percent; undefined if the level is outside the shape. */
+/** The fill in percent; undefined if the level is outside the shape. */
 export function fillAtLevel(shape: Shape, level: number): number | undefined {
   if (!(level >= 0 && level <= fullLevel(shape))) return undefined;
   return percentOf(fractionBelow(shape, level));
@@ -188,7 +188,7 @@ function fractionOfCylinder(height: number): number {
   return (angle - Math.sin(angle)) / (2 * Math.PI);
 }
 
-/** The same for both heads together, whatever their depth. */
+/** The fraction of both heads together below a height, whatever their depth. */
 function fractionOfHeads(height: number): number {
   return height > 0.5 ? 1 - fractionOfHeads(1 - height) : height * height * (3 - 2 * height);
 }

@@ -27,15 +27,15 @@ export type SignIn = {
   readonly expires_at: Instant;
 };
 
-/** Of a link and its code. */
+/** Lifetime of a link and its code. */
 export const SIGN_IN_LINK_LIFETIME_MS = 10 * 60_000;
 /** A code is void after this many wrong ones. */
 export const MAX_TRIES = 5;
-/** To one address, in an hour. */
+/** Mails to one address in an hour. */
 export const MAX_SIGN_IN_MAILS = 10;
-/** For that long it is known how many mails were sent. */
+/** Sign-ins are kept this long, to count the mails that were sent. */
 export const SIGN_IN_RETENTION_MS = 3_600_000;
-/** With one address, of each kind. */
+/** Accounts of each kind with one address. */
 export const MAX_ACCOUNTS = 100;
 /** Spellings of one address, in upper and lower case, that get a mail each. */
 export const MAX_SPELLINGS = 3;
@@ -76,7 +76,7 @@ export interface AccountReads {
   userList(): Promise<readonly User[]>;
   /** Newest first; without expired ones. */
   sessionsOf(account: AccountKey, now: Instant): Promise<readonly OpenSession[]>;
-  /** Also expired ones. */
+  /** Also finds expired sign-ins. */
   signInByHash(hash: string): Promise<SignIn | undefined>;
   /** Customers with this address, in whatever case of A to Z, oldest first; without deleted ones. */
   customersAt(email: string): Promise<readonly ManagedCustomer[]>;

@@ -53,7 +53,7 @@ export class TimeZone {
 
 const zones = new Map<string, TimeZone>();
 
-/** By its name, in any case; undefined if there is no such time zone. */
+/** Finds a time zone by its name, in any case of letters; undefined if there is none. */
 export function timeZone(name: string): TimeZone | undefined {
   const known = zones.get(name);
   if (known !== undefined) return known;

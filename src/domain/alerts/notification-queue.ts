@@ -15,7 +15,7 @@ const HOUR = 60 * MINUTE;
 export const LEASE_MS = 20_000;
 /** An attempt takes no longer. */
 export const ATTEMPT_MS = 15_000;
-/** At a time: to one channel, and to the mail server; more would be refused by many servers. */
+/** Attempts at a time: to one channel, and to the mail server; more would be refused by many servers. */
 export const MAX_WEBHOOKS = 16;
 export const MAX_MAILS = 5;
 /** What is due within this time is due: the clock of the database may be a little behind that of the process which planned it. */
@@ -42,7 +42,7 @@ export type SendingChannel = Pick<Channel, "id" | "type" | "url" | "state"> & Ch
 
 export type Claim = {
   readonly notifications: readonly ClaimedNotification[];
-  /** By the id of the notification. */
+  /** Keyed by the id of the notification. */
   readonly reasonsNotToSend: ReadonlyMap<string, string>;
   /** By id. A channel that is missing has been deleted. */
   readonly channels: ReadonlyMap<string, SendingChannel>;
@@ -72,7 +72,7 @@ export type ChannelHealth = "working" | "failing" | "gone";
 /** What is written after an attempt, or to release a notification without one. */
 export type AttemptRecord = Pick<ClaimedNotification, "id" | "lease" | "attempts" | "channel_id"> & {
   readonly state: NotificationState;
-  /** Until the next attempt; null if there is none. */
+  /** Delay until the next attempt; null if there is none. */
   readonly delayMs: number | null;
   readonly health: ChannelHealth | null;
 };
@@ -85,7 +85,7 @@ export type RecordedAttempts = {
   readonly disabled: readonly DisabledChannel[];
 };
 
-/** By whom a notification is received: an e-mail channel, or a customer by mail. */
+/** Who receives a notification: a webhook, an e-mail channel, or a customer by mail. */
 export const RECIPIENT_TYPES = ["webhook", "email", "customer"] as const satisfies readonly (ChannelType | "customer")[];
 export type RecipientType = (typeof RECIPIENT_TYPES)[number];
 
@@ -174,9 +174,9 @@ export interface NotificationQueueReads {
 
 export interface NotificationQueueWrites {
   claimNotifications(requests: readonly ClaimRequest[], now: Instant): Promise<Claim>;
-  /** In the order in which the attempts ended. */
+  /** Records must be in the order in which the attempts ended. */
   recordAttempts(records: readonly AttemptRecord[], now: Instant): Promise<RecordedAttempts>;
-  /** As failed: those of a channel that is disabled or deleted. Returns how many: a limited number, so that it is called again. */
+  /** Marks pending notifications of a disabled or deleted channel as failed, a limited number at a time. Returns how many. */
   endPending(destination: string, now: Instant): Promise<number>;
   /** Expires mail, and returns its recipients: a limited number. Makes due what a clock that was wrong has planned too late. */
   expireAndReschedule(destinations: readonly string[], now: Instant): Promise<readonly RecipientType[]>;

@@ -92,7 +92,7 @@ export function notificationObject(notification: Notification) {
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** Before each attempt, after the one before it: ten attempts over about 75 hours. */
+/** Delay before each attempt: ten attempts over about 75 hours. */
 const DELAYS = [0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR] as const;
 const JITTER = 0.2;
 

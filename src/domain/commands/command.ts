@@ -156,7 +156,7 @@ export type ChangeSet = {
   readonly sessionsStarted: readonly (Session & { readonly hash: string })[];
   /** Ids. */
   readonly sessionsEnded: readonly string[];
-  /** In addition to the entries for changed customers and tanks. */
+  /** Audit entries in addition to those for changed customers and tanks. */
   readonly audit: readonly AuditedChange[];
 };
 

@@ -118,7 +118,7 @@ export async function deleteCustomer(lookups: Lookups, { id, ifMatch, ...options
 const RESTORE_HINT =
   "Restore the customer with tanks=false, then restore each tank, with another assigned_device_id where its own is in use.";
 
-/** By default together with the tanks that were deleted with it. */
+/** Restores a customer, by default together with the tanks that were deleted with it. */
 export async function restoreCustomer(lookups: Lookups, { id, ifMatch, ...options }: Commands["restore_customer"]): Planned {
   const before = existing("customer", await findOne(lookups.customers, id), ifMatch, customerResource);
   if (isCommandError(before)) return before;

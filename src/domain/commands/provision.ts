@@ -117,7 +117,7 @@ function changedProfiles(
 
 class ProvisionPlan {
   readonly objects: KnownObjects;
-  /** By device. */
+  /** Keyed by device. */
   readonly profiles = new Map<string, NewProfile>();
   readonly #use: DeviceUse;
   readonly #at: Instant;

@@ -143,7 +143,7 @@ async function verified(lookups: Lookups, id: string, at: Instant): Promise<Pick
   return { customers: [{ id, before, after }], verifications };
 }
 
-/** By somebody who is signed in, of a session of their own, or by an admin. */
+/** With `account`, ends only sessions of that account; an admin ends any. */
 export async function endSession(lookups: Lookups, { id, account }: Commands["end_session"]): Planned {
   const found = await findOne(lookups.sessions, id);
   if (found === undefined || (account !== undefined && !isOf(found, account))) {

@@ -79,7 +79,7 @@ export async function removeUser(lookups: Lookups, { id, ifMatch }: Commands["re
   );
 }
 
-/** For use without mail. */
+/** Creates a link for use without mail. */
 export async function createSignInLink(lookups: Lookups, command: Commands["create_sign_in_link"], at: Instant): Planned {
   const user = existingUser(await lookups.users(), command.id, undefined);
   if (isCommandError(user)) return user;

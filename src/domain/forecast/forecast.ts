@@ -131,7 +131,7 @@ function used(percentage: number, { capacity, capacity_unit }: Pick<ForecastInpu
   return { percentage, volume: (percentage / 100) * capacity, unit: capacity_unit };
 }
 
-/** By when it must come, and what then fits in up to the level that deliveries have reached. */
+/** The suggested delivery: by when it must come, and what then fits in up to the level that deliveries have reached. */
 function delivery(
   by: Instant | null,
   levelAt: (at: Instant) => LevelRange,

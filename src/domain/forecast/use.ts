@@ -9,7 +9,7 @@ export type UseModel = {
   /** The time of the last level, in days since 1970. */
   readonly day: number;
   readonly base: number;
-  /** On an average day of the year. */
+  /** Use for heating on an average day of the year. */
   readonly heating: number;
   /** Recent use ÷ what the tank uses normally at that time of the year. */
   readonly recent: number;

@@ -6,13 +6,13 @@ import type { AlertKind, CloseReason } from "../alerts/alert.ts";
 export const ALERT_UPDATES = ["opened", "reminder", "acknowledged", "recovered", "closed"] as const;
 export type AlertUpdate = (typeof ALERT_UPDATES)[number];
 
-/** For one tank, with its fill and name, in the subject. */
+/** The subject for one tank, with its fill and name. */
 type Subject = (name: string, percent: string) => string;
-/** For a number of tanks, which is formatted as `shown`. */
+/** A text for a number of tanks, which is formatted as `shown`. */
 type Counted = (count: number, shown: string) => string;
 
 export type Phrases = {
-  /** For Intl: dates with the name of the month and 24 hours. */
+  /** The locale for Intl: dates with the name of the month and 24 hours. */
   readonly dates: string;
   readonly numbers: string;
 

@@ -54,7 +54,7 @@ export function channelTestMail({ to, language }: Addressee, { id, description }
   });
 }
 
-/** To the e-mail channel `receiver`, about another one. */
+/** Mail to the e-mail channel `receiver` about another channel. */
 export function channelDisabledMail(
   { to, language }: Addressee,
   receiver: Channel,
@@ -87,7 +87,7 @@ export function channelDisabledMail(
   });
 }
 
-/** Without the path and query of a webhook, which may be secret. */
+/** Leaves out the path and query of a webhook, which may be secret. */
 function destinationOf({ url, to }: Channel): string {
   return url === null ? (to ?? "") : (URL.parse(url)?.origin ?? "");
 }
