@@ -9,7 +9,7 @@ import { messageOf } from "./states.tsx";
 
 type Props = {
   readonly title: string;
-  /** On the button that submits the form. */
+  /** Label of the button that submits the form. */
   readonly action: string;
   /** May throw: the dialog then shows why, and stays open. */
   readonly submit: (form: FormData) => Promise<void> | void;

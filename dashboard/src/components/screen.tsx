@@ -31,7 +31,7 @@ export function Screen({ title, actions, summary, children }: Props) {
   );
 }
 
-/** With the number of open alerts, which is seen while another tab is in front. */
+/** Adds the number of open alerts, which is seen while another tab is in front. */
 function useTitle(title: string): void {
   const count = openAlerts.value;
   useEffect(() => {

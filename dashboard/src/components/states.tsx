@@ -40,7 +40,7 @@ export function ErrorState({ error, retry }: ErrorProps) {
   );
 }
 
-/** In words for whoever uses the screen. */
+/** Explains an error in words for the user. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
   const fields = error.errors.map(({ field, message }) => (field === "" ? message : `${field} ${message}`));

@@ -3,7 +3,7 @@
 import type { FleetTank } from "../../../client/src/index.ts";
 import type { Tone } from "./alert-kinds.tsx";
 
-/** Within which the person who plans deliveries has to act. */
+/** The time within which the person who plans deliveries has to act. */
 const SOON_DAYS = 7;
 
 export function toneOf({ state, days_left }: FleetTank): Tone | undefined {
