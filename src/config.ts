@@ -65,7 +65,7 @@ export const SETTINGS = {
   smtpUrl: optional("SMTP_URL", smtpUrl),
   mailFrom: optional("MAIL_FROM", mailbox),
   publicUrl: optional("PUBLIC_URL", publicUrl),
-  /** After which the owner of a tank is reminded of an alert that nobody has acknowledged. */
+  /** The owner of a tank is reminded of an alert that nobody has acknowledged for this long. */
   remindAfterMs: setting("REMIND_AFTER", 3 * DAY, duration("a duration from 1s to 365d, such as 3d", 1000, 365 * DAY)),
   /** Percentage points above its threshold at which a tank is not low any more. */
   alertMargin: setting("ALERT_MARGIN", 3, alertMargin),
@@ -79,7 +79,7 @@ export const SETTINGS = {
   ownerKinds: setting("OWNER_ALERTS", ["low"], alertKinds),
   /** Hosts and networks that webhooks may be sent to besides public addresses, also without TLS. */
   webhookAllow: setting("WEBHOOK_ALLOW", [], parseWebhookAllow),
-  /** For commands that work on a running service. */
+  /** The key for commands that work on a running service. */
   key: optional("TANK_MONITOR_KEY", secretKey),
 };
 

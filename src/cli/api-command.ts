@@ -33,7 +33,7 @@ type Input = {
 export type ApiCommand = Pick<CliCommand, "name" | "summary"> & {
   /** The summary by default. */
   readonly help?: string;
-  /** Without the program's name. */
+  /** An example call, without the program's name. */
   readonly example: string;
   /** The arguments: nouns, each given by id; one that ends in `…` may be repeated. */
   readonly takes?: readonly string[];
@@ -129,7 +129,7 @@ function requireFlags(call: CliCall, required: readonly string[]): void {
   throw new UserError(`${call.name}: ${list} ${is} missing. See npx tank-monitor ${call.name} --help`, 2);
 }
 
-/** With --json the object, else what was done. */
+/** Prints the object with --json, otherwise the message. */
 export function report(call: CliCall, object: Item, message: string): number {
   if (call.flags["json"] === true) print(JSON.stringify(object));
   else say(clean(message));

@@ -97,7 +97,7 @@ function columnsOf(properties: Readonly<Record<string, Schema>>, prefix: string)
   );
 }
 
-/** With the prefix, and without it. */
+/** Returns each column with the prefix, and without it. */
 function nestedColumns(properties: Readonly<Record<string, Schema>>, prefix: string) {
   const columns = columnsOf(properties, prefix);
   return [...columns, ...columns.map(([name, column]) => [name.slice(prefix.length), column] as const)];

@@ -16,7 +16,7 @@ import { type Item, Problem, pathTo, type Service } from "./service.ts";
 const MAX_ROWS = 50_000;
 const MAX_ERRORS_SHOWN = 100;
 const MAX_CHANGES_SHOWN = 20;
-/** From here on it may take a while. */
+/** Checking more rows than this takes a while, which is said first. */
 const MANY_ROWS = 2000;
 
 export const provision = apiCommand({

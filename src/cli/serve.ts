@@ -73,7 +73,7 @@ async function superviseUntilStopped(config: Config): Promise<void> {
   log.observe({ kind: "stopped" });
 }
 
-/** From here on, signals no longer end the process by themselves. */
+/** Resolves with the next signal. From this call on, signals do not end the process by themselves. */
 function nextSignal(): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, resolve);

@@ -15,7 +15,7 @@ export type QueryParameters = Readonly<Record<string, string | undefined>>;
 
 export type ServiceRequest = {
   readonly method: Method;
-  /** As `pathTo` writes it. */
+  /** A path as `pathTo` returns it. */
   readonly path: string;
   readonly query?: QueryParameters;
   readonly body?: unknown;

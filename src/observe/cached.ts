@@ -4,7 +4,7 @@ import type { Clock, Instant } from "../domain/instant.ts";
 
 const CACHED_MS = 30_000;
 
-/** After an error they are counted again. */
+/** Caches a count for a while. After an error, the next call counts again. */
 export function cached<T>(clock: Clock, count: (now: Instant) => Promise<T>): () => Promise<T> {
   let last: { readonly value: Promise<T>; readonly since: Instant } | undefined;
   return async () => {

@@ -13,7 +13,7 @@ export type MetricsCollector = {
   readonly watchClients: (count: () => Promise<ConnectedClients>) => void;
   /** The metrics of all processes, and of `more`. */
   readonly text: (more?: MetricsReport) => Promise<string>;
-  /** The same as values, to be added to those of other processes. */
+  /** The metrics as values, to be added to those of other processes. */
   readonly report: () => Promise<MetricsReport>;
   readonly close: () => void;
 };
