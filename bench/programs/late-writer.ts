@@ -6,7 +6,7 @@ import { openStore } from "../../src/store/open.ts";
 
 export type LateWrites = { readonly appended: number[]; readonly late: number[] };
 
-const NEW = READING_OUTCOMES.indexOf("new");
+const STORED = READING_OUTCOMES.indexOf("stored");
 const WARM_UP = 50;
 const SECOND = 1000;
 
@@ -18,7 +18,7 @@ async function write(createdAt: number): Promise<{ took: number; isNew: boolean 
   const started = performance.now();
   const [at, fill] = [Float64Array.of(createdAt), Float64Array.of(50)];
   const { outcomes } = await store.ingest(incomingForTanks({ tankIds: [tankId], tank: Uint32Array.of(0), createdAt: at, fill }));
-  return { took: performance.now() - started, isNew: outcomes[0] === NEW };
+  return { took: performance.now() - started, isNew: outcomes[0] === STORED };
 }
 
 let now = newest;

@@ -38,14 +38,14 @@ export type Placement = {
   readonly reasons: ReadonlyMap<number, string>;
 };
 
-const NEW = READING_OUTCOMES.indexOf("new");
+const STORED = READING_OUTCOMES.indexOf("stored");
 const TANK_UNKNOWN = READING_OUTCOMES.indexOf("tank_unknown");
 const PENDING = READING_OUTCOMES.indexOf("pending");
 const REJECTED = READING_OUTCOMES.indexOf("rejected");
 
 /** Places the readings at these positions of the batch: all of them by default. */
 export async function placeReadings(lookups: Lookups, batch: IncomingBatch, only?: Uint32Array): Promise<Placement> {
-  const outcomes = new Uint8Array(batch.source.length).fill(NEW);
+  const outcomes = new Uint8Array(batch.source.length).fill(STORED);
   const all = only ?? batch.source.map((_, position) => position);
   if (batch.sources.every(isUnboundTank)) {
     const readings = {

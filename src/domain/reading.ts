@@ -92,7 +92,7 @@ export function incomingForTanks({ tankIds, tank, createdAt, fill }: ReadingBatc
   return { sources, source: tank, createdAt, fill, payloads: new Map() };
 }
 
-export const READING_OUTCOMES = ["new", "changed", "unchanged", "tank_unknown", "pending", "rejected"] as const;
+export const READING_OUTCOMES = ["stored", "replaced", "duplicate", "tank_unknown", "pending", "rejected"] as const;
 
 /** `outcomes[i]` is an index into `READING_OUTCOMES`; `reasons` has those of rejected readings, by position. */
 export type IngestResult = { readonly outcomes: Uint8Array; readonly reasons: ReadonlyMap<number, string> };

@@ -143,6 +143,7 @@ function csvDecoder(header: Line, options: CsvOptions): LineDecoder {
 
 const textOf = (line: Line): string => ("text" in line ? line.text : "");
 
+/** The summary counts all kinds of lines: customers and tanks are new, not stored. */
 const LINE_RESULTS = { stored: "new", replaced: "changed", duplicate: "unchanged", pending: "pending" } as const;
 
 function toLineResult(result: ReadingResult): LineResult {

@@ -115,10 +115,8 @@ function toBatch(readings: readonly IncomingReading[], sender: ReadingSender, re
   return { sources, source, createdAt, fill, payloads, receivedAt };
 }
 
-const RESULTS = { new: "stored", changed: "replaced", unchanged: "duplicate", pending: "pending" } as const;
-
 function toResult(code: number, reason: string | undefined): ReadingResult {
   const outcome = READING_OUTCOMES[code] ?? "rejected";
   if (outcome === "tank_unknown") return { rejected: "tank_id: there is no tank with this id" };
-  return outcome === "rejected" ? { rejected: reason ?? "" } : RESULTS[outcome];
+  return outcome === "rejected" ? { rejected: reason ?? "" } : outcome;
 }

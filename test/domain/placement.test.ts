@@ -157,7 +157,7 @@ test("the outcomes of stored readings are those of their positions in the batch"
     { device: "d", at: 11, fill: 6 },
   ]);
   const outcomes = Array.from(setStoreOutcomes(placement, Uint8Array.of(0, 1)), (code) => READING_OUTCOMES[code]);
-  assert.deepEqual(outcomes, ["pending", "new", "rejected", "changed"]);
+  assert.deepEqual(outcomes, ["pending", "stored", "rejected", "replaced"]);
 });
 
 test("pending readings can be placed again", async () => {

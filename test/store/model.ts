@@ -247,7 +247,7 @@ export class ModelStore extends ModelReads implements ModelledStore {
       const known = series.get(at);
       series.set(at, value);
       if (known !== value) this.data.sortedReadings.delete(id);
-      return READING_OUTCOMES.indexOf(known === undefined ? "new" : known === value ? "unchanged" : "changed");
+      return READING_OUTCOMES.indexOf(known === undefined ? "stored" : known === value ? "duplicate" : "replaced");
     });
   }
 

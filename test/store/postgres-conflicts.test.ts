@@ -101,7 +101,7 @@ suite("conflicts on PostgreSQL", { concurrency: 4 }, () => {
       assert.fail(`the other head is locked: ${error}`);
     });
     await blocker.query("COMMIT");
-    assert.deepEqual(await delivered, ["new", "new"]);
+    assert.deepEqual(await delivered, ["stored", "stored"]);
     assert.deepEqual((await fillsOf(store, "one")).length + (await fillsOf(store, "two")).length, 4);
     assert.deepEqual([eventKinds(), (await checked(store)).findings], [[], []]);
   });
@@ -117,7 +117,7 @@ suite("conflicts on PostgreSQL", { concurrency: 4 }, () => {
     await database.query("CREATE TRIGGER collide AFTER UPDATE ON head EXECUTE FUNCTION before_writing()");
     await assert.rejects(ingest(store, ...mixed), /failed/);
     assert.deepEqual(await versions(), before);
-    assert.deepEqual(await ingest(store, ...mixed), ["new", "new"]);
+    assert.deepEqual(await ingest(store, ...mixed), ["stored", "stored"]);
     assert.deepEqual([(await fillsOf(store, "one")).length, (await fillsOf(store, "two")).length], [7, 7]);
     assert.deepEqual([eventKinds(), (await checked(store)).findings], [[], []]);
   });
@@ -179,7 +179,7 @@ suite("conflicts on PostgreSQL", { concurrency: 4 }, () => {
       await database.query("CREATE TRIGGER collide BEFORE INSERT ON pending_reading EXECUTE FUNCTION before_writing()");
       assert.deepEqual(await ingest(store, { device: "d", at: 1, fill: 50 }, { tank: "one", at: 1, fill: 5 }), [
         "pending",
-        "new",
+        "stored",
       ]);
       assert.deepEqual([await pendingCounts(store, "d"), await fillsOf(store, "one")], [[1, 0], [[1, 5]]]);
       assert.deepEqual(eventKinds(), []);
@@ -213,7 +213,7 @@ suite("conflicts on PostgreSQL", { concurrency: 4 }, () => {
         (error: { readonly code?: string }) => (error.code === "40P01" ? false : Promise.reject(error)),
       );
       await rival.query("COMMIT");
-      assert.deepEqual(await writing, ["new", "new"]);
+      assert.deepEqual(await writing, ["stored", "stored"]);
     }
     assert.deepEqual(eventKinds(), []);
     const deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";

@@ -24,7 +24,7 @@ for (const { many, of } of [
       // By device, by tank, and with fills that are not hundredths.
       const fill = at > 100 ? at / 3 : at / 2;
       const sent = ids.map((id) => (at % 2 === 0 ? { device: `d${id}`, at, fill } : { tank: id, at, fill }));
-      assert.deepEqual(new Set(await ingest(store, ...sent)), new Set(["new"]));
+      assert.deepEqual(new Set(await ingest(store, ...sent)), new Set(["stored"]));
     }
     const heads = await query<{ total: string; in_blocks: string }>("SELECT total, in_blocks FROM head");
     for (const { total, in_blocks } of heads) {

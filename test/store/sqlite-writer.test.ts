@@ -81,7 +81,7 @@ test("a batch that fails is rolled back, and those written with it are stored", 
   ]);
   assert.deepEqual(
     ends.map((end) => (end.status === "fulfilled" ? outcomeNames(end.value as IngestResult) : "failed")),
-    [["new"], "failed", ["new"]],
+    [["stored"], "failed", ["stored"]],
   );
   db.exec("DROP TRIGGER fails");
   assert.deepEqual(

@@ -11,7 +11,7 @@ import { lookupsOn } from "./lookups.ts";
 import { appendReadings, HeadsBusyError, NOTHING_APPENDED, storeReadings } from "./telemetry.ts";
 import type { AppendResult, StoreTransaction } from "./transaction.ts";
 
-const NEW = READING_OUTCOMES.indexOf("new");
+const STORED = READING_OUTCOMES.indexOf("stored");
 
 export type IngestedBatch = IngestResult & { readonly longHeads: readonly string[] };
 
@@ -33,7 +33,8 @@ async function ingestLocked(tx: StoreTransaction, batch: IncomingBatch, appendFi
   // Append readings of devices to their tanks, as far as that needs no lookup: nearly all of them.
   const direct = appendFirst && batch.sources.every(isUnboundDevice) && batch.payloads.size === 0;
   const { appended, longHeads, remaining } = direct ? await appendByDevice(tx, batch) : NOTHING_DIRECT;
-  if (remaining?.length === 0) return { outcomes: new Uint8Array(batch.source.length).fill(NEW), reasons: new Map(), longHeads };
+  if (remaining?.length === 0)
+    return { outcomes: new Uint8Array(batch.source.length).fill(STORED), reasons: new Map(), longHeads };
   // Place and interpret.
   const lookups = lookupsOn(tx);
   const placement = await placeReadings(lookups, batch, remaining);

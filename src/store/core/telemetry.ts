@@ -17,7 +17,7 @@ import { LATEST, RankIndex } from "../series/rank-index.ts";
 import { loadIndexes, saveIndexes } from "./rank-indexes.ts";
 import type { AppendResult, StoreTransaction } from "./transaction.ts";
 
-const NEW = READING_OUTCOMES.indexOf("new");
+const STORED = READING_OUTCOMES.indexOf("stored");
 const TANK_UNKNOWN = READING_OUTCOMES.indexOf("tank_unknown");
 
 /** Outcomes are indexes into `READING_OUTCOMES`. */
@@ -34,7 +34,7 @@ export async function storeReadings(
   batch: ReadingBatch,
   { append, holdsHeads = false }: { readonly append: boolean; readonly holdsHeads?: boolean },
 ): Promise<StoredReadings | "busy"> {
-  const outcomes = new Uint8Array(batch.tank.length).fill(NEW);
+  const outcomes = new Uint8Array(batch.tank.length).fill(STORED);
   const remaining = positionsById(batch.tankIds, batch.tank, batch.createdAt);
   const { longHeads } = append ? await appendReadings(tx, "tank", batch, remaining) : NOTHING_APPENDED;
   if (remaining.size === 0) return { outcomes, longHeads };

@@ -24,9 +24,9 @@ export const HEAD_MAX = HEAD_MIN + SEGMENT_SIZE;
 /** Where heads are split in bulk, one may grow to this until then. */
 export const HEAD_HARD_MAX = HEAD_MAX + 32;
 
-const NEW = READING_OUTCOMES.indexOf("new");
-const CHANGED = READING_OUTCOMES.indexOf("changed");
-const UNCHANGED = READING_OUTCOMES.indexOf("unchanged");
+const STORED = READING_OUTCOMES.indexOf("stored");
+const REPLACED = READING_OUTCOMES.indexOf("replaced");
+const DUPLICATE = READING_OUTCOMES.indexOf("duplicate");
 
 /** A head to store. `inBlocks`: how many of all readings are in blocks. */
 export type HeadUpdate = { readonly total: number; readonly inBlocks: number; readonly start: number; readonly data: Uint8Array };
@@ -205,13 +205,13 @@ export function mergeInto(block: Block, batch: ReadingBatch, positions: Uint32Ar
     while (read < block.length && block.instant(read) <= instant) push(block.instant(read), block.fill(read++));
     if (length === 0 || instants[length - 1] !== instant) {
       push(instant, fill);
-      outcomes[position] = NEW;
+      outcomes[position] = STORED;
     } else if (fills[length - 1] === fill) {
-      outcomes[position] = UNCHANGED;
+      outcomes[position] = DUPLICATE;
       continue;
     } else {
       fills[length - 1] = fill;
-      outcomes[position] = CHANGED;
+      outcomes[position] = REPLACED;
     }
     isChanged = true;
   }

@@ -101,8 +101,8 @@ export function pendingReadingConformance(engine: Engine): void {
     assert.deepEqual(await pendingCounts(store, "d"), [3, 0]);
     await assign(store, "d");
     assert.deepEqual(await ingest(store, payload(5, 10), payload(6, 11)), ["pending", "pending"]);
-    assert.deepEqual(await ingest(store, { device: "d", at: 5, fill: 20 }), ["new"]);
-    assert.deepEqual(await ingest(store, { device: "d", at: 7, fill: 20 }, payload(7, 12)), ["new", "pending"]);
+    assert.deepEqual(await ingest(store, { device: "d", at: 5, fill: 20 }), ["stored"]);
+    assert.deepEqual(await ingest(store, { device: "d", at: 7, fill: 20 }, payload(7, 12)), ["stored", "pending"]);
     assert.deepEqual(await pendingCounts(store, "d"), [2, 0]);
     await executed(store, command.putDevice("d", { profile: { value: "percent", measures: "percent" } }), at(NEW_YEAR));
     assert.deepEqual(await fillsOf(store, "tank of d"), [

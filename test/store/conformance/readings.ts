@@ -79,7 +79,7 @@ export function readingConformance(engine: Engine): void {
       { device: "unknown", at: 10, fill: 5 },
       { tank: "unknown", at: 10, fill: 5 },
     );
-    assert.deepEqual(outcomes, ["new", "unchanged", "changed", "new", "new", "unchanged", "pending", "tank_unknown"]);
+    assert.deepEqual(outcomes, ["stored", "duplicate", "replaced", "stored", "stored", "duplicate", "pending", "tank_unknown"]);
     assert.deepEqual(await fillsOf(store, "one"), [
       [5, 4],
       [10, 2],
@@ -99,7 +99,7 @@ export function readingConformance(engine: Engine): void {
       { tank: id, at: 10, fill: i / 3 },
     ]);
     const outcomes = await ingest(store, ...late, { tank: "unknown", at: 10, fill: 1 });
-    assert.deepEqual(outcomes, [...ids.flatMap(() => ["unchanged", "new"]), "tank_unknown"]);
+    assert.deepEqual(outcomes, [...ids.flatMap(() => ["duplicate", "stored"]), "tank_unknown"]);
     for (const i of [0, 49, 50, 51, 99, 100, 129]) {
       assert.deepEqual(await fillsOf(store, `tank ${i}`), [
         [10, i / 3],
@@ -114,10 +114,10 @@ export function readingConformance(engine: Engine): void {
     await putCustomers(store, customer("a"));
     for (const written of [EUI, KEY, "a84041C2f1827D3E"]) {
       await putTanks(store, tank("one", "a", { assigned_device_id: written }));
-      assert.deepEqual(await ingestFills(store, KEY, [[1, 50]]), written === EUI ? ["new"] : ["unchanged"]);
+      assert.deepEqual(await ingestFills(store, KEY, [[1, 50]]), written === EUI ? ["stored"] : ["duplicate"]);
     }
     await assign(store, "one", EUI, 100);
-    assert.deepEqual(await send(store, KEY, 99, 100), ["new", "new"]);
+    assert.deepEqual(await send(store, KEY, 99, 100), ["stored", "stored"]);
     const taken = { rejected: "assigned_device_id: this device is already assigned to tank one" };
     assert.deepEqual(await putTanks(store, tank("two", "a", { assigned_device_id: KEY })), [taken]);
     await putTanks(store, tank("upper", "a", { assigned_device_id: "D1" }), tank("lower", "a", { assigned_device_id: "d1" }));
@@ -158,7 +158,7 @@ export function readingConformance(engine: Engine): void {
         ],
         name,
       );
-      assert.deepEqual(await ingestFills(store, device, [[50, i]]), ["new"]);
+      assert.deepEqual(await ingestFills(store, device, [[50, i]]), ["stored"]);
     }
     const { data } = await fleetOf(store, { state: "low" });
     assert.deepEqual(
@@ -207,7 +207,7 @@ export function readingConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await withTanks(store);
     await assign(store, "one", "free", 100);
-    assert.deepEqual(await send(store, "d1", 150, 99), ["pending", "new"]);
+    assert.deepEqual(await send(store, "d1", 150, 99), ["pending", "stored"]);
     await assign(store, "three", "d1", 200);
     await send(store, "d1", 100, 199, 200);
     assert.deepEqual(await instantsOf(store, "one", "three"), [[99], [100, 150, 199, 200]]);
@@ -219,10 +219,10 @@ export function readingConformance(engine: Engine): void {
     await executed(store, command.deleteTank("one"), at(100));
     await executed(store, command.deleteCustomer("a", true), at(100));
     for (const device of ["d1", "d2", "d3"])
-      assert.deepEqual(await send(store, device, 99, 100, 150), ["new", "pending", "pending"]);
+      assert.deepEqual(await send(store, device, 99, 100, 150), ["stored", "pending", "pending"]);
     await executed(store, command.restoreCustomer("a"), at(200));
     await executed(store, command.restoreTank("one"), at(200));
-    assert.deepEqual(await send(store, "d1", 30, 160, 210), ["new", "new", "new"]);
+    assert.deepEqual(await send(store, "d1", 30, 160, 210), ["stored", "stored", "stored"]);
     const both = [99, 100, 150];
     assert.deepEqual(await instantsOf(store, "one", "two", "three"), [[30, ...both, 160, 210], both, both]);
     assert.deepEqual((await checked(store)).findings, []);
@@ -236,7 +236,7 @@ export function readingConformance(engine: Engine): void {
     assert.deepEqual(await store.importTanks(records, at(100)), ["changed", "changed"]);
     await send(store, "d1", 99, 100);
     await store.importTanks([{ remove: "two" }], at(200));
-    assert.deepEqual(await send(store, "d1", 199, 200), ["new", "pending"]);
+    assert.deepEqual(await send(store, "d1", 199, 200), ["stored", "pending"]);
     assert.deepEqual(await store.importTanks([two], at(300)), ["changed"]);
     assert.deepEqual(await instantsOf(store, "one", "two"), [[99], [100, 199, 200]]);
     assert.deepEqual((await checked(store)).findings, []);
@@ -247,7 +247,7 @@ export function readingConformance(engine: Engine): void {
     await withTanks(store);
     const direct: SentReading = { device: "d1", at: 1, payload: { fill_percentage: 12.5, battery: 3.6 } };
     assert.deepEqual(await ingest(store, direct, distance(2, 500), distance(3, "none"), distance(4, 9999)), [
-      "new",
+      "stored",
       "pending",
       "pending",
       "pending",
@@ -259,7 +259,7 @@ export function readingConformance(engine: Engine): void {
     await executed(store, command.changeTank("one", { shape: SHAPE }), at(NEW_YEAR));
     assert.deepEqual(await pendingCounts(store, "d1"), [0, 2]);
     const [stored, rejected] = await ingest(store, distance(5, 1000), distance(6, "500"));
-    assert.equal(stored, "new");
+    assert.equal(stored, "stored");
     assert.match(JSON.stringify(rejected), /distance: must be a number, not the string/);
     assert.deepEqual(await fillsOf(store, "one"), [
       [1, 12.5],
@@ -275,7 +275,7 @@ export function readingConformance(engine: Engine): void {
     await executed(store, command.putDevice("d1", { profile: "elsys" }), at(NEW_YEAR));
     await executed(store, command.changeTank("two", { shape: SHAPE }), at(NEW_YEAR));
     await executed(store, command.putDevice("d1", { tank_id: "two" }, { swap: true }), at(1000));
-    assert.deepEqual(await ingest(store, distance(999, 500), distance(1000, 500)), ["pending", "new"]);
+    assert.deepEqual(await ingest(store, distance(999, 500), distance(1000, 500)), ["pending", "stored"]);
     await executed(store, command.changeTank("one", { shape: { ...SHAPE, height: 1, sensor_height: 1 } }), at(NEW_YEAR));
     assert.deepEqual([await fillsOf(store, "one"), await fillsOf(store, "two")], [[[999, 50]], [[1000, 75]]]);
     assert.deepEqual(await pendingCounts(store, "d1"), [0, 0]);
@@ -301,7 +301,7 @@ export function readingConformance(engine: Engine): void {
       distance(102, 500),
     );
     const pending = ["pending", "pending", "pending"];
-    assert.deepEqual(outcomes, ["new", "unchanged", "tank_unknown", "tank_unknown", unknown, unknown, "new", ...pending]);
+    assert.deepEqual(outcomes, ["stored", "duplicate", "tank_unknown", "tank_unknown", unknown, unknown, "stored", ...pending]);
     assert.equal(await pendingCounts(store, "no"), undefined);
     // Pending readings of a bound sender do not go to a tank of another customer.
     await executed(store, command.changeTank("two", { assigned_device_id: "d1" }, { swap: true }), at(100));

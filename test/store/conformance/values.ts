@@ -113,7 +113,7 @@ export function valueConformance(engine: Engine): void {
       (await fillsOf(store, "t0")).map(([, fill]) => fill),
       fills,
     );
-    assert.deepEqual(await ingest(store, { tank: "t0", at: NEW_YEAR + 4, fill: 63.4 }), ["changed"]);
+    assert.deepEqual(await ingest(store, { tank: "t0", at: NEW_YEAR + 4, fill: 63.4 }), ["replaced"]);
     const extreme = key("k", { name: "😀".repeat(256), rate: 0.001, expires_at: LAST });
     await createKey(store, extreme, "hash");
     assert.deepEqual(await store.keyByHash("hash"), { ...extreme, customer_deleted: false });

@@ -141,7 +141,7 @@ export async function expectDamageKept(store: Store): Promise<void> {
   await store.updateLastSeen(new Map([["c5", now.at]]));
   assert.deepEqual(
     await ingest(store, { tank: "short", at: 60_000_000, fill: 50 }),
-    ["new"],
+    ["stored"],
     "appended without reading the head",
   );
   for (const write of [

@@ -49,14 +49,14 @@ test("readings are merged in as if they had come one by one", () => {
           const [at, fill] = (sent[place] as Sent).pair;
           const was = model.get(at);
           model.set(at, fill);
-          return was === undefined ? "new" : was === fill ? "unchanged" : "changed";
+          return was === undefined ? "stored" : was === fill ? "duplicate" : "replaced";
         });
         const merged = mergeInto(blockOf(before), batch, own, outcomes);
         const found = places.map((place) => READING_OUTCOMES[outcomes[place] as number]);
         assert.deepEqual(found, expected, id);
         assert.equal(
           merged === undefined,
-          expected.every((outcome) => outcome === "unchanged"),
+          expected.every((outcome) => outcome === "duplicate"),
         );
         assert.deepEqual(
           merged === undefined ? before : pairsIn(merged),
