@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { Navigation } from "./components/navigation.tsx";
 import { Notices } from "./components/notices.tsx";
 import { ErrorState } from "./components/states.tsx";
-import { Follower } from "./events.tsx";
+import { EventFeedPoller } from "./events.tsx";
 import { unreachableSince } from "./live.ts";
 import { href, type Match, match } from "./location.ts";
 import { ROUTES } from "./routes.ts";
@@ -43,7 +43,7 @@ export function App() {
       <a class="skip" href="#main" hidden={isMissing}>
         Skip to the content
       </a>
-      <Follower />
+      <EventFeedPoller />
       <div class="frame" hidden={isMissing}>
         <Navigation />
         <div class="content">

@@ -1,4 +1,4 @@
-// Follows the event feed while the dashboard is open: how many alerts are open, and a notice for each that is opened.
+// Polls the event feed while the dashboard is open: how many alerts are open, and a notice for each that is opened.
 
 import { computed, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -19,7 +19,7 @@ const NEWEST = Number.MAX_SAFE_INTEGER;
 /** Notices per poll; if there are more, only their number is shown. */
 const MAX_NOTICES = 3;
 
-export function Follower() {
+export function EventFeedPoller() {
   const after = useRef(NEWEST);
   const { data: page } = useLive("events", async (abort) => {
     const list = await api.insight.events.list({ after: after.current, size: 100, signal: abort });

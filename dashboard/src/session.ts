@@ -31,12 +31,12 @@ export async function loadSession(): Promise<void> {
     me.value = await api.insight.me.retrieve();
   } catch (error) {
     if (!isSignedOut(error)) throw error;
-    signInFirst();
+    redirectToSignIn();
   }
 }
 
 /** The session has ended, or there was none. */
-export function signInFirst(): void {
+export function redirectToSignIn(): void {
   // Several requests find out at once.
   if (location.value.path === "/sign-in") return;
   const hadSession = me.value !== undefined;

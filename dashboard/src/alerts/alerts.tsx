@@ -11,7 +11,7 @@ import { ago, counted, dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href, navigate, query, withQuery } from "../location.ts";
 import { Actions } from "./actions.tsx";
-import { Owner, TankName, WhatWasSeen } from "./cells.tsx";
+import { AlertDetails, Owner, TankName } from "./cells.tsx";
 import { useTanks } from "./tanks.ts";
 
 const SIZE = 25;
@@ -32,7 +32,7 @@ export default function Alerts() {
     { label: "Alert", cell: (alert) => <Kind alert={alert} /> },
     { label: "Tank", look: "title", cell: ({ tank_id }) => <TankName id={tank_id} entry={tanks.get(tank_id)} /> },
     { label: "Customer", cell: ({ tank_id }) => <Owner entry={tanks.get(tank_id)} /> },
-    { label: "What was seen", cell: (alert) => <WhatWasSeen alert={alert} /> },
+    { label: "What was seen", cell: (alert) => <AlertDetails alert={alert} /> },
     { label: "Actions", look: "buttons", cell: (alert) => <Actions alert={alert} changed={live.refresh} /> },
   ];
   return (

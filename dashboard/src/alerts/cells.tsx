@@ -41,7 +41,7 @@ export function Owner({ entry }: { readonly entry: Entry }) {
 }
 
 /** Why it was opened, how it is now, and what became of it. */
-export function WhatWasSeen({ alert }: { readonly alert: Alert }) {
+export function AlertDetails({ alert }: { readonly alert: Alert }) {
   const { latest_fill_percentage, latest_reading_at, acknowledged_by, acknowledged_at, closed_at, close_reason, note } = alert;
   return (
     <>

@@ -13,7 +13,7 @@ import { may } from "../session.ts";
 import { Counters } from "./counters.tsx";
 import { ExportDialog } from "./export-dialog.tsx";
 import { FilterBar } from "./filter-bar.tsx";
-import { useFleetKeys } from "./keys.ts";
+import { useFleetKeyboard } from "./keyboard.ts";
 import { filtersInUrl, loadFleet, PAGE_SIZE } from "./request.ts";
 import { FleetTable, type Selection } from "./table.tsx";
 import { ThresholdDialog } from "./threshold-dialog.tsx";
@@ -26,7 +26,7 @@ export default function Fleet() {
   const { data, isCurrent, error, refresh } = useLive(JSON.stringify(request), (signal) => loadFleet({ ...request, signal }));
   const [selected, setSelected] = useState(NONE);
   const [dialog, setDialog] = useState<"export" | "threshold">();
-  useFleetKeys();
+  useFleetKeyboard();
   const isFiltered = Object.keys(filters).some((name) => name !== "sort");
   const isEmpty = data?.total_items === 0;
   return (

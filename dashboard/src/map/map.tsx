@@ -12,7 +12,7 @@ import { type Cluster, clustersOf, extentOf, type Points, pointsOf, STATES } fro
 import { STEP, useGestures, zoomBy } from "./gestures.ts";
 import { InView } from "./in-view.tsx";
 import { labelsOf } from "./labels.ts";
-import { LOOKS, Mark, radiusOf, Shape } from "./marks.tsx";
+import { Mark, radiusOf, Shape, STATE_MARKS } from "./marks.tsx";
 import {
   bboxOf,
   boundsOf,
@@ -222,7 +222,7 @@ function Legend({ map }: { readonly map: FleetMap }) {
           <svg viewBox="-10 -10 20 20" aria-hidden="true">
             <Shape state={state} />
           </svg>
-          {LOOKS[state].label}: {whole(map.positions[state].length / 2)}
+          {STATE_MARKS[state].label}: {whole(map.positions[state].length / 2)}
         </li>
       ))}
     </ul>

@@ -3,10 +3,10 @@
 import { counted, whole } from "../format.ts";
 import { type Cluster, STATES, type State } from "./clusters.ts";
 
-type Look = { readonly label: string; readonly path: string };
+type StateMark = { readonly label: string; readonly path: string };
 
 /** Around 0,0 with a radius of about 7. */
-export const LOOKS: Readonly<Record<State, Look>> = {
+export const STATE_MARKS: Readonly<Record<State, StateMark>> = {
   low: { label: "Low", path: "M-8-6.5H8L0 8Z" },
   leak: { label: "Leak suspected", path: "M0-9.5C2-5 6-1.5 6 2.5A6 6 0 0 1-6 2.5C-6-1.5-2-5 0-9.5Z" },
   soon: { label: "Low within 7 days", path: "M0-8.5 8.5 0 0 8.5-8.5 0Z" },
@@ -16,7 +16,7 @@ export const LOOKS: Readonly<Record<State, Look>> = {
 };
 
 export function Shape({ state, transform }: { readonly state: State; readonly transform?: string }) {
-  return <path class={`shape state-${state}`} d={LOOKS[state].path} transform={transform} />;
+  return <path class={`shape state-${state}`} d={STATE_MARKS[state].path} transform={transform} />;
 }
 
 export const radiusOf = ({ count }: Cluster): number => (count === 1 ? 9 : Math.min(30, 13 + 4 * Math.log10(count)));
@@ -29,7 +29,7 @@ export function Mark({ cluster, x, y, open }: Props) {
   const state = stateOf(cluster);
   const radius = radiusOf(cluster);
   const isOne = cluster.count === 1;
-  const { label } = LOOKS[state];
+  const { label } = STATE_MARKS[state];
   const words = isOne ? `1 tank: ${label}` : `${counted(cluster.count, "tank")}, the most urgent: ${label}`;
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" && event.key !== " ") return;

@@ -22,7 +22,7 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
   "/": () => document.getElementById("search")?.focus(),
 };
 
-export function useFleetKeys(): void {
+export function useFleetKeyboard(): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const target = event.target as Element;
