@@ -56,9 +56,8 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
         throw translated;
       } finally {
         const milliseconds = performance.now() - startedAt;
-        const label = METRIC_LABELS[name] ?? name;
-        if (of === health.reads) observe({ kind: "query_completed", query: label, milliseconds, ok });
-        else observe({ kind: "write_completed", write: label, milliseconds, ok });
+        if (of === health.reads) observe({ kind: "query_completed", query: name, milliseconds, ok });
+        else observe({ kind: "write_completed", write: name, milliseconds, ok });
       }
     };
   }
@@ -115,14 +114,6 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
 }
 
 const importContext = (): AuditContext => ({ by: "import", at: Date.now() });
-
-/** Labels of metrics are public: those of methods that were renamed stay. */
-const METRIC_LABELS: Readonly<Record<string, string>> = {
-  channelStatus: "channelDeliveries",
-  expireAndReschedule: "reviewPending",
-  notificationCounts: "deliveryCounts",
-  recordAttempts: "recordDeliveries",
-};
 
 const OBJECTS: Readonly<Record<string, string>> = {
   alertById: "alert",
