@@ -16,9 +16,32 @@ type Page = {
 };
 
 export function createKey(databaseUrl: string, role: "read" | "ingest" | "manage" = "read"): string {
-  const words = [PROGRAM, "key", "create", "--name", "bench", "--role", role];
-  const stdio = ["ignore", "pipe", "ignore"] as const;
-  return execFileSync(process.execPath, words, { env: environment(databaseUrl), stdio: [...stdio] })
+  return run(databaseUrl, "key", "create", "--name", "bench", "--role", role);
+}
+
+const EMAIL = "bench@example.com";
+
+/** The token of a link that signs in a new viewer. */
+export function createSignInToken(databaseUrl: string): string {
+  run(databaseUrl, "user", "create", "--email", EMAIL, "--name", "Bench", "--role", "viewer");
+  return run(databaseUrl, "user", "link", EMAIL).split("#token=")[1]?.split(/\s/)[0] ?? "";
+}
+
+/** Signs in a new viewer, and returns the cookie of the session. */
+export async function createSession(databaseUrl: string, url: string): Promise<string> {
+  const response = await fetch(`${url}/auth/v1/session`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin: url },
+    body: JSON.stringify({ token: createSignInToken(databaseUrl) }),
+  });
+  if (response.status !== 200) throw new Error(`signing in got ${response.status}: ${await response.text()}`);
+  return response.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+}
+
+/** Runs a command, and returns what it prints. */
+function run(databaseUrl: string, ...words: readonly string[]): string {
+  const options = { env: environment(databaseUrl), stdio: ["ignore", "pipe", "ignore"] as ("ignore" | "pipe")[] };
+  return execFileSync(process.execPath, [PROGRAM, ...words], options)
     .toString()
     .trim();
 }

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { type Bench, ENGINE_NAMES, ENGINES, type Engine, log } from "../bench.ts";
 import { withClient } from "../contestants/postgres-client.ts";
-import { createKey, startTankMonitor } from "../contestants/tank-monitor.ts";
+import { createKey, createSession, startTankMonitor } from "../contestants/tank-monitor.ts";
 import { databaseOf, temporaryDatabase } from "../dataset/databases.ts";
 import { ReadingNumbers } from "../dataset/live-readings.ts";
 import { scaleFleet } from "../dataset/plans.ts";
@@ -58,7 +58,8 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   const readKey = service.headers["x-api-key"] ?? "";
   await using reader = await startBenchProgram<Reads, ReadTimes>("read-at-rate", words(readKey));
   await using sender = await startBenchProgram<Batches, RunTime>("send-batches", words(ingestKey));
-  await using viewers = await startBenchProgram<Dashboards, Polls>("open-dashboards", words(readKey));
+  const cookie = await createSession(database.url, service.url);
+  await using viewers = await startBenchProgram<Dashboards, Polls>("open-dashboards", [service.url, cookie]);
   const seconds = scale.mixedSeconds;
   const numbers = new ReadingNumbers();
   const rate = READINGS / BATCH.readings;

@@ -1,11 +1,9 @@
 // How soon the dashboard is there on a slow phone, in a real browser: a slow mobile network, and a processor four times slower.
 
-import { execFileSync } from "node:child_process";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { openBrowser } from "../../test/support/chromium.ts";
-import { type Bench, ENGINE_NAMES, type Engine, log, ROOT } from "../bench.ts";
-import { startTankMonitor } from "../contestants/tank-monitor.ts";
+import { type Bench, ENGINE_NAMES, type Engine, log } from "../bench.ts";
+import { createSignInToken, startTankMonitor } from "../contestants/tank-monitor.ts";
 import { databaseOf, temporaryDatabase } from "../dataset/databases.ts";
 import { scaleFleet } from "../dataset/plans.ts";
 import type { Figure, Measured, Missing } from "../figure.ts";
@@ -15,7 +13,6 @@ const ENGINE: Engine = "sqlite";
 /** As browsers call it, "slow 4G": latency in milliseconds, bytes a second. */
 const NETWORK = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
 const SLOWER = 4;
-const EMAIL = "bench@example.com";
 
 const ROWS = [
   { name: "first-screen-content", label: "dashboard on a slow phone: first content", unit: "ms", aim: { atMost: 1000 } },
@@ -44,14 +41,8 @@ async function measured(bench: Bench, newPage: () => Promise<Page>): Promise<Mea
   const original = await databaseOf(bench, ENGINE, scaleFleet(bench.scale));
   await using database = await temporaryDatabase(bench, ENGINE, "first-screen", original);
   await using service = await startTankMonitor(ENGINE, database.url);
-  const run = (...words: string[]): string =>
-    execFileSync(process.execPath, [join(ROOT, "bin", "tank-monitor.js"), ...words], {
-      env: { ...process.env, DATABASE_URL: database.url },
-    }).toString();
-  run("user", "create", "--email", EMAIL, "--name", "Bench", "--role", "viewer");
-  const token = /#token=\S+/.exec(run("user", "link", EMAIL))?.[0] ?? "";
   const signedIn = await newPage();
-  await signedIn.goto(`${service.url}/sign-in${token}`);
+  await signedIn.goto(`${service.url}/sign-in#token=${createSignInToken(database.url)}`);
   await signedIn.getByRole("button", { name: "Sign in" }).click();
   await signedIn.locator(".fleet tbody tr").first().waitFor();
   const cookies = await signedIn.context().cookies();

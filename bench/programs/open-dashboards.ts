@@ -1,5 +1,5 @@
-// open-dashboards.ts URL KEY: what open dashboards request: every three seconds the new events and the fleet, each with the ETag of
-// the last response.
+// open-dashboards.ts URL COOKIE: what open dashboards request with the cookie of a session: every three seconds the new events, the
+// numbers of alerts and the first page of the fleet, with the ETag of the last response where it had one.
 
 import { serveRuns } from "../measure/bench-program.ts";
 import { Connection } from "../measure/connection.ts";
@@ -10,7 +10,12 @@ export type Polls = { readonly requests: number; readonly unchanged: number };
 
 const EVERY_MS = 3000;
 
-const [url = "", key = ""] = process.argv.slice(2);
+const [url = "", cookie = ""] = process.argv.slice(2);
+
+const COUNTS = "/insight/v1/alerts/counts";
+const FLEET = "/insight/v1/fleet?page=1&size=25";
+/** No database has come that far, so that the first response has only the present position. */
+const NEWEST = Number.MAX_SAFE_INTEGER;
 
 type Dashboard = { readonly connection: Connection; readonly tags: Map<string, string>; after: number };
 
@@ -28,10 +33,11 @@ serveRuns<Dashboards, Polls>(async ({ dashboards, seconds }) => {
   const end = new DisposableStack();
   const open: Dashboard[] = [];
   for (let i = 0; i < dashboards; i++) {
-    const connection = end.use(await Connection.open({ url, headers: { "x-api-key": key } }));
-    open.push({ connection, tags: new Map(), after: 0 });
+    const connection = end.use(await Connection.open({ url, headers: { cookie } }));
+    open.push({ connection, tags: new Map(), after: NEWEST });
   }
-  const perDashboard = Math.floor((seconds * 1000) / EVERY_MS);
+  // Once also in a quick run, which is shorter.
+  const perDashboard = Math.max(1, Math.floor((seconds * 1000) / EVERY_MS));
   return async () => {
     using _end = end;
     const polls = { requests: 0, unchanged: 0 };
@@ -39,13 +45,13 @@ serveRuns<Dashboards, Polls>(async ({ dashboards, seconds }) => {
       open.map((dashboard, i) => {
         const dueAt = (n: number): number => (n + i / dashboards) * EVERY_MS;
         return runScheduled([dashboard], perDashboard, dueAt, async () => {
-          const events = await poll(dashboard, `/insight/v1/events?size=100&after=${dashboard.after}`);
-          const sequences =
-            events.status === 304 ? [] : [...events.body.matchAll(/"sequence":(\d+)/g)].map((one) => Number(one[1]));
-          dashboard.after = Math.max(dashboard.after, ...sequences);
-          const fleet = await poll(dashboard, "/insight/v1/fleet");
-          polls.requests += 2;
-          for (const { status } of [events, fleet]) if (status === 304) polls.unchanged++;
+          const events = await poll(dashboard, `/insight/v1/events?after=${dashboard.after}&size=100`);
+          const next = /"next_after":(\d+)/.exec(events.body)?.[1];
+          if (next !== undefined) dashboard.after = Number(next);
+          const counts = await poll(dashboard, COUNTS);
+          const fleet = await poll(dashboard, FLEET);
+          polls.requests += 3;
+          for (const { status } of [events, counts, fleet]) if (status === 304) polls.unchanged++;
         });
       }),
     );
