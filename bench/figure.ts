@@ -2,7 +2,10 @@
 
 import type { Bench } from "./bench.ts";
 
-export type Aim = { readonly atLeast: number } | { readonly atMost: number };
+export type Aim =
+  | { readonly atLeast: number }
+  | { readonly atMost: number }
+  | { readonly atLeast: number; readonly atMost: number };
 
 /** A line of the table. A row without an aim is for information. */
 export type Row = {

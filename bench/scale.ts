@@ -39,6 +39,8 @@ export type Scale = {
   /** Tanks in the large fleet, and in the small one it is compared with. */
   readonly largeFleet: number;
   readonly smallFleet: number;
+  /** Tanks in the fleet that is searched, and of which the map is. */
+  readonly searchedFleet: number;
   /** Whose refills and leaks are looked for, over two years each, and those for which forecasts are repeated from every day. */
   readonly simulatedTanks: number;
   readonly backtestedTanks: number;
@@ -66,6 +68,7 @@ const USUAL: Scale = {
   connections: 9900,
   largeFleet: 1_000_000,
   smallFleet: 1000,
+  searchedFleet: 100_000,
   simulatedTanks: 1500,
   backtestedTanks: 80,
 };
@@ -95,6 +98,7 @@ export const SCALES: Readonly<Record<Scale["name"], Scale>> = {
     connections: 500,
     largeFleet: 10_000,
     smallFleet: 100,
+    searchedFleet: 1000,
     simulatedTanks: 20,
     backtestedTanks: 3,
   },

@@ -1,6 +1,7 @@
-// A fleet of very many tanks with one reading and a forecast each, a hundred tanks per customer, spread over towns.
+// A fleet of very many tanks with one reading and a forecast each, and an alert for each low one, a hundred tanks per customer, spread over towns.
 
 import { join } from "node:path";
+import type { Alert } from "../../src/domain/alerts/alert.ts";
 import { DEFAULT_TANK_ALERT_SETTINGS } from "../../src/domain/alerts/tank-alert-settings.ts";
 import type { Change, CustomerState, TankState } from "../../src/domain/changes.ts";
 import { sortKeysOf } from "../../src/domain/fleet-order.ts";
@@ -29,6 +30,8 @@ export type WideTank = {
   readonly id: string;
   readonly owner: string;
   readonly town: string;
+  readonly latitude: number;
+  readonly longitude: number;
   readonly threshold: number;
   /** Its only reading; one in a hundred has none. */
   readonly latest: { readonly at: number; readonly fill: number } | undefined;
@@ -43,10 +46,14 @@ export function wideTank(number: number): WideTank {
     id: `tank_wide${String(number).padStart(7, "0")}`,
     owner: ownerOf(Math.floor(number / TANKS_PER_CUSTOMER)),
     town: `town-${String(chance % TOWNS).padStart(3, "0")}`,
+    latitude: 47 + (hash(number + 0x1a7) % 70_000) / 10_000,
+    longitude: 6 + (hash(number + 0x107) % 90_000) / 10_000,
     threshold: 20,
     latest: hash(number + 0xabcd) % 100 === 0 ? undefined : { at, fill },
   };
 }
+
+export const isLow = ({ threshold, latest }: WideTank): boolean => latest !== undefined && latest.fill <= threshold;
 
 const ownerOf = (number: number): string => `cus_wide${String(number).padStart(5, "0")}`;
 
@@ -113,9 +120,17 @@ async function fill(engine: Engine, url: string, tanks: number): Promise<void> {
     await writer.run((tx) => putTanks(tx, from * TANKS_PER_CUSTOMER, Math.min(tanks, to * TANKS_PER_CUSTOMER)));
   }
   await writer.createIndexes();
-  for (const list of [LISTS.customers, LISTS.tanks, LISTS.fleetByUrgency, LISTS.fleetByMargin, LISTS.fleetBySilence]) {
+  for (const list of [
+    LISTS.customers,
+    LISTS.tanks,
+    LISTS.fleetByUrgency,
+    LISTS.fleetByMargin,
+    LISTS.fleetBySilence,
+    LISTS.alerts,
+  ]) {
     await writer.run((tx) => rebuildListIndex(tx, list, null));
   }
+  await writer.run((tx) => rebuildListIndex(tx, LISTS.alertsByState, "open"));
   log(`  ${tanks.toLocaleString("en")} tanks in ${((performance.now() - started) / 1000).toFixed(0)} s`);
 }
 
@@ -142,7 +157,18 @@ async function putTanks(tx: StoreTransaction, from: number, to: number): Promise
   });
   await tx.writeHeads(new Map(heads));
   await tx.setEvaluations(new Map(heads.map(([id]) => [id, NEVER_EVALUATED])));
+  await tx.putAlerts(tanks.filter(isLow).map(openAlert));
   await tx.putForecasts(numbers.map((number) => forecastOf(wideTank(number), number)));
+}
+
+function openAlert({ id, owner, threshold, latest }: WideTank): Alert {
+  const { at, fill } = latest ?? { at: RECENT, fill: 0 };
+  return {
+    ...{ id: id.replace("tank_", "alr_"), kind: "low", state: "open", tank_id: id, owner_id: owner, opened_at: at },
+    ...{ acknowledged_at: null, acknowledged_by: null, closed_at: null, close_reason: null },
+    ...{ threshold, fill_percentage: fill, latest_fill_percentage: fill, latest_reading_at: at },
+    ...{ runs_low_at: null, leak: null, note: null, updated_at: at },
+  };
 }
 
 function customerChange(id: string): Change<CustomerState> {
@@ -152,8 +178,8 @@ function customerChange(id: string): Change<CustomerState> {
   return { id, before: undefined, after: { customer, deleted, notifications: { language: null, unsubscribed_at: null } } };
 }
 
-function tankChange({ id, owner, town, threshold }: WideTank): Change<TankState> {
-  const record = tankRecord(id, owner, { location: { city: town }, min_fill_alert_percentage: threshold });
+function tankChange({ id, owner, town, latitude, longitude, threshold }: WideTank): Change<TankState> {
+  const record = tankRecord(id, owner, { location: { city: town, latitude, longitude }, min_fill_alert_percentage: threshold });
   if (!("tank" in record)) throw new Error("not a tank");
   const { tank, deleted } = record;
   return { id, before: undefined, after: { tank, deleted, shape: null, alerts: DEFAULT_TANK_ALERT_SETTINGS } };

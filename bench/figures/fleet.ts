@@ -1,12 +1,12 @@
-// Pages of the fleet overview, on a very large fleet and on a small one.
+// Pages of the fleet overview, on a very large fleet and on a small one; searches and the map of a large one.
 
 import { type Bench, ENGINE_NAMES, ENGINES, type Engine, log } from "../bench.ts";
 import { type Contestant, PAGE_SIZE } from "../contestants/contestant.ts";
 import { createKey, startTankMonitor } from "../contestants/tank-monitor.ts";
-import { RECENT, SILENT, type WideTank, wideDatabase, wideTank } from "../dataset/wide-fleet.ts";
+import { isLow, RECENT, SILENT, type WideTank, wideDatabase, wideTank } from "../dataset/wide-fleet.ts";
 import type { Aim, Figure, Measured, Row } from "../figure.ts";
 import { Connection } from "../measure/connection.ts";
-import { alternate, inMilliseconds, latency, ratioOf } from "../measure/sampling.ts";
+import { alternate, inMilliseconds, latency, median, ratioOf } from "../measure/sampling.ts";
 
 const PATH = "/insight/v1/fleet";
 const HOUR = 3_600_000;
@@ -21,7 +21,6 @@ type FleetQuery = {
   readonly aim?: Aim;
 };
 
-const isLow = ({ threshold, latest }: WideTank): boolean => latest !== undefined && latest.fill <= threshold;
 /** Halfway between the two times of the newest readings. */
 const silentHours = (): number => Math.floor((Date.now() - (RECENT + SILENT) / 2) / HOUR);
 const isSilent = ({ latest }: WideTank): boolean => latest === undefined || latest.at < RECENT;
@@ -59,11 +58,19 @@ const QUERIES: readonly FleetQuery[] = [
   },
   { name: "fleet-town", label: "tanks in one town", parameters: () => `?city=${TOWN}`, matches: ({ town }) => town === TOWN },
 ];
+
+/** Those that take longer the more tanks there are. */
+const SEARCHES: readonly FleetQuery[] = [
+  { name: "fleet-search", label: "search", parameters: () => `?search=${TOWN}`, matches: ({ town }) => town === TOWN },
+  { name: "fleet-alert", label: "tanks with an alert", parameters: () => "?alert=low", matches: isLow },
+];
+const MAP = "/insight/v1/map";
+
 export const fleetPages: Figure = {
   name: "fleet",
-  about: "pages of the fleet of a million tanks against those of a thousand",
-  rows: ENGINES.flatMap((engine) =>
-    QUERIES.map(
+  about: "pages of the fleet of a million tanks against those of a thousand; searches and the map of a hundred thousand",
+  rows: ENGINES.flatMap((engine): Row[] => [
+    ...QUERIES.map(
       ({ name, label, aim }): Row => ({
         name: `${name}-${engine}`,
         label: `fleet, ${label}: 1,000,000 tanks ÷ 1,000, ${ENGINE_NAMES[engine]}`,
@@ -71,7 +78,14 @@ export const fleetPages: Figure = {
         ...(aim && { aim }),
       }),
     ),
-  ),
+    ...[...SEARCHES, { name: "fleet-map", label: "the map, as it is kept" }].map(
+      ({ name, label }): Row => ({
+        name: `${name}-${engine}`,
+        label: `fleet, ${label}: 100,000 tanks, ${ENGINE_NAMES[engine]}`,
+        unit: "ms",
+      }),
+    ),
+  ]),
   async run(bench) {
     const rows: Measured[] = [];
     for (const engine of bench.engines) rows.push(...(await onEngine(bench, engine)));
@@ -82,12 +96,50 @@ export const fleetPages: Figure = {
 type Side = AsyncDisposable & { readonly tanks: number; readonly service: Contestant };
 
 async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
+  return [...(await ratioRows(bench, engine)), ...(await searchRows(bench, engine))];
+}
+
+async function ratioRows(bench: Bench, engine: Engine): Promise<Measured[]> {
   const { largeFleet, smallFleet } = bench.scale;
   await using large = await openSide(bench, engine, largeFleet);
   await using small = await openSide(bench, engine, smallFleet);
   const rows: Measured[] = [];
   for (const query of QUERIES) rows.push(await measure(bench, engine, query, { large, small }));
   return rows;
+}
+
+async function searchRows(bench: Bench, engine: Engine): Promise<Measured[]> {
+  await using side = await openSide(bench, engine, bench.scale.searchedFleet);
+  const rows: Measured[] = [];
+  for (const query of SEARCHES) {
+    await checkTotal(side, query);
+    rows.push(await timeOf(bench, `${query.name}-${engine}`, side, `${PATH}${query.parameters(side.tanks)}`));
+  }
+  const computed = await firstMap(side);
+  const map = await timeOf(bench, `fleet-map-${engine}`, side, MAP);
+  return [...rows, { ...map, raw: [...map.raw, { label: "the first, which is computed", unit: "ms", values: [computed] }] }];
+}
+
+/** Milliseconds. Throws unless each tank is on it. */
+async function firstMap({ service, tanks }: Side): Promise<number> {
+  using connection = await Connection.open(service);
+  const took = await connection.timeGet(MAP);
+  const { positions } = JSON.parse((await connection.get(MAP)).body) as { readonly positions: Record<string, number[]> };
+  const found = Object.values(positions).reduce((sum, list) => sum + list.length / 2, 0);
+  if (found !== tanks) throw new Error(`the map of ${tanks} tanks has ${found}`);
+  return took;
+}
+
+async function timeOf({ scale }: Bench, row: string, { service }: Side, path: string): Promise<Measured> {
+  log(`${row}: one connection`);
+  const turn = async (): Promise<number> => {
+    using connection = await Connection.open(service);
+    return await latency(connection, [path], scale.samples / 5);
+  };
+  await turn();
+  const { request: values } = await alternate(scale.rounds, { request: turn }, inMilliseconds);
+  const raw = [{ label: "median of a round", unit: "ms", values }];
+  return { row, value: median(values), spread: [Math.min(...values), Math.max(...values)], raw };
 }
 
 async function openSide(bench: Bench, engine: Engine, tanks: number): Promise<Side> {

@@ -40,12 +40,17 @@ function line({ label, unit, aim }: Row, kept: KeptRow | undefined): string {
 }
 
 function isMet(aim: Aim, value: number): boolean {
-  return "atLeast" in aim ? value >= aim.atLeast : value <= aim.atMost;
+  return !("atLeast" in aim && value < aim.atLeast) && !("atMost" in aim && value > aim.atMost);
 }
 
 function aimed(aim: Aim, unit: Row["unit"]): string {
-  const words = "atLeast" in aim ? `≥ ${aim.atLeast}` : `≤ ${aim.atMost}`;
+  const words = aimWords(aim);
   return unit === "" ? words : `${words} ${unit}`;
+}
+
+function aimWords(aim: Aim): string {
+  if (!("atLeast" in aim)) return `≤ ${aim.atMost}`;
+  return "atMost" in aim ? `${aim.atLeast} – ${aim.atMost}` : `≥ ${aim.atLeast}`;
 }
 
 function machines(results: Results): string[] {
