@@ -71,7 +71,7 @@ test("a channel needs its type and where it sends to; all else has defaults", as
 });
 
 test("a channel has what it is given; durations are returned in their largest unit", async () => {
-  const fields = { events: ["alert.opened", "channel.test"], kinds: ["low"], customer_id: "anna", description: "Night shift" };
+  const fields = { events: ["alert.opened", "tank.refilled"], kinds: ["low"], customer_id: "anna", description: "Night shift" };
   const { resource, channels } = await planned(
     create({ type: "email", to: "ü@bücher.example", ...fields, delay: "90m", quiet_hours: QUIET }),
   );
