@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { App } from "../app.ts";
 import { type Config, managementSettings, readEnvFile } from "../config.ts";
 import { demoFleet, prepareDemo, tanksWithReadings } from "../demo/prepare.ts";
-import { startReceiver } from "../demo/receiver.ts";
+import { type Receiver, startReceiver } from "../demo/receiver.ts";
 import { describeFatalError, UserError } from "../domain/errors.ts";
 import { hashSecret, keyState, type Role, UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
@@ -50,10 +50,17 @@ It prints a link that signs you in, a key and commands to paste. The key stays t
     const prepare = (store: Store) => prepareDemo(store, SEED, Date.now(), (done, total) => progress.show(done, total));
     await recreateOutdated(isOwn ? OWN_DATABASE : undefined, () => withStore(config, prepare, true));
     progress.end();
-    await serveUntilStopped(config, async (app) => {
-      const stops = [await runDevices(app, config.databaseUrl), await receiveWebhooks(app, config)];
-      return async () => void (await Promise.all(stops.map((stop) => stop())));
-    });
+    const receiver = await startReceiver(print);
+    try {
+      await serveUntilStopped(config, async (app) => {
+        const stopDevices = await runDevices(app, config.databaseUrl);
+        await createReceiverChannel(app, config, receiver);
+        return stopDevices;
+      });
+    } finally {
+      // After the service, which may be sending a webhook while it stops.
+      receiver.close();
+    }
     return 0;
   },
 };
@@ -99,16 +106,14 @@ async function runDevices({ store, url }: App, databaseUrl: string): Promise<() 
   };
 }
 
-/** Prints what arrives at a webhook receiver of the demo, until the returned function is called. */
-async function receiveWebhooks({ store }: App, config: Config): Promise<() => Promise<void>> {
+/** Replaces the channel of an earlier run. */
+async function createReceiverChannel({ store }: App, config: Config, receiver: Receiver): Promise<void> {
   const manage = new ManagementService(store, Date.now, managementSettings(config));
   for (const { id, description } of await store.channelList()) {
     if (description === RECEIVER) await manage.execute({ type: "delete_channel", id }, ACTOR);
   }
-  const receiver = await startReceiver(print);
   const fields = { type: "webhook", url: receiver.url, description: RECEIVER };
   receiver.secret = (await manage.createChannel(fields, ACTOR)).secret ?? "";
-  return async () => receiver.close();
 }
 
 /** Signs in as the admin of the demo, once. */
