@@ -6,7 +6,7 @@ import type { ComputedForecast, ForecastReads, ForecastWrites, OutdatedTank } fr
 import type { Clock, Instant } from "../domain/instant.ts";
 import type { Observe } from "../domain/log-events.ts";
 import type { ReadingColumns } from "../domain/reading.ts";
-import type { ForecastTask } from "./compute.ts";
+import { computeForecast, type ForecastTask } from "./compute.ts";
 
 const TWO_YEARS = 2 * 365 * 24 * 3_600_000;
 
@@ -43,18 +43,7 @@ export async function computeOutdated(options: ComputingOptions): Promise<void> 
   }
 }
 
-const NEVER = { p10: null, p50: null, p90: null };
-const NO_FORECAST = {
-  state: "insufficient_data",
-  use_per_day: null,
-  runs_low_at: NEVER,
-  runs_empty_at: NEVER,
-  suggested_delivery: null,
-  level: null,
-  leak: null,
-} as const;
-
-/** Where that fails the tank has no forecast until it is outdated again, and the others go on. */
+/** If it fails, the tank has a forecast as without readings until it is outdated again, and the others go on. */
 async function computeOne(options: ComputingOptions, { tank, latestAt }: OutdatedTank): Promise<ComputedForecast> {
   const { store, clock, observe, compute } = options;
   const now = clock();
@@ -63,7 +52,7 @@ async function computeOne(options: ComputingOptions, { tank, latestAt }: Outdate
   } catch (error) {
     if (hasCode(error, "store_unavailable")) throw error;
     observe({ kind: "forecast_failed", tankId: tank.id, error });
-    return { tankId: tank.id, latestAt, forecast: { ...NO_FORECAST, based_on_until: latestAt }, refills: null };
+    return { ...computeForecast({ tank, latestAt, parts: [], now }), refills: null };
   }
 }
 

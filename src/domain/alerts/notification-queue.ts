@@ -27,7 +27,7 @@ export const MAIL_EXPIRES_MS = 24 * HOUR;
 /** A channel that fails for longer is disabled. */
 export const DISABLED_AFTER_MS = 5 * 24 * HOUR;
 /** A notification that is pending for longer is reported. */
-const BACKLOG_MS = 10 * MINUTE;
+export const LATE_MS = 10 * MINUTE;
 
 export type ClaimedNotification = Pick<Notification, "id" | "channel_id" | "customer_id" | "event" | "attempts"> & {
   readonly destination: string;
@@ -207,7 +207,7 @@ export function notificationWarnings(
         detail: `Mail cannot be sent: set ${missing.join(", ")}.`,
       },
     channelsDisabled > 0 && { code: "channels_disabled", detail: `Disabled channels: ${channelsDisabled}.` },
-    age > BACKLOG_MS && {
+    age > LATE_MS && {
       code: "notifications_delayed",
       detail: `Pending notifications: ${pending}, the oldest for ${Math.floor(age / MINUTE)} minutes.`,
     },

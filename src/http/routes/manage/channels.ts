@@ -1,6 +1,7 @@
 // /manage/v1/channels
 
 import { ChannelObject, type StoredChannel } from "../../../domain/alerts/channel.ts";
+import { LATE_MS } from "../../../domain/alerts/notification-queue.ts";
 import { errorInWebhookUrl } from "../../../domain/alerts/webhook-url.ts";
 import {
   EmailChannelChange,
@@ -29,8 +30,6 @@ import {
 } from "./shared.ts";
 
 const PATH = "/manage/v1/channels";
-/** A notification that is pending for longer is shown as a problem. */
-const LATE_MS = 10 * 60_000;
 const DEFAULT_OVERLAP_MS = 24 * 3_600_000;
 const EXAMPLE_ID = "chn_01kxa8w5s0d2f4g6h8j0k2m4n6";
 
@@ -224,17 +223,17 @@ function withSecret(management: ManagementService, { resource, secret: value }: 
   return { object: { ...shown, secret: value }, etag };
 }
 
-type Waiting = Pick<StoredChannel, "failing_since" | "pending_since">;
+type SendingTimes = Pick<StoredChannel, "failing_since" | "pending_since">;
 
-function withProblem(management: ManagementService, { object: shown, etag }: Resource, waiting?: Waiting) {
-  return { object: { ...shown, problem: problemOf(shown, management, waiting) }, etag };
+function withProblem(management: ManagementService, { object: shown, etag }: Resource, times?: SendingTimes) {
+  return { object: { ...shown, problem: problemOf(shown, management, times) }, etag };
 }
 
 /** Why nothing arrives, in plain words. Why a channel is disabled is a field of its own. */
 function problemOf(
   { type, url }: Resource["object"],
   { settings: { missingForMail, webhookAllow }, clock }: ManagementService,
-  { failing_since, pending_since }: Waiting = { failing_since: null, pending_since: null },
+  { failing_since, pending_since }: SendingTimes = { failing_since: null, pending_since: null },
 ): string | null {
   if (type === "email" && missingForMail.length > 0) {
     const names = new Intl.ListFormat("en-GB").format(missingForMail);
