@@ -6,7 +6,8 @@ import npmChromium from "@sparticuz/chromium";
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
 import type { Lifetime } from "./service.ts";
 
-const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+/** The headless shell first: it needs a third less processor time. */
+const NAMES = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 /** These would switch off what is tested. */
 const UNSAFE_FLAGS = ["--disable-web-security", "--allow-running-insecure-content"];
 
