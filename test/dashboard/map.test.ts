@@ -9,7 +9,7 @@ import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { errorsOf, expectGood } from "./expect-good.ts";
-import { DESKTOP, openDashboard, PHONE } from "./support.ts";
+import { DESKTOP, fingersOn, openDashboard, PHONE } from "./support.ts";
 
 const HOSTILE = `<b onclick="x">مدينة 🛢️ ${"Q".repeat(480)}`;
 
@@ -118,14 +118,7 @@ describe("the map", () => {
     if (screen === undefined) return;
     const { page } = screen;
     await page.locator(".mark").first().waitFor();
-    const box = await page.locator(".map").boundingBox();
-    assert.ok(box !== null);
-    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-    const fingers = await page.context().newCDPSession(page);
-    const touchAt = (type: "touchStart" | "touchMove" | "touchEnd", ...places: readonly (readonly [number, number])[]) => {
-      const touchPoints = places.map(([dx, dy], id) => ({ x: x + dx, y: y + dy, id }));
-      return fingers.send("Input.dispatchTouchEvent", { type, touchPoints });
-    };
+    const touchAt = await fingersOn(page, ".map");
     await touchAt("touchStart", [-40, -30], [40, 30]);
     for (const by of [1.25, 1.5, 1.75, 2]) await touchAt("touchMove", [-40 * by, -30 * by], [40 * by, 30 * by]);
     await touchAt("touchEnd");

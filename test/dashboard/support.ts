@@ -93,3 +93,17 @@ export async function seriousViolations(page: Page): Promise<string[]> {
 /** How much wider than the window the page is. */
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+
+type Finger = readonly [dx: number, dy: number];
+
+/** Real fingers: places are pixels from the middle of an element. */
+export async function fingersOn(page: Page, selector: string) {
+  const box = await page.locator(selector).boundingBox();
+  assert.ok(box !== null);
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const session = await page.context().newCDPSession(page);
+  return (type: "touchStart" | "touchMove" | "touchEnd", ...places: readonly Finger[]) => {
+    const touchPoints = places.map(([dx, dy], id) => ({ x: x + dx, y: y + dy, id }));
+    return session.send("Input.dispatchTouchEvent", { type, touchPoints });
+  };
+}

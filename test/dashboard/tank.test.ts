@@ -9,7 +9,7 @@ import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { expectGood } from "./expect-good.ts";
-import { DESKTOP, openDashboard, PHONE, seriousViolations } from "./support.ts";
+import { DESKTOP, fingersOn, openDashboard, PHONE, seriousViolations } from "./support.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -144,6 +144,72 @@ describe("the screen of a tank", () => {
       }
       assert.equal(await focused.count(), 1, "it still has the focus");
     }
+  });
+
+  it("zooms its chart by two fingers, moves it by one, shows all again by a double tap, and lets the page scroll", async (t) => {
+    const touch = { ...BERLIN, viewport: PHONE, hasTouch: true, isMobile: true };
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/tanks/tank_used?range=month", touch);
+    if (screen === undefined) return;
+    const { page } = screen;
+    await page.locator(".chart canvas").waitFor();
+    await page.locator(".chart").scrollIntoViewIfNeeded();
+    const touchAt = await fingersOn(page, ".u-over");
+    const width = Number(await page.evaluate("document.querySelector('.u-over').clientWidth"));
+    const drag = async (dx: number, dy: number) => {
+      await touchAt("touchStart", [0, 0]);
+      for (const part of [0.25, 0.5, 0.75, 1]) await touchAt("touchMove", [dx * part, dy * part]);
+      await touchAt("touchEnd");
+    };
+    const span = () => {
+      const { searchParams } = new URL(page.url());
+      return ["from", "to"].map((name) => Date.parse(searchParams.get(name) ?? "") / DAY) as [number, number];
+    };
+    const urls: string[] = [];
+    page.on("framenavigated", () => urls.push(page.url()));
+
+    await drag(-80, 0);
+    // Asymmetric, as fingers are: the place between them moves to the right.
+    await touchAt("touchStart", [-40, 0], [40, 0]);
+    for (const by of [10, 20, 30, 40, 50, 60]) await touchAt("touchMove", [-40 - by / 3, by / 6], [40 + by, by / 3]);
+    await touchAt("touchEnd");
+    await page.waitForURL(/from=/);
+    assert.equal(urls.length, 1, "one finger moves nothing that is not zoomed, and what is zoomed to is in the URL once");
+    const [from, to] = span();
+    assert.ok(to - from < 30, `${to - from} days`);
+
+    await drag(80, 0);
+    await page.waitForURL((url) => url.href !== urls[0]);
+    const [earlier, end] = span();
+    const expected = (80 / width) * (to - from);
+    assert.ok(Math.abs(from - earlier - expected) < 0.1 * expected, `moved by ${from - earlier} days, not ${expected}`);
+    assert.ok(Math.abs(end - earlier - (to - from)) < 0.001, "as long, but earlier");
+
+    const wide = page.url();
+    await touchAt("touchStart", [-40, 0], [40, 0]);
+    for (const by of [1.25, 1.5, 1.75, 2]) await touchAt("touchMove", [-40 * by, 0], [40 * by, 0]);
+    await touchAt("touchEnd");
+    await page.waitForURL((url) => url.href !== wide);
+    const [start, stop] = span();
+    assert.ok(Math.abs((stop - start) * 2 - (end - earlier)) < 0.1, "half as long");
+    assert.ok(Math.abs(start + stop - earlier - end) < 0.1, "around the place between the fingers");
+
+    const present = page.url();
+    const scrolled = () => page.evaluate("scrollY") as Promise<number>;
+    const before = await scrolled();
+    await drag(4, -120);
+    await until("the page has scrolled", async () => (await scrolled()) > before + 50);
+    assert.equal(page.url(), present, "the chart has not moved");
+
+    await until("the whole range is shown", async () => {
+      await page.evaluate(`scrollTo(0, ${before})`);
+      for (const _ of [1, 2]) {
+        await touchAt("touchStart", [30, 0]);
+        await touchAt("touchEnd");
+      }
+      return new URL(page.url()).search === "?range=month";
+    });
+    assert.equal(await page.evaluate("visualViewport.scale"), 1, "the page itself is not zoomed");
+    await expectGood(screen);
   });
 
   it("has all refills of a tank that is filled every few days, and counts those of the time shown", async (t) => {

@@ -5,15 +5,18 @@ import uPlot from "uplot";
 import type { Refill } from "../../../client/src/index.ts";
 import { percent } from "../format.ts";
 import type { ChartData } from "./chart-data.ts";
+import { type Limits, type Span, zoomed } from "./ranges.ts";
+import { followTouch } from "./touch.ts";
 
 type Props = {
   readonly data: ChartData;
   readonly refills: readonly Refill[];
   readonly threshold: number;
-  /** Milliseconds since 1970. */
-  readonly from: number;
-  readonly to: number;
-  readonly onZoom: (from: number, to: number) => void;
+  readonly span: Span;
+  readonly isZoomed: boolean;
+  readonly limits: Limits;
+  readonly zoomTo: (span: Span, replace?: boolean) => void;
+  readonly showWholeRange: () => void;
 };
 
 const HEIGHT = 300;
@@ -47,12 +50,26 @@ export default function Chart(props: Props) {
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const created = new uPlot(
-      optionsFor(element, () => latest.current),
-      alignedData(latest.current.data),
-      element,
-    );
+    let preview: Span | undefined;
+    const span = () => preview ?? latest.current.span;
+    const options = optionsFor(element, () => latest.current, span);
+    const created = new uPlot(options, alignedData(latest.current.data), element);
     plot.current = created;
+    const show = (next: Span | undefined) => {
+      preview = next;
+      created.setScale("x", scaleOf(span()));
+    };
+    followTouch(created.over, {
+      span,
+      isZoomed: () => latest.current.isZoomed,
+      spanAfterTouch: (...touch) => zoomed(...touch, latest.current.limits),
+      preview: show,
+      zoomTo: (next) => {
+        preview = undefined;
+        latest.current.zoomTo(next, latest.current.isZoomed);
+      },
+      showWholeRange: () => latest.current.showWholeRange(),
+    });
     const resized = new ResizeObserver(() => created.setSize({ width: element.clientWidth, height: HEIGHT }));
     resized.observe(element);
     return () => {
@@ -63,10 +80,12 @@ export default function Chart(props: Props) {
   }, [isDark]);
   useEffect(() => {
     plot.current?.setData(alignedData(props.data), false);
-    plot.current?.setScale("x", { min: props.from / 1000, max: props.to / 1000 });
-  }, [props.data, props.from, props.to, props.refills, props.threshold]);
+    plot.current?.setScale("x", scaleOf(props.span));
+  }, [props.data, props.span.from, props.span.to, props.refills, props.threshold]);
   return <div class="chart" ref={box} />;
 }
+
+const scaleOf = ({ from, to }: Span) => ({ min: from / 1000, max: to / 1000 });
 
 const alignedData = ({ times, max, min, last, late, early, expected }: ChartData): uPlot.AlignedData => [
   times,
@@ -78,7 +97,7 @@ const alignedData = ({ times, max, min, last, late, early, expected }: ChartData
   expected,
 ];
 
-function optionsFor(element: HTMLElement, current: () => Props): uPlot.Options {
+function optionsFor(element: HTMLElement, current: () => Props, span: () => Span): uPlot.Options {
   const colours = coloursOf(element);
   const axis = { stroke: colours.dim, grid: { stroke: colours.line, width: 1 }, ticks: { stroke: colours.line, width: 1 } };
   const hidden = { stroke: "transparent", width: 0, points: { show: false } };
@@ -90,7 +109,7 @@ function optionsFor(element: HTMLElement, current: () => Props): uPlot.Options {
     tzDate: (at) => new Date(at * 1000),
     cursor: { drag: { x: true, y: false, setScale: false, dist: MIN_DRAG_PX }, points: { size: 7 } },
     legend: { live: true },
-    scales: { x: { time: true, range: () => [current().from / 1000, current().to / 1000] }, y: { range: [0, 100] } },
+    scales: { x: { time: true, range: () => [span().from / 1000, span().to / 1000] }, y: { range: [0, 100] } },
     axes: [
       { ...axis, values: (_, times, __, ___, step) => times.map((time) => timeLabel(time, step)) },
       { ...axis, size: 52, values: (_, levels) => levels.map((level) => `${level} %`) },
@@ -116,7 +135,7 @@ function optionsFor(element: HTMLElement, current: () => Props): uPlot.Options {
           if (width < MIN_DRAG_PX) return;
           const [from, to] = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
           plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-          current().onZoom(from * 1000, to * 1000);
+          current().zoomTo({ from: from * 1000, to: to * 1000 });
         },
       ],
     },

@@ -9,7 +9,7 @@ import { counted, date, dateTime, percent } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href, navigate, withQuery } from "../location.ts";
 import { chartData, forecastEnd } from "./chart-data.ts";
-import { EARLIEST, endOf, RANGES, type RangeName, shownRange, spanAfterKey, startOf } from "./ranges.ts";
+import { EARLIEST, endOf, RANGES, type RangeName, type Span, shownRange, spanAfterKey, startOf } from "./ranges.ts";
 import { areRefillsKnown } from "./refills.ts";
 
 const Chart = lazy(() => import("./chart.tsx"));
@@ -42,14 +42,16 @@ export function History({ entry, forecast, refills }: Props) {
   const from = zoom?.from ?? data.from;
   const to = endOf(shown, data.from, now, end);
   const within = refills.filter(({ ended_at }) => Date.parse(ended_at) >= from && Date.parse(ended_at) <= to);
-  const zoomTo = (start: number, until: number, replace = false) =>
-    navigate(withQuery({ from: new Date(start).toISOString(), to: new Date(until).toISOString() }), { replace });
+  const limits = { now, forecastEnd: end };
+  const zoomTo = (next: Span, replace = false) =>
+    navigate(withQuery({ from: new Date(next.from).toISOString(), to: new Date(next.to).toISOString() }), { replace });
+  const showWholeRange = () => zoom !== undefined && navigate(wholeRange(range), { replace: true });
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
-    const next = spanAfterKey(event.key, { from, to }, { now, forecastEnd: end });
+    const next = spanAfterKey(event.key, { from, to }, limits);
     // The back button leads to the whole range, not to each key.
-    if (next !== undefined) zoomTo(next.from, next.to, zoom !== undefined);
-    else if (zoom !== undefined && (event.key === "0" || event.key === "Escape")) navigate(wholeRange(range), { replace: true });
+    if (next !== undefined) zoomTo(next, zoom !== undefined);
+    else if (zoom !== undefined && (event.key === "0" || event.key === "Escape")) showWholeRange();
     else return;
     event.preventDefault();
   };
@@ -60,7 +62,11 @@ export function History({ entry, forecast, refills }: Props) {
     </Empty>
   ) : (
     <div class="chart-space" role="img" aria-label={inWords(data.series, within, threshold, forecast)}>
-      <Chart data={lines} refills={refills} threshold={threshold} from={from} to={to} onZoom={zoomTo} />
+      <Chart
+        {...{ data: lines, refills, threshold, limits, zoomTo, showWholeRange }}
+        span={{ from, to }}
+        isZoomed={zoom !== undefined}
+      />
     </div>
   );
   return (
@@ -84,7 +90,7 @@ export function History({ entry, forecast, refills }: Props) {
               <figcaption class="dim">
                 The light band is the lowest and the highest reading of each {STEPS[data.series.step]}; arrows, or ticks where
                 there are many, are refills{sinceWhen(data.series.buckets)}; the dashed line is the forecast, with a probability
-                of 80 % within its band. Drag to zoom, or use the keys +, −, ←, → and 0.
+                of 80 % within its band. Drag or pinch to zoom, or use the keys +, −, ←, → and 0.
               </figcaption>
               <SeriesTable series={data.series} />
             </>

@@ -20,7 +20,7 @@ export type RangeName = keyof typeof RANGES;
 const DEFAULT: RangeName = "quarter";
 
 /** Milliseconds since 1970. */
-type Span = { readonly from: number; readonly to: number };
+export type Span = { readonly from: number; readonly to: number };
 export type Shown = { readonly range: RangeName; readonly zoom: Span | undefined };
 
 export function shownRange(): Shown {
@@ -46,7 +46,7 @@ export function endOf({ zoom }: Shown, from: number, now: number, forecastEnd: n
 }
 
 /** How far the chart can be moved. */
-type Limits = { readonly now: number; readonly forecastEnd: number | undefined };
+export type Limits = { readonly now: number; readonly forecastEnd: number | undefined };
 
 const STEP = 1.6;
 const MOVE = 0.25;
@@ -56,16 +56,19 @@ const LONGEST = RANGES.decade.days * DAY;
 /** What a key makes of the part that is shown; undefined for other keys. */
 export function spanAfterKey(key: string, span: Span, limits: Limits): Span | undefined {
   const length = span.to - span.from;
-  if (key === "+" || key === "=") return around(span, Math.min(length, Math.max(length / STEP, SHORTEST)), limits);
-  if (key === "-") return around(span, Math.max(length, Math.min(length * STEP, LONGEST)), limits);
+  if (key === "+" || key === "=") return zoomed(span, STEP, 0.5, 0.5, limits);
+  if (key === "-") return zoomed(span, 1 / STEP, 0.5, 0.5, limits);
   if (key === "ArrowLeft") return moved(span, -length * MOVE, limits);
   if (key === "ArrowRight") return moved(span, length * MOVE, limits);
   return undefined;
 }
 
-function around({ from, to }: Span, length: number, limits: Limits): Span {
-  const middle = (from + to) / 2;
-  return moved({ from: middle - length / 2, to: middle + length / 2 }, 0, limits, to);
+/** A part that is `factor` times as short. What is at `before` comes to `after`: 0 is the left end of the chart, 1 the right one. */
+export function zoomed(span: Span, factor: number, before: number, after: number, limits: Limits): Span {
+  const present = span.to - span.from;
+  const length = Math.min(Math.max(present / factor, Math.min(present, SHORTEST)), Math.max(present, LONGEST));
+  const from = span.from + present * before - length * after;
+  return moved({ from, to: from + length }, 0, limits, span.to);
 }
 
 /** Not further into the future than the whole range has it, or than `to` already is. */
