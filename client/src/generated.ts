@@ -202,6 +202,8 @@ export type FleetTank = {
     /** When the alert was opened */
     readonly opened_at: string;
   })[];
+  /** No alert of the tank opens until then; null: not paused */
+  readonly alerts_paused_until: string | null;
   /** The owner of the tank */
   readonly customer: {
     /** Id of the owner */
@@ -1283,7 +1285,7 @@ export type Channel = {
   readonly object: "channel";
   /** How it notifies */
   readonly type: "webhook" | "email";
-  /** Where a webhook is sent: https, at a public address or one that WEBHOOK_ALLOW opens */
+  /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW opens */
   readonly url: string | null;
   /** The address that mail is sent to */
   readonly to: string | null;
@@ -1293,7 +1295,7 @@ export type Channel = {
   readonly kinds: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only about this customer's tanks; null: about all */
   readonly customer_id: string | null;
-  /** Send refills after this time, up to 15d, and of alerts only what is still open and unacknowledged then; null: everything at once */
+  /** Refills are sent after this time, up to 15d, alerts only if still open and unacknowledged then; null: all at once */
   readonly delay: string | null;
   /** What it is for */
   readonly description: string | null;
@@ -1326,7 +1328,7 @@ export type ChannelDetails = {
   readonly object: "channel";
   /** How it notifies */
   readonly type: "webhook" | "email";
-  /** Where a webhook is sent: https, at a public address or one that WEBHOOK_ALLOW opens */
+  /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW opens */
   readonly url: string | null;
   /** The address that mail is sent to */
   readonly to: string | null;
@@ -1336,7 +1338,7 @@ export type ChannelDetails = {
   readonly kinds: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only about this customer's tanks; null: about all */
   readonly customer_id: string | null;
-  /** Send refills after this time, up to 15d, and of alerts only what is still open and unacknowledged then; null: everything at once */
+  /** Refills are sent after this time, up to 15d, alerts only if still open and unacknowledged then; null: all at once */
   readonly delay: string | null;
   /** What it is for */
   readonly description: string | null;
@@ -1377,7 +1379,7 @@ export type CreatedChannel = {
   readonly object: "channel";
   /** How it notifies */
   readonly type: "webhook" | "email";
-  /** Where a webhook is sent: https, at a public address or one that WEBHOOK_ALLOW opens */
+  /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW opens */
   readonly url: string | null;
   /** The address that mail is sent to */
   readonly to: string | null;
@@ -1387,7 +1389,7 @@ export type CreatedChannel = {
   readonly kinds: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only about this customer's tanks; null: about all */
   readonly customer_id: string | null;
-  /** Send refills after this time, up to 15d, and of alerts only what is still open and unacknowledged then; null: everything at once */
+  /** Refills are sent after this time, up to 15d, alerts only if still open and unacknowledged then; null: all at once */
   readonly delay: string | null;
   /** What it is for */
   readonly description: string | null;
@@ -1454,7 +1456,7 @@ export type ChannelRecovery = {
 export type NewWebhookChannel = {
   /** How it notifies */
   readonly type: "webhook";
-  /** Where a webhook is sent: https, at a public address or one that WEBHOOK_ALLOW opens */
+  /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW opens */
   readonly url: string;
   /** Only these events; null: all */
   readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled")[] | null;
@@ -1462,7 +1464,7 @@ export type NewWebhookChannel = {
   readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only about this customer's tanks; null: about all */
   readonly customer_id?: string | null;
-  /** Send refills after this time, up to 15d, and of alerts only what is still open and unacknowledged then; null: everything at once */
+  /** Refills are sent after this time, up to 15d, alerts only if still open and unacknowledged then; null: all at once */
   readonly delay?: string | null;
   /** What it is for */
   readonly description?: string | null;
@@ -1480,7 +1482,7 @@ export type NewEmailChannel = {
   readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only about this customer's tanks; null: about all */
   readonly customer_id?: string | null;
-  /** Send refills after this time, up to 15d, and of alerts only what is still open and unacknowledged then; null: everything at once */
+  /** Refills are sent after this time, up to 15d, alerts only if still open and unacknowledged then; null: all at once */
   readonly delay?: string | null;
   /** What it is for */
   readonly description?: string | null;
@@ -1497,7 +1499,7 @@ export type NewEmailChannel = {
 
 /** Changes of a webhook */
 export type WebhookChannelChange = {
-  /** Where a webhook is sent: https, at a public address or one that WEBHOOK_ALLOW opens */
+  /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW opens */
   readonly url?: string;
   /** Only these events; null: all */
   readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled")[] | null;
@@ -1505,7 +1507,7 @@ export type WebhookChannelChange = {
   readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only about this customer's tanks; null: about all */
   readonly customer_id?: string | null;
-  /** Send refills after this time, up to 15d, and of alerts only what is still open and unacknowledged then; null: everything at once */
+  /** Refills are sent after this time, up to 15d, alerts only if still open and unacknowledged then; null: all at once */
   readonly delay?: string | null;
   /** What it is for */
   readonly description?: string | null;
@@ -1523,7 +1525,7 @@ export type EmailChannelChange = {
   readonly kinds?: readonly ("low" | "runs_low_soon" | "leak" | "silent")[] | null;
   /** Only about this customer's tanks; null: about all */
   readonly customer_id?: string | null;
-  /** Send refills after this time, up to 15d, and of alerts only what is still open and unacknowledged then; null: everything at once */
+  /** Refills are sent after this time, up to 15d, alerts only if still open and unacknowledged then; null: all at once */
   readonly delay?: string | null;
   /** What it is for */
   readonly description?: string | null;
@@ -2349,111 +2351,111 @@ export type ListSessionsOptions = RequestOptions & {
 
 export type Client = {
   readonly customers: {
-    /** List customers. Customers by creation date, newest first. Required role: `read` or `manage`. */
+    /** List customers. Customers by creation date, newest first. Key: `read` or `manage`. */
     readonly list: (options?: ListCustomersOptions) => List<Customer, CustomerList>;
-    /** Retrieve a customer. One customer. Of a deleted one, only its identifier is returned, with `deleted` set to true. Required role: `read` or `manage`. */
+    /** Retrieve a customer. One customer. Of a deleted one, only its identifier is returned, with `deleted` set to true. Key: `read` or `manage`. */
     readonly retrieve: (id: string, options?: RequestOptions) => Promise<Customer | DeletedCustomer>;
   };
   readonly tanks: {
-    /** List tanks. Tanks by creation date, newest first. Required role: `read` or `manage`. */
+    /** List tanks. Tanks by creation date, newest first. Key: `read` or `manage`. */
     readonly list: (options?: ListTanksOptions) => List<Tank, TankList>;
-    /** Retrieve a tank. One tank. Of a deleted one, only its identifier is returned, with `deleted` set to true. Required role: `read` or `manage`. */
+    /** Retrieve a tank. One tank. Of a deleted one, only its identifier is returned, with `deleted` set to true. Key: `read` or `manage`. */
     readonly retrieve: (id: string, options?: RequestOptions) => Promise<Tank | DeletedTank>;
-    /** List telemetry of a tank. The fill readings of one tank, newest first. Required role: `read` or `manage`. */
+    /** List telemetry of a tank. The fill readings of one tank, newest first. Key: `read` or `manage`. */
     readonly telemetry: (id: string, options?: ListTelemetryOptions) => List<Telemetry, TelemetryList>;
   };
   readonly insight: {
     readonly fleet: {
-      /** List tanks by urgency. Tanks with their latest reading, when they run low, what is in them and what fits into them, their owner and their alerts, the most urgent first. The order, and what filters find, may be a minute old: see `as_of`. Anybody who is signed in. Required role: `read` or `manage`. */
+      /** List tanks by urgency. Tanks with their latest reading, when they run low, what is in them and what fits into them, their owner and their alerts, the most urgent first. The order, and what filters find, may be a minute old: see `as_of`. Anybody who is signed in. Key: `read` or `manage`. */
       readonly list: (options?: ListFleetOptions) => List<FleetTank, FleetList>;
     };
     readonly tanks: {
-      /** Retrieve a tank of the fleet. One tank as in the fleet. Anybody who is signed in. Required role: `read` or `manage`. */
+      /** Retrieve a tank of the fleet. One tank as in the fleet. Anybody who is signed in. Key: `read` or `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<FleetTank>;
-      /** Retrieve the forecast of a tank. When the tank falls to its threshold and when it is empty, as ranges. It is computed soon after each new reading, and at least once a day. Anybody who is signed in. Required role: `read` or `manage`. */
+      /** Retrieve the forecast of a tank. When the tank falls to its threshold and when it is empty, as ranges. It is computed soon after each new reading, and at least once a day. Anybody who is signed in. Key: `read` or `manage`. */
       readonly forecast: (id: string, options?: RequestOptions) => Promise<Forecast>;
-      /** List the refills of a tank. Deliveries of the last two years, found in the readings, newest first. One is listed once the level has stayed up for a day or two. Anybody who is signed in. Required role: `read` or `manage`. */
+      /** List the refills of a tank. Deliveries of the last two years, found in the readings, newest first. One is listed once the level has stayed up for a day or two. Anybody who is signed in. Key: `read` or `manage`. */
       readonly refills: (id: string, options?: ListRefillsOptions) => List<Refill, RefillList>;
-      /** Retrieve the series of a tank. Minimum, maximum, mean, last and count of a tank's readings by hours, days, weeks or months, local ones in the time zone. A range may have 10,000 buckets and 10,000,000 readings. Anybody who is signed in. Required role: `read` or `manage`. */
+      /** Retrieve the series of a tank. Minimum, maximum, mean, last and count of a tank's readings by hours, days, weeks or months, local ones in the time zone. A range may have 10,000 buckets and 10,000,000 readings. Anybody who is signed in. Key: `read` or `manage`. */
       readonly series: (id: string, options?: RetrieveSeriesOptions) => Promise<Series>;
     };
-    /** Retrieve the map of the fleet. Where all tanks are, by how urgent they are, and the towns they are in. It may be two minutes old. `bbox` of the fleet lists the tanks of an area. Anybody who is signed in. Required role: `read` or `manage`. */
+    /** Retrieve the map of the fleet. Where all tanks are, by how urgent they are, and the towns they are in. It may be two minutes old. `bbox` of the fleet lists the tanks of an area. Anybody who is signed in. Key: `read` or `manage`. */
     readonly map: (options?: RequestOptions) => Promise<FleetMap>;
-    /** Retrieve the series of several tanks. The same for up to 100 tanks in one request, which may have 40,000 buckets together. It changes nothing. Anybody who is signed in. Required role: `read` or `manage`. */
+    /** Retrieve the series of several tanks. The same for up to 100 tanks in one request, which may have 40,000 buckets together. It changes nothing. Anybody who is signed in. Key: `read` or `manage`. */
     readonly series: (body: SeriesQuery, options?: RequestOptions) => Promise<SeriesList>;
     readonly alerts: {
-      /** List alerts. Alerts of tanks by the time they were opened, newest first. Anybody who is signed in. Required role: `read` or `manage`. */
+      /** List alerts. Alerts of tanks by the time they were opened, newest first. Anybody who is signed in. Key: `read` or `manage`. */
       readonly list: (options?: ListAlertsOptions) => List<Alert, AlertList>;
-      /** Count alerts. How many alerts are not closed, by state and kind. A tank has at most one of each kind. Anybody who is signed in. Required role: `read` or `manage`. */
+      /** Count alerts. How many alerts are not closed, by state and kind. A tank has at most one of each kind. Anybody who is signed in. Key: `read` or `manage`. */
       readonly counts: (options?: RequestOptions) => Promise<AlertCounts>;
-      /** Retrieve an alert. One alert, closed or not. Anybody who is signed in. Required role: `read` or `manage`. */
+      /** Retrieve an alert. One alert, closed or not. Anybody who is signed in. Key: `read` or `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<Alert>;
     };
     readonly events: {
-      /** Follow events. What happened to alerts after a sequence number, oldest first, for 30 days. Request it again with `next_after`, at once while `has_more` is true: every event is there once, in order. Anybody who is signed in. Required role: `read` or `manage`. */
+      /** Follow events. What happened to alerts after a sequence number, oldest first, for 30 days. Request it again with `next_after`, at once while `has_more` is true: every event is there once, in order. Anybody who is signed in. Key: `read` or `manage`. */
       readonly list: (options?: ListEventsOptions) => List<AlertEvent | RefillEvent, EventList>;
     };
     readonly me: {
-      /** Retrieve the caller. Who you are, what you may do, and a customer's settings of mail. Anybody who is signed in. Required role: `read` or `manage`. */
+      /** Retrieve the caller. Who you are, what you may do, and a customer's settings of mail. Anybody who is signed in. Key: `read` or `manage`. */
       readonly retrieve: (options?: RequestOptions) => Promise<Me>;
       /** Change your settings. A JSON merge patch of the settings of mail, by a customer who is signed in. Anybody who is signed in. */
       readonly update: (body: MeChange, options?: RequestOptions) => Promise<Me>;
     };
   };
   readonly ingest: {
-    /** Send readings. One reading, a list of up to 10000, or one per line. Each is validated by itself; the response is sent once the accepted ones are durable. Required role: `ingest` or `manage`. */
+    /** Send readings. One reading, a list of up to 10000, or one per line. Each is validated by itself; the response is sent once the accepted ones are durable. Key: `ingest` or `manage`. */
     readonly readings: (body: NewReading | readonly NewReading[], options?: RequestOptions) => Promise<Results>;
-    /** Webhook for ChirpStack v4. Accepts the JSON that ChirpStack v4 sends for an uplink. A message without a reading gives no results. Required role: `ingest` or `manage`. */
+    /** Webhook for ChirpStack v4. Accepts the JSON that ChirpStack v4 sends for an uplink. A message without a reading gives no results. Key: `ingest` or `manage`. */
     readonly chirpstack: (body: { readonly [name: string]: unknown }, options?: ReceiveChirpstackOptions) => Promise<Results>;
-    /** Webhook for The Things Stack v3. Accepts the JSON that The Things Stack v3 sends for an uplink. A message without a reading gives no results. Required role: `ingest` or `manage`. */
+    /** Webhook for The Things Stack v3. Accepts the JSON that The Things Stack v3 sends for an uplink. A message without a reading gives no results. Key: `ingest` or `manage`. */
     readonly tts: (body: { readonly [name: string]: unknown }, options?: ReceiveTtsOptions) => Promise<Results>;
   };
   readonly manage: {
     readonly customers: {
-      /** Search customers. Customers by creation date, newest first. Deleted ones are listed separately. Signed in: `viewer` or `dispatcher` or `admin`. Required role: `manage`. */
+      /** Search customers. Customers by creation date, newest first. Deleted ones are listed separately. Signed in: `viewer` or `dispatcher` or `admin`. Key: `manage`. */
       readonly list: (options?: SearchCustomersOptions) => List<ManagedCustomer, ManagedCustomerList>;
-      /** Create a customer. Creates a customer, with a new id if none is given. An id that was ever used cannot be used again. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
+      /** Create a customer. Creates a customer, with a new id if none is given. An id that was ever used cannot be used again. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly create: (body: NewCustomer, options?: CreateCustomerOptions) => Promise<ManagedCustomer>;
-      /** Inspect a customer. One customer with all its fields, deleted or not. Signed in: `viewer` or `dispatcher` or `admin`. Required role: `manage`. */
+      /** Inspect a customer. One customer with all its fields, deleted or not. Signed in: `viewer` or `dispatcher` or `admin`. Key: `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<ManagedCustomer>;
-      /** Change a customer. A JSON merge patch: fields that are given change, `null` clears an optional field. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
+      /** Change a customer. A JSON merge patch: fields that are given change, `null` clears an optional field. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly update: (id: string, body: CustomerChange, options?: ChangeCustomerOptions) => Promise<ManagedCustomer>;
-      /** Delete a customer. Deletes a customer and disables its keys. Fails while the customer owns tanks, unless `tanks` is true. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
+      /** Delete a customer. Deletes a customer and disables its keys. Fails while the customer owns tanks, unless `tanks` is true. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly delete: (id: string, options?: DeleteCustomerOptions) => Promise<ManagedCustomer>;
-      /** Verify an address. Sends a link to the customer's e-mail address, valid for 7 days. Whoever uses it verifies the address. Earlier links are void. At most 5 an hour. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
+      /** Verify an address. Sends a link to the customer's e-mail address, valid for 7 days. Whoever uses it verifies the address. Earlier links are void. At most 5 an hour. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly verification: (id: string, options?: RequestVerificationOptions) => Promise<Notification>;
-      /** Restore a customer. Restores a deleted customer, with the tanks that were deleted together with it and their readings. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
+      /** Restore a customer. Restores a deleted customer, with the tanks that were deleted together with it and their readings. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly restore: (id: string, options?: RestoreCustomerOptions) => Promise<ManagedCustomer>;
-      /** List the sessions of a customer. Where the customer is signed in, newest first. Signed in: `admin`. Required role: `manage`. */
+      /** List the sessions of a customer. Where the customer is signed in, newest first. Signed in: `admin`. Key: `manage`. */
       readonly sessions: (id: string, options?: ListCustomerSessionsOptions) => List<Session, SessionList>;
     };
     readonly tanks: {
-      /** Search tanks. Tanks by creation date, newest first. Deleted ones are listed separately. Signed in: `viewer` or `dispatcher` or `admin`. Required role: `manage`. */
+      /** Search tanks. Tanks by creation date, newest first. Deleted ones are listed separately. Signed in: `viewer` or `dispatcher` or `admin`. Key: `manage`. */
       readonly list: (options?: SearchTanksOptions) => List<ManagedTank, ManagedTankList>;
-      /** Create a tank. Creates a tank, with a new id if none is given. Pending readings of its device are stored. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
+      /** Create a tank. Creates a tank, with a new id if none is given. Pending readings of its device are stored. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly create: (body: NewTank, options?: CreateTankOptions) => Promise<ChangedTank>;
-      /** Inspect a tank. One tank with all its fields, deleted or not. Signed in: `viewer` or `dispatcher` or `admin`. Required role: `manage`. */
+      /** Inspect a tank. One tank with all its fields, deleted or not. Signed in: `viewer` or `dispatcher` or `admin`. Key: `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<ManagedTank>;
-      /** Change a tank. A JSON merge patch: fields that are given change, `null` clears an optional field. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
+      /** Change a tank. A JSON merge patch: fields that are given change, `null` clears an optional field. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly update: (id: string, body: TankChange, options?: ChangeTankOptions) => Promise<ChangedTank>;
-      /** Delete a tank. Deletes a tank and frees its device. Its readings are kept, and are visible again once it is restored. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
+      /** Delete a tank. Deletes a tank and frees its device. Its readings are kept, and are visible again once it is restored. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly delete: (id: string, options?: DeleteTankOptions) => Promise<ManagedTank>;
-      /** Restore a tank. Restores a deleted tank with its readings. If its device serves another tank by now, give another device. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
+      /** Restore a tank. Restores a deleted tank with its readings. If its device serves another tank by now, give another device. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly restore: (id: string, body?: TankRestoring, options?: RestoreTankOptions) => Promise<ChangedTank>;
     };
     readonly devices: {
-      /** List devices. Devices by id; with `pending=true`, those with pending readings. Signed in: `viewer` or `dispatcher` or `admin`. Required role: `manage`. */
+      /** List devices. Devices by id; with `pending=true`, those with pending readings. Signed in: `viewer` or `dispatcher` or `admin`. Key: `manage`. */
       readonly list: (options?: ListDevicesOptions) => List<Device, DeviceList>;
-      /** Inspect a device. One device, with the number of its pending readings, the newest of them, and why it is pending. Signed in: `viewer` or `dispatcher` or `admin`. Required role: `manage`. */
+      /** Inspect a device. One device, with the number of its pending readings, the newest of them, and why it is pending. Signed in: `viewer` or `dispatcher` or `admin`. Key: `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<InspectedDevice>;
-      /** Register or change a device. Sets the tank that the device serves, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
+      /** Register or change a device. Sets the tank that the device serves, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly put: (id: string, body: DeviceChange, options?: PutDeviceOptions) => Promise<ChangedDevice>;
-      /** Change a device. Sets the tank that the device serves, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
+      /** Change a device. Sets the tank that the device serves, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly update: (id: string, body: DeviceChange, options?: ChangeDeviceOptions) => Promise<ChangedDevice>;
-      /** Remove a device. Removes the profile and the pending readings of a device that serves no tank. Its past assignments are kept, so that late readings still find their tank. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
+      /** Remove a device. Removes the profile and the pending readings of a device that serves no tank. Its past assignments are kept, so that late readings still find their tank. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly delete: (id: string, options?: RemoveDeviceOptions) => Promise<RemovedDevice>;
     };
-    /** Create or change many customers and tanks. Up to 50000 in total, customers before tanks. All are validated before any is written. Up to 1,000 are written in one transaction, more in several: if one fails, send the request again. An id may occur only once. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
+    /** Create or change many customers and tanks. Up to 50000 in total, customers before tanks. All are validated before any is written. Up to 1,000 are written in one transaction, more in several: if one fails, send the request again. An id may occur only once. Signed in: `dispatcher` or `admin`. Key: `manage`. */
     readonly provision: (body: {
   /** An existing id changes the object */
   readonly customers?: readonly CustomerRow[];
@@ -2461,73 +2463,73 @@ export type Client = {
   readonly tanks?: readonly TankRow[];
 }, options?: ProvisionOptions) => Promise<Provisioning>;
     readonly alerts: {
-      /** Acknowledge an alert. Says that somebody takes care of it: its owner gets no reminder. An alert that is acknowledged already stays as it is. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
+      /** Acknowledge an alert. Says that somebody takes care of it: its owner gets no reminder. An alert that is acknowledged already stays as it is. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly acknowledge: (id: string, body?: AlertNote, options?: AcknowledgeAlertOptions) => Promise<Alert>;
-      /** Close an alert. Closes an alert by hand. As long as its condition lasts, it is not opened again. An alert that is closed already stays as it is. Signed in: `dispatcher` or `admin`. Required role: `manage`. */
+      /** Close an alert. Closes an alert by hand. As long as its condition lasts, it is not opened again. An alert that is closed already stays as it is. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly close: (id: string, body?: AlertNote, options?: CloseAlertOptions) => Promise<Alert>;
     };
     readonly channels: {
-      /** List channels. All channels, newest first, without their secrets. Signed in: `admin`. Required role: `manage`. */
+      /** List channels. All channels, newest first, without their secrets. Signed in: `admin`. Key: `manage`. */
       readonly list: (options?: ListChannelsOptions) => List<Channel, ChannelList>;
-      /** Create a channel. Creates a webhook or an e-mail channel. The secret of a webhook is in this response and nowhere else. Signed in: `admin`. Required role: `manage`. */
+      /** Create a channel. Creates a webhook or an e-mail channel. The secret of a webhook is in this response and nowhere else. Signed in: `admin`. Key: `manage`. */
       readonly create: (body: NewWebhookChannel | NewEmailChannel, options?: CreateChannelOptions) => Promise<CreatedChannel>;
-      /** Inspect a channel. One channel, without its secret, and how its deliveries go. Signed in: `admin`. Required role: `manage`. */
+      /** Inspect a channel. One channel, without its secret, and how its deliveries go. Signed in: `admin`. Key: `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<ChannelDetails>;
-      /** Change a channel. A JSON merge patch: fields that are given change, `null` clears an optional field. `{"state":"active"}` enables a disabled channel again. The type cannot be changed. Signed in: `admin`. Required role: `manage`. */
+      /** Change a channel. A JSON merge patch: fields that are given change, `null` clears an optional field. `{"state":"active"}` enables a disabled channel again. The type cannot be changed. Signed in: `admin`. Key: `manage`. */
       readonly update: (id: string, body: WebhookChannelChange | EmailChannelChange, options?: ChangeChannelOptions) => Promise<Channel>;
-      /** Delete a channel. Deletes a channel for good. Its pending notifications are not sent any more. Signed in: `admin`. Required role: `manage`. */
+      /** Delete a channel. Deletes a channel for good. Its pending notifications are not sent any more. Signed in: `admin`. Key: `manage`. */
       readonly delete: (id: string, options?: DeleteChannelOptions) => Promise<DeletedChannel>;
-      /** Test a channel. Creates a notification `channel.test`, which is sent as all others are. Read it to see what became of it. Signed in: `admin`. Required role: `manage`. */
+      /** Test a channel. Creates a notification `channel.test`, which is sent as all others are. Read it to see what became of it. Signed in: `admin`. Key: `manage`. */
       readonly test: (id: string, options?: TestChannelOptions) => Promise<Notification>;
-      /** Rotate the secret of a webhook. Creates a new secret. Webhooks are signed with the old one, too, for the overlap. Signed in: `admin`. Required role: `manage`. */
+      /** Rotate the secret of a webhook. Creates a new secret. Webhooks are signed with the old one, too, for the overlap. Signed in: `admin`. Key: `manage`. */
       readonly rotate: (id: string, options?: RotateChannelOptions) => Promise<CreatedChannel>;
-      /** Send failed notifications again. Sends all notifications of the channel again that were created since a time and have failed, with the same ids. Signed in: `admin`. Required role: `manage`. */
+      /** Send failed notifications again. Sends all notifications of the channel again that were created since a time and have failed, with the same ids. Signed in: `admin`. Key: `manage`. */
       readonly recover: (id: string, body: Recovery, options?: RequestOptions) => Promise<ChannelRecovery>;
     };
     readonly notifications: {
-      /** List notifications. What was sent, or will be, newest first. Notifications are removed 30 days after they end. Signed in: `admin`. Required role: `manage`. */
+      /** List notifications. What was sent, or will be, newest first. Notifications are removed 30 days after they end. Signed in: `admin`. Key: `manage`. */
       readonly list: (options?: ListNotificationsOptions) => List<Notification, NotificationList>;
-      /** Inspect a notification. One notification with the attempts to send it. Signed in: `admin`. Required role: `manage`. */
+      /** Inspect a notification. One notification with the attempts to send it. Signed in: `admin`. Key: `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<Notification>;
-      /** Send a notification again. Sends a notification again, with the same id. One that is pending does not wait for its next attempt. Signed in: `admin`. Required role: `manage`. */
+      /** Send a notification again. Sends a notification again, with the same id. One that is pending does not wait for its next attempt. Signed in: `admin`. Key: `manage`. */
       readonly retry: (id: string, options?: RequestOptions) => Promise<Notification>;
     };
     readonly keys: {
-      /** List keys. All keys, newest first, without their secrets. Signed in: `admin`. Required role: `manage`. */
+      /** List keys. All keys, newest first, without their secrets. Signed in: `admin`. Key: `manage`. */
       readonly list: (options?: ListKeysOptions) => List<Key, KeyList>;
-      /** Create a key. Creates a key. Its secret is in this response and nowhere else. Signed in: `admin`. Required role: `manage`. */
+      /** Create a key. Creates a key. Its secret is in this response and nowhere else. Signed in: `admin`. Key: `manage`. */
       readonly create: (body: NewKey, options?: CreateKeyOptions) => Promise<CreatedKey>;
-      /** Inspect a key. One key, without its secret. Signed in: `admin`. Required role: `manage`. */
+      /** Inspect a key. One key, without its secret. Signed in: `admin`. Key: `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<Key>;
-      /** Change a key. A JSON merge patch of its name, rate limit or expiry. To change its role, customer or device, create another key. Signed in: `admin`. Required role: `manage`. */
+      /** Change a key. A JSON merge patch of its name, rate limit or expiry. To change its role, customer or device, create another key. Signed in: `admin`. Key: `manage`. */
       readonly update: (id: string, body: KeyChange, options?: ChangeKeyOptions) => Promise<Key>;
-      /** Revoke a key. Revokes a key permanently. It stops working within a second. Signed in: `admin`. Required role: `manage`. */
+      /** Revoke a key. Revokes a key permanently. It stops working within a second. Signed in: `admin`. Key: `manage`. */
       readonly delete: (id: string, options?: RevokeKeyOptions) => Promise<Key>;
-      /** Rotate a key. Creates a replacement with the same permissions and lifetime. The old key continues to work for the overlap. Signed in: `admin`. Required role: `manage`. */
+      /** Rotate a key. Creates a replacement with the same permissions and lifetime. The old key continues to work for the overlap. Signed in: `admin`. Key: `manage`. */
       readonly rotate: (id: string, options?: RotateKeyOptions) => Promise<CreatedKey>;
     };
     readonly users: {
-      /** List users. The people of the operator who sign in, newest first. Signed in: `admin`. Required role: `manage`. */
+      /** List users. The people of the operator who sign in, newest first. Signed in: `admin`. Key: `manage`. */
       readonly list: (options?: ListUsersOptions) => List<User, UserList>;
-      /** Create a user. Somebody of the operator who signs in with their address. No two users have the same one. Signed in: `admin`. Required role: `manage`. */
+      /** Create a user. Somebody of the operator who signs in with their address. No two users have the same one. Signed in: `admin`. Key: `manage`. */
       readonly create: (body: NewUser, options?: CreateUserOptions) => Promise<User>;
-      /** Inspect a user. One user. Signed in: `admin`. Required role: `manage`. */
+      /** Inspect a user. One user. Signed in: `admin`. Key: `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<User>;
-      /** Change a user. A JSON merge patch: fields that are given change, `null` clears an optional field. Another role or address ends the user's sessions. The last admin keeps the role. Signed in: `admin`. Required role: `manage`. */
+      /** Change a user. A JSON merge patch: fields that are given change, `null` clears an optional field. Another role or address ends the user's sessions. The last admin keeps the role. Signed in: `admin`. Key: `manage`. */
       readonly update: (id: string, body: UserChange, options?: ChangeUserOptions) => Promise<User>;
-      /** Remove a user. Ends the user's sessions within a second. The last admin cannot be removed. Signed in: `admin`. Required role: `manage`. */
+      /** Remove a user. Ends the user's sessions within a second. The last admin cannot be removed. Signed in: `admin`. Key: `manage`. */
       readonly delete: (id: string, options?: RemoveUserOptions) => Promise<RemovedUser>;
-      /** Create a link for a user. A link that signs the user in, for use without mail. Valid for 10 minutes, and once. Signed in: `admin`. Required role: `manage`. */
+      /** Create a link for a user. A link that signs the user in, for use without mail. Valid for 10 minutes, and once. Signed in: `admin`. Key: `manage`. */
       readonly link: (id: string, options?: RequestOptions) => Promise<SignInLink>;
-      /** List the sessions of a user. Where the user is signed in, newest first. Signed in: `admin`. Required role: `manage`. */
+      /** List the sessions of a user. Where the user is signed in, newest first. Signed in: `admin`. Key: `manage`. */
       readonly sessions: (id: string, options?: ListUserSessionsOptions) => List<Session, SessionList>;
     };
     readonly sessions: {
-      /** Revoke a session. Ends a session of a user or customer within a second. Signed in: `admin`. Required role: `manage`. */
+      /** Revoke a session. Ends a session of a user or customer within a second. Signed in: `admin`. Key: `manage`. */
       readonly delete: (id: string, options?: RequestOptions) => Promise<EndedSession>;
     };
     readonly audit: {
-      /** List the audit log. Who changed what, newest first. Signed in: `admin`. Required role: `manage`. */
+      /** List the audit log. Who changed what, newest first. Signed in: `admin`. Key: `manage`. */
       readonly list: (options?: ListAuditOptions) => List<AuditEntry, AuditList>;
     };
   };

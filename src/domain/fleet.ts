@@ -16,6 +16,8 @@ export type FleetEntry = {
   readonly customer: Pick<Customer, "name" | "phone">;
   readonly latest: Reading | null;
   readonly forecast: StoredForecast | null;
+  /** No alert of the tank opens until then. */
+  readonly pausedUntil: Instant | null;
 };
 
 /** States of the fleet list, by the latest reading alone. Low: at its threshold or below it; unknown: without a reading. */

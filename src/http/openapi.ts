@@ -173,7 +173,7 @@ function requirementOf({ requiredRole, sessionRole }: Route): string {
       : sessionRole === "customer"
         ? "Anybody who is signed in."
         : `Signed in: ${quotedRoles(SESSION_ROLES.slice(SESSION_ROLES.indexOf(sessionRole)))}.`;
-  const key = requiredRole === "session" ? "" : `Required role: ${quotedRoles(SUFFICIENT_ROLES[requiredRole])}.`;
+  const key = requiredRole === "session" ? "" : `Key: ${quotedRoles(SUFFICIENT_ROLES[requiredRole])}.`;
   return [session, key].filter((part) => part !== "").join(" ");
 }
 

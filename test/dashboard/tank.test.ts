@@ -340,7 +340,7 @@ describe("the screen of a tank", () => {
     assert.deepEqual(alerts, { silent_after: null, paused_until: null, runs_low_soon: true, leak: true });
   });
 
-  it("is paused and resumed by a dispatcher; a viewer sees that it is paused", async (t) => {
+  it("is paused and resumed by a dispatcher; a viewer and its owner see that it is paused", async (t) => {
     const pausedUntil = async () => {
       const { alerts } = (await manage("GET", "/manage/v1/tanks/tank_used")).body;
       return (alerts as Record<string, unknown>)["paused_until"];
@@ -359,9 +359,16 @@ describe("the screen of a tank", () => {
       const viewer = await openDashboard(t, browser, service, STAFF.viewer, "/tanks/tank_used", { ...BERLIN, viewport });
       await viewer?.page.getByText("Paused until 5 Mar 2099, 00:00").waitFor();
       assert.equal(await viewer?.page.getByRole("button", { name: /Pause|Resume/ }).count(), 0);
+      const owner = await openDashboard(t, browser, service, "own@customers.example", "/tanks/tank_used", {
+        ...BERLIN,
+        viewport,
+      });
+      await owner?.page.getByText("Paused until 5 Mar 2099, 00:00: no alert of this tank opens.").waitFor();
+      assert.equal(await owner?.page.getByRole("button", { name: /Pause|Resume/ }).count(), 0);
       await alerts.getByRole("button", { name: "Resume" }).click();
       await alerts.getByRole("button", { name: "Pause" }).waitFor();
       assert.equal(await pausedUntil(), null);
+      await owner?.page.getByText("Paused until").waitFor({ state: "detached" });
     }
   });
 

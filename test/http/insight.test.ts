@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import { putForecast } from "../store/alert-support.ts";
+import { postgresDatabase } from "../support/postgres/database.ts";
 import { until } from "../support/until.ts";
 import { expectError, expectStatus, type Item, object, request, withoutRequestId } from "./client.ts";
 import { CUSTOMER, startManaged } from "./services.ts";
@@ -105,6 +106,7 @@ describe("the fleet", () => {
       remaining: { volume: 1098.9, unit: "gallons" },
       room: { volume: 1601.1, unit: "gallons" },
       latest: { object: "telemetry", created_at: readAt, fill_percentage: 40.7 },
+      alerts_paused_until: null,
     });
     assert.deepEqual(tank, object(await call("/v1/tanks/worst", keys.operator)));
     const [alert] = object(await call("/insight/v1/alerts?tank_id=worst", keys.operator))["data"] as Item[];
@@ -123,6 +125,7 @@ describe("the fleet", () => {
       ...volumes,
       latest: null,
       alerts: [],
+      alerts_paused_until: null,
     };
     assert.deepEqual(unknown, { object: "fleet_tank", state: "unknown", ...none });
   });
@@ -193,6 +196,35 @@ describe("the fleet", () => {
     assert.equal((await call(FLEET, keys.operator)).headers["cache-control"], "no-store");
   });
 });
+
+for (const engine of ["sqlite", "postgres"] as const) {
+  it(`${engine}: a tank says until when its alerts are paused, to the keys that see it`, async (t) => {
+    const environment: Record<string, string> = engine === "sqlite" ? {} : { DATABASE_URL: (await postgresDatabase(t)).url };
+    const paused = await startManaged(t, environment);
+    const { customer, tank } = await paused.create();
+    const key = await paused.key({ customerId: customer });
+    const pausedUntil = async () => {
+      const entry = object(await request(paused, `/insight/v1/tanks/${tank}`, { key }));
+      const [first] = object(await request(paused, FLEET, { key }))["data"] as Item[];
+      assert.equal(first?.["alerts_paused_until"], entry["alerts_paused_until"]);
+      return entry["alerts_paused_until"];
+    };
+    await until("it is in the fleet", async () => object(await request(paused, FLEET, { key }))["total_items"] === 1, 30_000);
+    assert.equal(await pausedUntil(), null);
+    const end = new Date(Date.parse(paused.now()) + 3_600_000).toISOString();
+    const change = (paused_until: string | null) =>
+      paused.manage("PATCH", `/manage/v1/tanks/${tank}`, { alerts: { paused_until } });
+    expectStatus(await change(end), 200);
+    assert.equal(await pausedUntil(), end);
+    paused.forward(3_600_000);
+    assert.equal(await pausedUntil(), null, "the pause is over");
+    expectStatus(await change(new Date(Date.parse(paused.now()) + 1000).toISOString()), 200);
+    expectStatus(await change(null), 200);
+    assert.equal(await pausedUntil(), null);
+    const other = await paused.key({ customerId: (await paused.create()).customer });
+    expectError(await request(paused, `/insight/v1/tanks/${tank}`, { key: other }), 404, "tank_unknown");
+  });
+}
 
 describe("the forecast of a tank", () => {
   it("has its state; without readings enough it says so", async () => {

@@ -177,7 +177,8 @@ export class ModelReads {
 
   #fleetEntry(tank: Tank): FleetEntry {
     const { name = "", phone = null } = this.data.customers.get(tank.owner_id)?.customer ?? {};
-    return { tank, customer: { name, phone }, latest: this.readings(tank.id)[0] ?? null, forecast: null };
+    const pausedUntil = this.data.tanks.get(tank.id)?.alerts.paused_until ?? null;
+    return { tank, customer: { name, phone }, latest: this.readings(tank.id)[0] ?? null, forecast: null, pausedUntil };
   }
 
   async auditPage(query: AuditQuery): Promise<Page<AuditEntry>> {

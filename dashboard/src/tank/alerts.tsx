@@ -1,7 +1,7 @@
 // The alerts of a tank: whether they are paused, those that are not closed, then past ones.
 
 import { useState } from "preact/hooks";
-import type { Alert } from "../../../client/src/index.ts";
+import type { Alert, FleetTank } from "../../../client/src/index.ts";
 import { AcknowledgeDialog, PauseDialog } from "../alerts/dialogs.tsx";
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
@@ -16,12 +16,13 @@ import { LatestCard } from "./latest-card.tsx";
 
 const SIZE = 10;
 
-export function TankAlerts({ tankId }: { readonly tankId: string }) {
+export function TankAlerts({ entry }: { readonly entry: FleetTank }) {
+  const tankId = entry.tank.id;
   const live = useLive(`alerts ${tankId}`, (signal) => api.insight.alerts.list({ tank_id: tankId, size: SIZE, signal }));
   const row = (alert: Alert) => <AlertRow key={alert.id} alert={alert} changed={live.refresh} />;
   return (
     <LatestCard id="alerts" title="Alerts" live={live} row={row}>
-      {may("viewer") ? <Settings tankId={tankId} /> : null}
+      {may("viewer") ? <Settings tankId={tankId} /> : <Pause until={entry.alerts_paused_until} />}
     </LatestCard>
   );
 }
@@ -43,13 +44,16 @@ function Settings({ tankId }: { readonly tankId: string }) {
   return (
     <>
       {may("dispatcher") ? <ActionButton act={isPaused ? resume : pause}>{isPaused ? "Resume" : "Pause"}</ActionButton> : null}
-      {isPaused ? <p class="strong">Paused until {dateTime(paused_until)}: no alert of this tank opens.</p> : null}
+      <Pause until={isPaused ? paused_until : null} />
       {off.length === 0 ? null : <p class="dim">No alerts of the kind {off.join(" or ")}.</p>}
       {silent_after === null ? null : <p class="dim">Silent after {silent_after} without a reading.</p>}
       {dialog.shown}
     </>
   );
 }
+
+const Pause = ({ until }: { readonly until: string | null }) =>
+  until === null ? null : <p class="strong">Paused until {dateTime(until)}: no alert of this tank opens.</p>;
 
 function AlertRow({ alert, changed }: { readonly alert: Alert; readonly changed: () => Promise<void> }) {
   const { kind, state, opened_at, closed_at, close_reason, note } = alert;

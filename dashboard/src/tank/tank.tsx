@@ -60,7 +60,7 @@ export default function TankScreen({ params }: ScreenProps) {
       <History entry={entry} forecast={forecast.data} refills={list} />
       <div class="columns">
         <div class="stack">
-          <TankAlerts tankId={id} />
+          <TankAlerts entry={entry} />
           <Device entry={entry} />
         </div>
         <div class="stack">

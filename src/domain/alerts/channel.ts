@@ -99,7 +99,7 @@ export const CHANNEL_SETTINGS = {
   customer_id: nullable(idField("Only about this customer's tanks; null: about all", "cus_01kxa8w5s0v3m4q9t7r2n6c8d1")),
   delay: nullable(
     durationField(
-      "Send refills after this time, up to 15d, and of alerts only what is still open and unacknowledged then; null: everything at once",
+      "Refills are sent after this time, up to 15d, alerts only if still open and unacknowledged then; null: all at once",
       "4h",
     ),
   ),
@@ -108,7 +108,7 @@ export const CHANNEL_SETTINGS = {
 export const webhookUrl = text({
   minLength: 1,
   maxLength: URL_MAX_LENGTH,
-  description: "Where a webhook is sent: https, at a public address or one that WEBHOOK_ALLOW opens",
+  description: "Where it is sent: https, to a public address or one that WEBHOOK_ALLOW opens",
   examples: ["https://hooks.example.com/tanks"],
 });
 export const mailAddress = text({

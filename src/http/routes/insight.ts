@@ -73,6 +73,7 @@ export const schemas = {
       latest: { anyOf: [ref("Telemetry"), { type: "null" }] },
       forecast: ref("Forecast"),
       alerts: array(TankAlert, { description: "The alerts of the tank that are not closed, oldest first" }),
+      alerts_paused_until: nullable(instantField("No alert of the tank opens until then; null: not paused")),
       customer: object(
         {
           id: text({ description: "Id of the owner", examples: ["cus_01kxa8w5s0d2f4g6h8j0k2m4n6"] }),
@@ -176,7 +177,7 @@ async function alertsByTank(reads: AlertReads, entries: readonly FleetEntry[]): 
 
 function fleetObject(entry: FleetEntry, alerts: AlertsByTank, now: Instant) {
   const margin = marginOf(entry);
-  const { latest, tank, customer } = entry;
+  const { latest, tank, customer, pausedUntil } = entry;
   const own = alerts.get(tank.id) ?? [];
   return {
     object: "fleet_tank",
@@ -192,6 +193,7 @@ function fleetObject(entry: FleetEntry, alerts: AlertsByTank, now: Instant) {
     alerts: own.map((alert) => {
       return { id: alert.id, kind: alert.kind, state: alert.state, opened_at: formatInstant(alert.opened_at) };
     }),
+    alerts_paused_until: pausedUntil !== null && pausedUntil > now ? formatInstant(pausedUntil) : null,
     customer: { id: tank.owner_id, ...customer },
     tank: tankObject(tank),
   };

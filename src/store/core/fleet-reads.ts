@@ -25,19 +25,21 @@ import type { Prepare } from "./reads.ts";
 import { FORECAST_INDEX_CONDITION, WITHOUT_POSITION } from "./schema.ts";
 
 const ENTRY_COLUMNS = `${prefixed("tank", TANK_COLUMNS)}, fleet.at, fleet.fill, forecast.computed_at, forecast.forecast,
-  customer.name, customer.phone`;
+  customer.name, customer.phone, tank.paused_until`;
+const JOINED_COLUMNS = 7;
 /** Rows are looked up by their primary keys. */
 const TANK_JOINS = `LEFT JOIN fleet ON fleet.tank = tank.id LEFT JOIN forecast ON forecast.id = tank.id
   LEFT JOIN customer ON customer.id = tank.owner_id`;
 const ENTRY_JOINS = `LEFT JOIN tank ON tank.id = entry.id ${TANK_JOINS}`;
 
 function fleetEntryOf(row: Row): FleetEntry {
-  const [at, fill, computedAt, forecast, name, phone] = row.slice(-6);
+  const [at, fill, computedAt, forecast, name, phone, pausedUntil] = row.slice(-JOINED_COLUMNS);
   return {
     tank: tankOf(row),
     customer: { name: String(name), phone: phone as string | null },
     latest: fill === null ? null : { created_at: Number(at), fill_percentage: Number(fill) },
     forecast: storedForecastOf([computedAt, forecast]),
+    pausedUntil: pausedUntil === null ? null : Number(pausedUntil),
   };
 }
 
@@ -118,7 +120,7 @@ export function forecastReads(prepare: Prepare): EntryReads {
     async fleetEntry(tankId, { customerId }) {
       const [row] = await entry(tankId, customerId);
       if (row === undefined) return undefined;
-      return isDeleted(row.slice(0, -6)) ? "deleted" : fleetEntryOf(row);
+      return isDeleted(row.slice(0, -JOINED_COLUMNS)) ? "deleted" : fleetEntryOf(row);
     },
 
     async tankForecast(tankId, { customerId }) {
