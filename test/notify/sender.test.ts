@@ -137,6 +137,25 @@ for (const engine of ENGINES) {
       assert.ok(!JSON.stringify(queue.events).includes("SECRET"), "events have the host only");
     });
 
+    test("410 from the URL that a channel had before does not disable it", async (t) => {
+      const queue = await openQueue(t, engine);
+      const sent = Promise.withResolvers<void>();
+      const changed = Promise.withResolvers<void>();
+      const former = await httpReceiver(t, async (_, response) => {
+        sent.resolve();
+        await changed.promise;
+        response.writeHead(410).end();
+      });
+      const channel = await queue.channel(former.url);
+      const [id = ""] = await queue.notify(channel);
+      queue.start();
+      await sent.promise;
+      await queue.sql("UPDATE channel SET url = $1, updated_at = $2", (await recordingReceiver(t, 200)).url, Date.now() + 1);
+      changed.resolve();
+      await inState(queue, id, "failed");
+      assert.equal((await queue.channelRow(channel)).state, "active");
+    });
+
     test("a channel that fails for five days is disabled, unless a webhook gets through", async (t) => {
       const queue = await openQueue(t, engine);
       let status = 500;

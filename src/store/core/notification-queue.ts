@@ -4,7 +4,6 @@ import type { Channel } from "../../domain/alerts/channel.ts";
 import { MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
 import {
   type AttemptRecord,
-  type ChannelHealth,
   type Claim,
   type ClaimedNotification,
   type ClaimRequest,
@@ -58,31 +57,41 @@ export async function recordAttempts(
   await tx.setWorking(channelIds.filter((id) => healthOf(id).includes("working")));
   const disabled: DisabledChannel[] = [];
   for (const id of channelIds) {
-    const reason = await reasonToDisable(tx, id, healthOf(id), now);
-    const channel = reason === undefined ? undefined : await disable(tx, id, reason, now);
-    if (channel !== undefined && reason !== undefined) disabled.push({ ...channel, reason });
+    const failure = await reasonToDisable(tx, id, byChannel.get(id) ?? [], now);
+    const channel = failure === undefined ? undefined : await disable(tx, id, failure, now);
+    if (channel !== undefined && failure !== undefined) disabled.push({ ...channel, reason: failure.reason });
   }
   return { recorded, disabled };
 }
+
+/** Of a channel. A failure from before it was changed does not count: it may have another URL now. */
+type ChannelFailure = { readonly reason: string; readonly at: Instant };
 
 /** Remembers since when the channel fails without a success. */
 async function reasonToDisable(
   tx: StoreTransaction,
   channelId: string,
-  health: readonly ChannelHealth[],
+  records: readonly AttemptRecord[],
   now: Instant,
-): Promise<string | undefined> {
-  if (health.includes("gone")) return "the receiver responded with 410 (gone)";
-  if (health.at(-1) !== "failing") return undefined;
+): Promise<ChannelFailure | undefined> {
+  const gone = records.filter(({ health }) => health === "gone").flatMap(({ attempts }) => attempts.at(-1)?.at ?? []);
+  if (gone.length > 0) return { reason: "the receiver responded with 410 (gone)", at: Math.max(...gone) };
+  if (records.findLast(({ health }) => health !== null)?.health !== "failing") return undefined;
   const failing = await tx.setFailing(channelId, now);
-  return failing !== undefined && failing.now - failing.since >= DISABLED_AFTER_MS ? "it has failed for five days" : undefined;
+  const isTooLong = failing !== undefined && failing.now - failing.since >= DISABLED_AFTER_MS;
+  return isTooLong ? { reason: "it has failed for five days", at: now } : undefined;
 }
 
 /** Tells the operator by the other channels. Its pending notifications end in transactions of their own (`endPending`). */
-async function disable(tx: StoreTransaction, channelId: string, reason: string, now: Instant): Promise<Channel | undefined> {
+async function disable(
+  tx: StoreTransaction,
+  channelId: string,
+  { reason, at }: ChannelFailure,
+  now: Instant,
+): Promise<Channel | undefined> {
   const active = await tx.channels();
   const channel = active.find(({ id }) => id === channelId);
-  if (channel === undefined) return undefined;
+  if (channel === undefined || channel.updated_at > at) return undefined;
   await tx.disableChannel(channelId, reason, now);
   const receivers = active.filter((other) => other.type === "email" && other.customer_id === null && other.id !== channelId);
   const notifications = receivers.map((receiver) => ({
