@@ -5,7 +5,10 @@ const WHOLE = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-export const percent = (value: number): string => `${PERCENT.format(value)} %`;
+/** No line ends between a number and its unit. */
+const SPACE = "\u00a0";
+
+export const percent = (value: number): string => `${PERCENT.format(value)}${SPACE}%`;
 export const whole = (value: number): string => WHOLE.format(value);
 export const date = (at: string | number): string => DATE.format(new Date(at));
 export const dateTime = (at: string | number): string => DATE_TIME.format(new Date(at));
@@ -21,7 +24,7 @@ export function rangeOf({ p10, p90 }: Range, unlimited: string, between = "–")
 const UNITS = { liters: "l", gallons: "gal" } as const;
 
 export function volume(given: { readonly volume: number; readonly unit: keyof typeof UNITS }): string {
-  return `${whole(given.volume)} ${UNITS[given.unit]}`;
+  return `${whole(given.volume)}${SPACE}${UNITS[given.unit]}`;
 }
 
 const SECONDS = { day: 86_400, h: 3_600, min: 60 } as const;

@@ -22,7 +22,7 @@ for (const viewport of [DESKTOP, PHONE]) {
     await page.getByText("3 alerts").waitFor();
     const row = page.getByRole("row").filter({ hasText: "Tank 1" });
     await row.getByText("Brenner Gas GmbH").waitFor();
-    assert.match(await row.innerText(), /Low.*Bonn.*\+49 30 5550.*5\.0 %, at or below 20\.0 %/s);
+    assert.match(await row.innerText(), /Low.*Bonn.*\+49 30 5550.*5\.0\s%, at or below 20\.0\s%/s);
     assert.equal(await page.locator("table button").count(), 0);
     await expectGood(opened);
 

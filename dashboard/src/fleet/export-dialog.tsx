@@ -36,8 +36,9 @@ export function ExportDialog({ filters, total, close }: Props) {
       <fieldset class="choices">
         <legend>Separator</legend>
         {FORMATS.map((format) => (
-          <label key={format}>
-            <input type="radio" name="format" value={format} defaultChecked={format === preferred()} /> {LABELS[format]}
+          <label key={format} class="check">
+            <input type="radio" name="format" value={format} defaultChecked={format === preferred()} />
+            {LABELS[format]}
           </label>
         ))}
       </fieldset>

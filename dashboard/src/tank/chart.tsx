@@ -178,13 +178,8 @@ function drawMarks(plot: uPlot, { threshold, refills }: Props, colours: ReturnTy
   ctx.beginPath();
   ctx.rect(left, top, width, height);
   ctx.clip();
-  ctx.font = `${11 * scale}px system-ui, sans-serif`;
   const y = plot.valToPos(threshold, "y", true);
   line(left, y, left + width, y, colours.low, [4, 3]);
-  ctx.fillStyle = colours.low;
-  ctx.textAlign = "left";
-  ctx.textBaseline = "alphabetic";
-  ctx.fillText(`Threshold ${threshold} %`, left + 6 * scale, y - 5 * scale);
   const now = plot.valToPos(Date.now() / 1000, "x", true);
   if (now < left + width - 4 * scale) line(now, top, now, top + height, colours.dim, [2, 3]);
   const shown = refills
@@ -206,6 +201,18 @@ function drawMarks(plot: uPlot, { threshold, refills }: Props, colours: ReturnTy
     ctx.lineTo(x + 5 * scale, tip + 6 * scale);
     ctx.fill();
   }
+  ctx.font = `${11 * scale}px system-ui, sans-serif`;
+  ctx.fillStyle = colours.low;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "alphabetic";
+  // Readable on top of lines and arrows.
+  ctx.setLineDash([]);
+  ctx.strokeStyle = colours.surface;
+  ctx.lineWidth = 4 * scale;
+  ctx.lineJoin = "round";
+  const label = [`Threshold ${threshold} %`, left + 6 * scale, y - 5 * scale] as const;
+  ctx.strokeText(...label);
+  ctx.fillText(...label);
   ctx.restore();
 }
 
