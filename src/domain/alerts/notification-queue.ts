@@ -67,7 +67,7 @@ export type AttemptResult = {
 };
 
 /** What an attempt says about the channel. */
-export type ChannelHealth = "working" | "failing" | "gone";
+type ChannelHealth = "working" | "failing" | "gone";
 
 /** What is written after an attempt, or to release a notification without one. */
 export type AttemptRecord = Pick<ClaimedNotification, "id" | "lease" | "attempts" | "channel_id"> & {
