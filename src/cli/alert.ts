@@ -8,7 +8,7 @@ import { pathTo } from "./service.ts";
 const list = listCommand({
   name: "list",
   summary: "list alerts, newest first",
-  help: `List alerts, newest first, closed ones too. FILL is that of the tank now, or when the alert was closed.`,
+  help: `List alerts, newest first, closed ones too. FILL is the current fill of the tank, or that at the time the alert was closed.`,
   example: "alert list --state open",
   query: [
     { flag: "state", path: "state", value: "STATE", help: "open, acknowledged or closed" },
@@ -40,7 +40,7 @@ const show = showCommand({
   example: "alert show alr_…",
 });
 
-const NOTE: Field = { flag: "note", path: "note", value: "TEXT", help: "what others should know; replaces the note it has" };
+const NOTE: Field = { flag: "note", path: "note", value: "TEXT", help: "note for others; replaces an existing note" };
 
 function actionCommand(name: "acknowledge" | "close", result: string, summary: string, help: string): CliCommand {
   return apiCommand({
@@ -61,15 +61,15 @@ function actionCommand(name: "acknowledge" | "close", result: string, summary: s
 const acknowledge = actionCommand(
   "acknowledge",
   "acknowledged",
-  "say that somebody takes care of an alert",
+  "acknowledge an alert",
   "Acknowledge an alert: somebody takes care of it, and the owner of the tank gets no reminder.",
 );
 
 const close = actionCommand(
   "close",
   "closed",
-  "close an alert by hand",
-  "Close an alert by hand. While its condition lasts, it is not opened again: only after the tank has recovered once.",
+  "close an alert manually",
+  "Close an alert manually. No new alert is opened while the condition lasts, only if it clears and then holds again.",
 );
 
 export const alert: CommandGroup = {

@@ -55,7 +55,7 @@ const SERVICE_OPTIONS: readonly Option[] = [
   {
     flag: "key",
     value: "KEY",
-    help: "its key: role manage, or read for fleet and alert list; better in TANK_MONITOR_KEY, which other users cannot see",
+    help: "key for --url: role manage, or read for fleet, alert list and alert show; prefer TANK_MONITOR_KEY, which other users cannot see",
   },
 ];
 
@@ -150,7 +150,7 @@ export function createCommand({ noun, outcome = none, ...rest }: ResourceCommand
   return apiCommand({
     name: "create",
     summary: `create a ${noun} and print its id`,
-    options: [{ ...JSON_OPTION, help: "print all of it as JSON" }],
+    options: [{ ...JSON_OPTION, help: "print the object as JSON" }],
     mayCreate: true,
     ...rest,
     async execute({ call, body, service }) {
@@ -309,7 +309,7 @@ export async function* pages(
     };
     const { data, total_pages } = await service({ method: "GET", path, query: request });
     if (!Array.isArray(data) || !data.every(isObject))
-      throw new UserError("the response is not a list as Tank Monitor sends it: is --url right?");
+      throw new UserError("the response is not a list of Tank Monitor objects. Is --url right?");
     if (data.length > 0) yield data;
     if (data.length < PAGE_SIZE || page >= Number(total_pages)) return;
     const newest = data[0]?.[field];

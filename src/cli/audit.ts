@@ -11,7 +11,7 @@ import { pathTo, type Service } from "./service.ts";
 export const audit = apiCommand({
   name: "audit",
   summary: "show who changed what, and when",
-  help: "List changes to customers, tanks, devices and keys, newest first: when, by whom, and what changed.",
+  help: "List changes, newest first: when, by whom, and what changed.",
   example: "audit --type tank --since 7d",
   query: [
     { flag: "by", path: "by", value: "KEY", help: 'by the key with this name or id, or by "command line"' },
@@ -19,7 +19,7 @@ export const audit = apiCommand({
       flag: "type",
       path: "type",
       value: "TYPE",
-      help: "of this type: customer, tank, device, key, alert, channel or notification",
+      help: "of this type: customer, tank, device, key, alert, channel, notification or user",
     },
     { flag: "id", path: "id", value: "ID", help: "of the object with this id" },
     {
@@ -29,7 +29,7 @@ export const audit = apiCommand({
       help: "from a datetime, a date, or a time ago such as 24h",
       parse: parseWhen,
     },
-    { flag: "until", path: "created_at_lte", value: "WHEN", help: "up to then", parse: parseWhen },
+    { flag: "until", path: "created_at_lte", value: "WHEN", help: "up to a datetime, a date, or a time ago", parse: parseWhen },
   ],
   options: LIST_OPTIONS,
   async execute({ call, query, service }) {
@@ -48,7 +48,7 @@ function auditList(keys: KeyNames, hint: string): List {
   return {
     path: pathTo("audit"),
     isDated: true,
-    empty: `No such changes.${hint}`,
+    empty: `No changes found.${hint}`,
     columns: [
       { title: "WHEN", cell: ({ created_at }) => String(created_at) },
       { title: "BY", cell: ({ by }) => withName(String(by), keys), maxWidth: 60 },

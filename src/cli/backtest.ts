@@ -24,17 +24,17 @@ const MAX_TANKS = 1000;
 
 export const backtest: CliCommand = {
   name: "backtest",
-  summary: "how far off forecasts would have been",
+  summary: "measure the error that forecasts would have had",
   usage: "[--horizon 30] [--latitude 48] [--json] [FILE.csv…]",
-  help: `Repeat the forecast from every day of the past, with what was known on that day, and compare it with what followed, beside the
-14-day average. Without files, on the tanks of the database (of more than ${MAX_TANKS.toLocaleString("en")}, on that many). A file is one tank: lines of
-date,percent with a date or datetime (UTC if it has no offset) and a fill from 0 to 100.
+  help: `Compute the forecast for every past day from the readings until then, compare it with the readings that followed, and do the
+same with the 14-day average. Without files, use the tanks of the database (at most ${MAX_TANKS.toLocaleString("en")}, evenly distributed). A file is one
+tank: lines of date,percent with a date or datetime (UTC if it has no offset) and a fill from 0 to 100.
 
-  --horizon DAYS    how many days ahead (${HORIZON.standard})
-  --latitude DEGREES   of tanks in files, and of those in the database that have none (${LATITUDE}); decides when it is winter
-  --json            one object, with each tank under tanks_detail
+  --horizon DAYS       how many days ahead (${HORIZON.standard})
+  --latitude DEGREES   latitude of tanks that have none, such as those in files (${LATITUDE}); decides when it is winter
+  --json               print one object, with each tank under tanks_detail
 
-Figures are in points of fill and in days. docs/forecasts.md says how they are defined.`,
+Errors are in percentage points and in days. docs/forecasts.md defines them.`,
   maxArguments: Number.POSITIVE_INFINITY,
   flags: { ...valueFlags("horizon", "latitude"), json: { type: "boolean" } },
   async run(call) {
@@ -114,12 +114,12 @@ function printFigures(result: Backtest): void {
   print(`${counted(tanks, "tank")}, ${counted(origins, "forecast")} of the level ${counted(horizon_days, "day")} ahead.`);
   if (skipped > 0) print(`On ${counted(skipped, "more day")} there was no forecast: too little data, or no use.`);
   if (origins === 0) {
-    say("No day had a forecast and a reading at the horizon without a refill between: try a shorter --horizon.");
+    say("No day had a forecast, and a reading at the horizon without a refill in between. Try a shorter --horizon.");
     return;
   }
   print("");
   for (const line of new Table(SUMMARY).lines(summaryOf(result))) print(line);
-  print(`\nWithin the 10–90 % range: ${percent(result.inside_range)} (80 % would be exact).`);
+  print(`\nWithin the 10–90 % range: ${percent(result.inside_range)} (ideal: 80 %).`);
   if (tanks < 2) return;
   print("");
   for (const line of new Table(DETAIL).lines(tanks_detail)) print(line);
@@ -145,7 +145,7 @@ function summaryOf(figures: Figures): SummaryRow[] {
     row("level, 90 % below", level_error?.p90, level_error_14_day_average?.p90),
     row("day it runs low, median (days)", day_error?.median, day_error_14_day_average?.median),
     row("day it runs low, 90 % below", day_error?.p90, day_error_14_day_average?.p90),
-    { what: "mean ÷ that of the average", forecast: fixed(figures.ratio), average: "1.00" },
+    { what: "level, mean ÷ mean of average", forecast: fixed(figures.ratio), average: "1.00" },
   ];
 }
 

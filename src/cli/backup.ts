@@ -11,7 +11,7 @@ export const backup: CliCommand = {
   summary: "copy the database while the service runs",
   usage: "FILE",
   help: `Write a consistent copy of the database to FILE, which must not exist yet and appears once it is complete.
-"restore FILE" puts it in the place of the database.`,
+"restore FILE" replaces the database with it.`,
   maxArguments: 1,
   flags: {},
   async run(call) {

@@ -26,7 +26,7 @@ const SETTINGS: readonly Field[] = [
     flag: "event",
     path: "events",
     value: "EVENTS",
-    help: "only these, separated by commas: alert.opened, alert.acknowledged, alert.closed, tank.refilled",
+    help: "only these events, separated by commas: alert.opened, alert.acknowledged, alert.closed, tank.refilled",
     parse: parseList,
   },
   {
@@ -41,27 +41,28 @@ const SETTINGS: readonly Field[] = [
     flag: "delay",
     path: "delay",
     value: "DURATION",
-    help: "send refills after it, and only alerts that are still open then, such as 4h",
+    help: "wait this long, such as 4h; send alerts only if they are still open and unacknowledged then",
     clearable: true,
   },
   {
     flag: "quiet-hours",
     path: "quiet_hours",
     value: "FROM-TO",
-    help: "hold mail meanwhile, such as 21:00-07:00",
+    help: "hold mail during these hours, such as 21:00-07:00",
     parse: parseQuietHours,
   },
-  { flag: "timezone", path: "quiet_hours.timezone", value: "NAME", help: "of the quiet hours, such as Europe/Berlin" },
+  { flag: "timezone", path: "quiet_hours.timezone", value: "NAME", help: "time zone of the quiet hours, such as Europe/Berlin" },
   { flag: "description", path: "description", value: "TEXT", help: "what it is for", clearable: true },
 ];
 
 const create = apiCommand({
   name: "create",
   summary: "create a webhook or an e-mail channel",
-  help: "Create a channel, which is notified of every alert and refill. Of a webhook, the secret is printed, alone, on stdout; it is shown only once. Of an e-mail channel, the id.",
+  help: `Create a channel, which is notified of every alert and refill. For a webhook, only its secret is printed on stdout; it is shown
+only once. For an e-mail channel, its id is printed.`,
   example: "channel create --webhook https://hooks.example.com/tanks",
   body: SETTINGS,
-  options: [{ ...JSON_OPTION, help: "print all of it as JSON, with the secret" }],
+  options: [{ ...JSON_OPTION, help: "print the object as JSON, with the secret" }],
   mayCreate: true,
   async execute({ call, body, service }) {
     const { url, to } = body;
@@ -104,12 +105,12 @@ function printSecret(channel: Item, done: string): number {
 const update = apiCommand({
   name: "update",
   summary: "change a channel, or enable it again",
-  help: "Change a channel. Flags that are not given leave their setting as it is; an empty value clears it. The type cannot be changed.",
+  help: "Change a channel. Settings without a flag do not change; an empty value clears a setting. The type cannot be changed.",
   example: "channel update chn_… --delay 4h",
   takes: ["channel"],
   body: [
     ...SETTINGS,
-    { flag: "state", path: "state", value: "STATE", help: "active enables it again; disabled: nothing is sent to it" },
+    { flag: "state", path: "state", value: "STATE", help: "active or disabled; nothing is sent to a disabled channel" },
   ],
   options: [JSON_OPTION],
   async execute({ call, id, body, service }) {
@@ -123,7 +124,7 @@ const update = apiCommand({
 
 const remove = apiCommand({
   name: "delete",
-  summary: "delete a channel for good; what is pending is not sent",
+  summary: "delete a channel permanently; pending notifications are not sent",
   example: "channel delete chn_…",
   takes: ["channel"],
   async execute({ id, service }) {
@@ -138,8 +139,8 @@ const POLL_MS = 250;
 
 const test = apiCommand({
   name: "test",
-  summary: "send a test, and say what became of it",
-  help: "Send a test as all notifications are sent, by the running service, and wait for the result, up to 20 seconds.",
+  summary: "send a test notification and print the result",
+  help: "Have the running service send a test notification, and wait up to 20 seconds for the result.",
   example: "channel test chn_…",
   takes: ["channel"],
   async execute({ id, service }) {
@@ -152,9 +153,9 @@ const test = apiCommand({
       say(clean(`notification ${notification} delivered in ${attempt?.["duration_ms"]} ms`));
       return 0;
     }
-    const reason = attempt?.["error"] ?? problem ?? "It was not sent yet: is the service running?";
+    const reason = attempt?.["error"] ?? problem ?? "It has not been sent yet. Is the service running?";
     say(clean(`notification ${notification} was not delivered. ${reason}`));
-    say(`What becomes of it: npx tank-monitor notification show ${clean(notification)}`);
+    say(`To see its state: npx tank-monitor notification show ${clean(notification)}`);
     return 1;
   },
 });
@@ -172,11 +173,17 @@ async function firstAttempt(service: Service, id: string): Promise<Item> {
 const rotate = apiCommand({
   name: "rotate",
   summary: "replace the secret of a webhook and print the new one",
-  help: "Replace the secret of a webhook and print the new one. Webhooks are signed with the old one, too, for --overlap (24h).",
+  help: "Replace the secret of a webhook and print the new one. Webhooks are also signed with the old one for --overlap (24h).",
   example: "channel rotate chn_… --overlap 7d",
   takes: ["channel"],
   query: [
-    { flag: "overlap", path: "overlap", value: "DURATION", help: "how long the old secret signs, too", parse: durationText },
+    {
+      flag: "overlap",
+      path: "overlap",
+      value: "DURATION",
+      help: "how long webhooks are also signed with the old secret",
+      parse: durationText,
+    },
   ],
   async execute({ id, query, service }) {
     const channel = await service({ method: "POST", path: pathTo("channels", id, "rotate"), query, unrepeatable: true });
@@ -186,7 +193,7 @@ const rotate = apiCommand({
 
 const recover = apiCommand({
   name: "recover",
-  summary: "send again what has failed since a time",
+  summary: "send failed notifications again",
   example: "channel recover chn_… --since 24h",
   takes: ["channel"],
   body: [
@@ -194,7 +201,7 @@ const recover = apiCommand({
       flag: "since",
       path: "since",
       value: "WHEN",
-      help: "created since a datetime, a date, or a time ago such as 24h",
+      help: "those created since a datetime, a date, or a time ago such as 24h",
       parse: parseWhen,
     },
   ],

@@ -8,13 +8,13 @@ export const check: CliCommand = {
   name: "check",
   summary: "verify the database, and repair derived data",
   usage: "[--repair] [--json]",
-  help: `Compare every total, count, index and rule of the database with the data, while the service runs, and print each error
-on a line. Nothing is changed without --repair.
+  help: `Verify the database, its totals, indexes and references, while the service runs, and print one error per line. Nothing is
+changed without --repair.
 
   --repair   rebuild what can be derived from the data; for the rest, print what to do
-  --json     print each finding as {"where","what","repaired"}
+  --json     print each error as {"where","what","repaired"}
 
-Exit 0 if nothing is wrong, or if everything was repaired and a second check finds nothing; else 1.`,
+Exit 0 if there are no errors, or if all were repaired and a second check finds none; else 1.`,
   maxArguments: 0,
   flags: { repair: { type: "boolean" }, json: { type: "boolean" } },
   run(call) {

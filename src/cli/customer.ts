@@ -20,12 +20,12 @@ const FIELDS: readonly Field[] = [
   { flag: "email", path: "email", value: "ADDRESS", help: "e-mail address" },
   { flag: "phone", path: "phone", value: "NUMBER", help: "phone number", clearable: true },
   { flag: "verified", path: "is_verified", help: "the e-mail address is verified" },
-  { flag: "language", path: "notifications.language", value: "CODE", help: "of mail: en or de", clearable: true },
+  { flag: "language", path: "notifications.language", value: "CODE", help: "language of mail: en or de", clearable: true },
   {
     flag: "unsubscribed-at",
     path: "notifications.unsubscribed_at",
     value: "TIME",
-    help: 'since when no mail about alerts is wanted; "" resubscribes',
+    help: 'when the customer unsubscribed from mail about alerts; "" resubscribes',
     clearable: true,
   },
 ];
@@ -56,7 +56,7 @@ const remove = stateCommand({
   name: "delete",
   summary: "delete a customer; its keys stop working",
   help: `Delete a customer. Its keys stop working. A customer with tanks is deleted only with --tanks.
-"customer restore" undoes all of it.`,
+"customer restore" undoes this.`,
   example: "customer delete cus_… --tanks",
   query: [{ flag: "tanks", path: "tanks", help: "delete the customer's tanks too" }],
   outcome: (_, __, { tank_count }) => (Number(tank_count) > 0 ? `, with ${counted(Number(tank_count), "tank")}` : ""),
@@ -66,7 +66,7 @@ const restore = stateCommand({
   noun: "customer",
   name: "restore",
   summary: "restore a deleted customer",
-  help: `Restore a deleted customer and the tanks deleted with it. If a device of one of them serves another tank by now, use
+  help: `Restore a deleted customer and the tanks deleted with it. If a device of one of them is now assigned to another tank, use
 --no-tanks, then "tank list --deleted --owner ID" and "tank restore TANK --device DEVICE" for each of them.`,
   example: "customer restore cus_…",
   query: [{ flag: "no-tanks", path: "tanks", sends: false, help: "leave the customer's tanks deleted" }],
@@ -102,7 +102,7 @@ const show = showCommand({
 const verify = apiCommand({
   name: "verify",
   summary: "send a customer a link that verifies the e-mail address",
-  help: `Send a link to the customer's e-mail address, valid for 7 days. Whoever uses it verifies the address. Earlier links are void.
+  help: `Send a link to the customer's e-mail address, valid for 7 days. The recipient verifies the address with it. Earlier links become invalid.
 A running service sends it: see "npx tank-monitor notification show ID".`,
   example: "customer verify cus_…",
   takes: ["customer"],
@@ -110,7 +110,7 @@ A running service sends it: see "npx tank-monitor notification show ID".`,
   async execute({ call, id, service }) {
     const path = pathTo("customers", id, "verification");
     const notification = await service({ method: "POST", path, creates: true });
-    return report(call, notification, `notification ${notification["id"]} with the link created`);
+    return report(call, notification, `notification ${notification["id"]} created; it contains the link`);
   },
 });
 

@@ -35,10 +35,11 @@ export const demo: CliCommand = {
   name: "demo",
   summary: "run the service with a simulated fleet",
   usage: "[--port PORT] [--host ADDRESS]",
-  help: `Create 200 customers and 500 tanks with a year of readings, serve them, and let new readings arrive. The demo has its own
+  help: `Create 200 customers and 500 tanks with a year of readings, serve them, and keep sending new readings. The demo has its own
 database, data/demo.db, and creates it again if another version of Tank Monitor created it; DATABASE_URL is used only if that
 database is empty or from an earlier demo.
-It prints a link that signs you in, a key and commands to paste. The key stays the same: it is kept in DATABASE.key, which only you can read.`,
+It prints a link that signs you in, a key and commands to paste. The key is stored in DATABASE.key, which only you can read,
+and is the same at the next start.`,
   maxArguments: 0,
   flags: valueFlags("port", "host"),
   async run(call) {

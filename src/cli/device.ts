@@ -27,7 +27,8 @@ const assign = apiCommand({
   name: "assign",
   summary: "assign a device to a tank",
   help: `Assign a device to a tank from now on, and set how its payloads are decoded. Its pending readings are stored; to drop
-them, for example test readings, run "device remove" first. Readings from the time at another tank stay there.`,
+them, for example test readings, run "device remove" first. Readings measured while it was assigned to another tank
+stay with that tank.`,
   example: "device assign a84041c2f1827d3e tank_… --profile milesight-em500-udl",
   takes: ["device", "tank"],
   body: [
@@ -35,7 +36,7 @@ them, for example test readings, run "device remove" first. Readings from the ti
     { ...PROFILE, value: "NAME|JSON|@FILE" },
     SHAPE,
   ],
-  query: [{ flag: "swap", path: "swap", help: "if the device serves another tank, the two exchange their devices" }],
+  query: [{ flag: "swap", path: "swap", help: "if the device is assigned to another tank, the two tanks exchange devices" }],
   options: [JSON_OPTION],
   async execute({ call, id, query, body, service }) {
     const device = await service({ method: "PUT", path: pathTo("devices", id), query, body });
@@ -106,8 +107,8 @@ const COLUMNS = {
 const pending = listCommand({
   name: "pending",
   summary: "list devices with pending readings",
-  help: `List devices with pending readings: how many are pending, how many were dropped because more did not fit, and what they
-need. "device assign" gives a device a tank, "device profile" a profile.`,
+  help: `List devices with pending readings: how many are pending, how many were dropped because a device keeps only the newest
+1,000, and what they need. "device assign" gives a device a tank, "device profile" a profile.`,
   example: "device pending",
   path: pathTo("devices"),
   filter: { pending: "true" },
@@ -118,7 +119,7 @@ need. "device assign" gives a device a tank, "device profile" a profile.`,
 const list = listCommand({
   name: "list",
   summary: "list devices by id",
-  help: "List every device that serves a tank, has a profile, or has sent something.",
+  help: "List every device that is assigned to a tank, has a profile, or has sent a reading.",
   example: "device list",
   path: pathTo("devices"),
   empty: "No devices found.",
@@ -127,14 +128,14 @@ const list = listCommand({
 
 const show = showCommand({
   noun: "device",
-  help: "Show a device: its tank and since when it serves it, its profile, and its pending readings.",
+  help: "Show a device: its tank, the time of its assignment, its profile, and its pending readings.",
   example: "device show a84041c2f1827d3e",
 });
 
 const remove = apiCommand({
   name: "remove",
   summary: "remove the profile and pending readings of a device without a tank",
-  help: `Remove the profile and the pending readings of a device that serves no tank. Its past assignments are kept:
+  help: `Remove the profile and the pending readings of a device that is assigned to no tank. Its past assignments are kept:
 late readings from those times are still stored. A device that was never assigned to a tank is removed entirely.`,
   example: "device remove a84041c2f1827d3e",
   takes: ["device"],

@@ -17,8 +17,8 @@ export const exportCommand: CliCommand = {
   usage: "[FILE] [--csv] [--force]",
   help: `Export customers, tanks with their shapes and alert settings, devices with their profiles and former tanks, readings and pending readings,
 including deleted objects, as lines for "import". The export is consistent, and the service keeps running. It does not contain
-keys and the audit log; "backup" does. Without FILE, or with -, it goes to stdout. FILE appears once it is complete. Whatever is
-damaged is left out and printed on stderr, and the exit code is 1.
+keys, channels, alerts and the audit log; "backup" does. Without FILE, or with -, it goes to stdout. FILE appears once it is
+complete. Damaged data is left out and reported on stderr, and the exit code is 1.
 
   --csv     only the readings of tanks, as CSV; also if FILE ends in .csv
   --force   overwrite FILE`,

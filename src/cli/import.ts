@@ -15,13 +15,13 @@ export const importCommand: CliCommand = {
   name: "import",
   summary: "import customers, tanks, devices and readings from files",
   usage: "FILE… [--dry-run] [--timezone ZONE] [--decimal-comma | --decimal-point] [--json]",
-  help: `Import newline-delimited JSON in the shapes of the interface, and readings from *.csv and *.tsv with the header
+  help: `Import newline-delimited JSON with objects as in the interface, and readings from *.csv and *.tsv with the header
 tank_id,created_at,fill_percentage, separated by commas, semicolons or tabs; - is stdin (JSON). Objects and readings that
 exist are replaced where they differ. An interrupted import can be run again. Rejected lines are reported and written to
 FILE.rejects.ndjson with the reason; the others are imported.
 
   --dry-run         try everything on a copy of the database, and change nothing
-  --timezone ZONE   of times in CSV files that have no offset, such as 2026-11-01 08:00; UTC by default
+  --timezone ZONE   time zone of times in CSV files without an offset, such as 2026-11-01 08:00; UTC by default
   --decimal-comma   numbers in CSV files are written as 1.200,5
   --decimal-point   numbers in CSV files are written as 1,200.5
   --json            print the summary as JSON

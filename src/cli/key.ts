@@ -11,7 +11,7 @@ import { type Item, Problem, pathTo, type Service } from "./service.ts";
 const create = apiCommand({
   name: "create",
   summary: "create a key and print its secret",
-  help: "Create a key and print its secret, alone, on stdout. The secret is shown only once.",
+  help: "Create a key and print only its secret on stdout. The secret is shown only once.",
   example: 'key create --name "gateway north" --role ingest',
   body: [
     { flag: "name", path: "name", value: "NAME", help: "what the key is for" },
@@ -74,7 +74,7 @@ async function warnOfUnknownDevice(service: Service, { device_id }: Item): Promi
 const rotate = apiCommand({
   name: "rotate",
   summary: "replace a key and print the new secret",
-  help: "Create a successor with the same rights and print its secret. The old key keeps working for --overlap (24h).",
+  help: "Create a new key with the same permissions and print its secret. The old key keeps working for --overlap (24h).",
   example: "key rotate key_… --overlap 7d",
   takes: ["key"],
   query: [
@@ -94,7 +94,7 @@ const rotate = apiCommand({
 
 const revoke = apiCommand({
   name: "revoke",
-  summary: "revoke a key for good, within a second",
+  summary: "revoke a key permanently; it is rejected within a second",
   example: "key revoke key_…",
   takes: ["key"],
   async execute({ id, service }) {

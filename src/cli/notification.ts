@@ -7,11 +7,11 @@ import { type Item, pathTo } from "./service.ts";
 
 const list = listCommand({
   name: "list",
-  summary: "list what was sent, or will be, newest first",
+  summary: "list notifications, newest first",
   example: "notification list --state failed --since 24h",
   path: pathTo("notifications"),
   isDated: true,
-  empty: "No such notifications.",
+  empty: "No notifications found.",
   query: [
     { flag: "channel", path: "channel_id", value: "ID", help: "to this channel" },
     { flag: "customer", path: "customer_id", value: "ID", help: "mail to this customer" },
@@ -24,7 +24,7 @@ const list = listCommand({
       help: "from a datetime, a date, or a time ago such as 24h",
       parse: parseWhen,
     },
-    { flag: "until", path: "created_at_lte", value: "WHEN", help: "up to then", parse: parseWhen },
+    { flag: "until", path: "created_at_lte", value: "WHEN", help: "up to a datetime, a date, or a time ago", parse: parseWhen },
   ],
   columns: [
     { title: "CREATED", cell: ({ created_at }) => String(created_at) },
@@ -67,7 +67,7 @@ const show = apiCommand({
 const retry = apiCommand({
   name: "retry",
   summary: "send a notification again",
-  help: "Send a notification again, with the same id. One that is pending does not wait for its next attempt.",
+  help: "Send a notification again, with the same id. A pending one is sent at once.",
   example: "notification retry msg_…",
   takes: ["notification"],
   options: [JSON_OPTION],
@@ -79,6 +79,6 @@ const retry = apiCommand({
 
 export const notification: CommandGroup = {
   name: "notification",
-  summary: "what was sent to channels and customers, and why not",
+  summary: "list, show and retry messages to channels and customers",
   actions: [list, show, retry],
 };

@@ -9,9 +9,9 @@ import { counted, ProgressBar, print, say } from "./output.ts";
 
 export const restore: CliCommand = {
   name: "restore",
-  summary: "replace the database by a backup",
+  summary: "replace the database with a backup",
   usage: "FILE [--force]",
-  help: `Replace the database by FILE, which "backup" has written. Stop the service first: a database in use is refused. FILE is
+  help: `Replace the database with FILE, which "backup" has written. Stop the service first: a database in use is refused. FILE is
 copied and checked, as "check" does; if it has an error, nothing changes. The copy of a SQLite database needs as much free
 space.
 
@@ -42,7 +42,7 @@ space.
     progress.end();
     const { customers, tanks, readings } = totals;
     const restored = `${counted(customers, "customer")}, ${counted(tanks, "tank")}, ${counted(readings, "reading")}`;
-    say(`database restored from ${file}: ${restored}${kept === undefined ? "" : `; what was there is kept as ${kept}`}`);
+    say(`database restored from ${file}: ${restored}${kept === undefined ? "" : `; the previous data is kept as ${kept}`}`);
     return 0;
   },
 };

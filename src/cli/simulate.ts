@@ -34,7 +34,7 @@ messages arrive twice, and what is not acknowledged is sent again. Ctrl-C, or th
   --rate R             readings per second, in total (2)
   --seed S             the same seed gives the same fleet and events (1)
   --duration DURATION  such as 30s or 2h; until Ctrl-C by default
-  --makers LIST        some of ${MAKERS.join(", ")}
+  --makers LIST        one or more of ${MAKERS.join(", ")}, separated by commas
   --verify             at the end, compare the service's telemetry with every acknowledged reading; needs --url, and
                        --read-key KEY (or TANK_MONITOR_READ_KEY) if there is no manage key
   --json               print the summary as JSON

@@ -44,7 +44,7 @@ const FIELDS: readonly Field[] = [
     flag: "silent-after",
     path: "alerts.silent_after",
     value: "DURATION",
-    help: "silent after this long without a reading, such as 72h; the setting of the service by default",
+    help: "silent after this long without a reading, such as 72h; SILENT_AFTER of the service by default",
     clearable: true,
   },
   {
@@ -58,14 +58,14 @@ const FIELDS: readonly Field[] = [
     flag: "runs-low-alerts",
     path: "alerts.runs_low_soon",
     value: "on|off",
-    help: "alerts that say that the tank is expected to be low soon",
+    help: "alerts when the tank is expected to be low soon",
     parse: parseOnOff,
   },
   {
     flag: "leak-alerts",
     path: "alerts.leak",
     value: "on|off",
-    help: "alerts that say that use is far above normal",
+    help: "alerts when use is far above normal",
     parse: parseOnOff,
   },
   { flag: "street", path: "location.street", value: "TEXT", help: "street", clearable: true },
@@ -93,7 +93,7 @@ const update = updateCommand({
   help: 'Change the given fields of a tank. An empty value, as in --city "", clears an optional field.',
   example: "tank update tank_… --threshold 25 --street-number 12b",
   body: FIELDS,
-  query: [{ flag: "swap", path: "swap", help: "if the device serves another tank, the two exchange their devices" }],
+  query: [{ flag: "swap", path: "swap", help: "if the device is assigned to another tank, the two tanks exchange devices" }],
   outcome: async (tank, service) => {
     const device = await service({ method: "GET", path: pathTo("devices", String(tank["assigned_device_id"])) });
     return `${storedNote(tank)}${pendingNote(device)}`;
@@ -114,7 +114,12 @@ const restore = stateCommand({
   summary: "restore a deleted tank with its readings",
   example: "tank restore tank_…",
   body: [
-    { flag: "device", path: "assigned_device_id", value: "ID", help: "another device, if its own serves another tank by now" },
+    {
+      flag: "device",
+      path: "assigned_device_id",
+      value: "ID",
+      help: "another device, if its own is now assigned to another tank",
+    },
   ],
   outcome: storedNote,
 });
@@ -128,9 +133,9 @@ const UNTIL: Field = {
 
 const pause = apiCommand({
   name: "pause",
-  summary: "open no alert for a tank until a date",
-  help: `Open no alert for a tank until a date. Alerts that are open stay, and close as usual. What is true when the pause ends opens an
-alert then. A date without a time begins at midnight UTC.`,
+  summary: "pause the alerts of a tank until a date",
+  help: `Pause the alerts of a tank: none is opened until a date. Alerts that are already open stay, and close as usual. Conditions
+that hold when the pause ends open alerts then. A date without a time means midnight UTC.`,
   example: "tank pause tank_… --until 2026-12-01",
   takes: ["tank"],
   body: [UNTIL],
@@ -199,13 +204,14 @@ export const tank: CommandGroup = {
 export const fleet = listCommand({
   name: "fleet",
   summary: "list tanks by when they run low, with their latest reading",
-  help: `List tanks by when they run low: low ones first, those without a forecast later, those without a reading last. DAYS LEFT is in how
-many days a tank is at its threshold: eight in ten are within the range. MARGIN is the fill above the threshold in percentage
-points, negative below it. LEFT is what is in the tank, ROOM what fits into it. AGE is the age of the latest reading.`,
+  help: `List tanks by when they run low: low ones first, those without a forecast later, those without a reading last. DAYS LEFT is the
+number of days until a tank falls to its threshold, as a range with a probability of 80 %. MARGIN is the fill minus the
+threshold, in percentage points. LEFT is the volume in the tank, ROOM the volume that fits into it. AGE is the age of the
+latest reading.`,
   example: "fleet --state low --limit 20",
   query: [
     { flag: "state", path: "state", value: "STATE", help: "low: at or below the threshold; ok; unknown: no reading" },
-    { flag: "sort", path: "sort", value: "ORDER", help: "urgency (default), margin, or silent: the oldest latest reading first" },
+    { flag: "sort", path: "sort", value: "ORDER", help: "urgency (default), margin, or silent: longest without a reading first" },
     { flag: "silent", path: "silent_for", value: "DURATION", help: "without a reading for this long, such as 24h" },
     { flag: "owner", path: "owner_id", value: "ID", help: "of this customer" },
     { flag: "city", path: "city", value: "TEXT", help: "in a city that starts with TEXT" },

@@ -69,9 +69,9 @@ const remove = apiCommand({
 
 const link = apiCommand({
   name: "link",
-  summary: "print a link that signs a user in, once, within 10 minutes",
-  help: `Print a link that signs a user in, alone, on stdout: for use without mail. It is valid for 10 minutes, and once.
-It leads to PUBLIC_URL; without it, to --url or to this machine.`,
+  summary: "print a link that signs a user in",
+  help: `Print a link that signs a user in, for use without mail. It works once, within 10 minutes. It leads to PUBLIC_URL if
+that is set, else to --url or to this machine.`,
   example: "user link dana@example.com",
   takes: ["user"],
   async execute({ call, id: given, service }) {
@@ -80,7 +80,7 @@ It leads to PUBLIC_URL; without it, to --url or to this machine.`,
     const { port } = configOf(call);
     const base = text(call, "url")?.replace(/\/+$/, "") ?? `http://127.0.0.1:${port}`;
     print(clean(String(url).startsWith("/") ? `${base}${url}` : String(url)));
-    say("The link is valid for 10 minutes, and once.");
+    say("The link works once, within 10 minutes.");
     return 0;
   },
 });
@@ -95,7 +95,7 @@ const sessions = apiCommand({
     const found = await sessionsOf(service, await idOf(service, given));
     const lines = call.flags["json"] === true ? found.map((one) => JSON.stringify(one)) : new Table(SESSION_COLUMNS).lines(found);
     if (lines.length > 0) print(lines.join("\n"));
-    else if (call.flags["json"] !== true) say("Nowhere.");
+    else if (call.flags["json"] !== true) say("No sessions.");
     return 0;
   },
 });
@@ -142,6 +142,6 @@ const list = listCommand({
 
 export const user: CommandGroup = {
   name: "user",
-  summary: "create, list, change and remove the people who sign in, and print links for them",
+  summary: "create, list, change and remove users, and print links that sign them in",
   actions: [create, list, update, remove, link, sessions, signOut],
 };

@@ -127,7 +127,7 @@ suite("the audit log", () => {
     assert.deepEqual(await cli.items("audit", "--until", "2020-01-01"), []);
     const today = new Date().toISOString().slice(0, 10);
     assert.ok((await cli.items("audit", "--since", today)).length > 0);
-    assert.match((await cli.run(["audit", "--since", "1s", "--id", "nothing"])).stderr, /No such changes/);
+    assert.match((await cli.run(["audit", "--since", "1s", "--id", "nothing"])).stderr, /No changes found/);
     const [key] = (await cli.items("key", "list")).filter(({ role }) => role === "manage");
     const byName = await cli.items("audit", "--by", String(key?.["name"]));
     assert.deepEqual(byName, await cli.items("audit", "--by", String(key?.["id"])));

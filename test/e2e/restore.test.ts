@@ -53,7 +53,7 @@ suite("a restored SQLite database", () => {
     const restored = await here.run(["restore", "copy.db", "--force"]);
     assert.deepEqual([restored.code, restored.stdout], [0, ""], restored.stderr);
     const [, kept = ""] =
-      /^database restored from copy\.db: 3 customers, 4 tanks, 4 readings; what was there is kept as (\S+before-restore-\S+)\n$/.exec(
+      /^database restored from copy\.db: 3 customers, 4 tanks, 4 readings; the previous data is kept as (\S+before-restore-\S+)\n$/.exec(
         restored.stderr,
       ) ?? [];
     assert.equal(await exported(here, `sqlite:${kept}`), after);
@@ -206,7 +206,7 @@ suite("a restored PostgreSQL database", () => {
     const { code, stdout, stderr } = await here.run(["restore", "copy.sql", "--force"]);
     assert.deepEqual([code, stdout], [0, ""], stderr);
     const [, schema = ""] =
-      /^database restored from copy\.sql: .*; what was there is kept as schema (before_restore_\w+)\n$/.exec(stderr) ?? [];
+      /^database restored from copy\.sql: .*; the previous data is kept as schema (before_restore_\w+)\n$/.exec(stderr) ?? [];
     const second = await here.start();
     assert.deepEqual(await texts(second, FIVE_PATHS, key), before);
     await importLines(here, [reading("a1", 9, 1)], "later.ndjson");
@@ -251,7 +251,7 @@ suite("a restored PostgreSQL database", () => {
 
     const restored = await there.run(["restore", "copy.sql", "--force"]);
     assert.equal(restored.code, 0, restored.stderr);
-    assert.match(restored.stderr, /^database restored from copy\.sql: 5 customers, 5 tanks, 306 readings; what was there/);
+    assert.match(restored.stderr, /^database restored from copy\.sql: 5 customers, 5 tanks, 306 readings; the previous data/);
     assert.equal(await exported(there), await exported(here));
   });
 });
