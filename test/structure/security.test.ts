@@ -7,7 +7,7 @@ import test from "node:test";
 const ROOT = new URL("../../", import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, ROOT), "utf8");
 
-test("docs/security.md names only tests that exist, and one for each promise", () => {
+test("docs/security.md names only tests that exist, and one for each guarantee", () => {
   const page = read("docs/security.md");
   const named = [...page.matchAll(/`(test\/[\w/.-]+\.ts)`(?: "([^"]+)")?/g)].map(([, file = "", title = ""]) => ({
     file,
@@ -16,9 +16,9 @@ test("docs/security.md names only tests that exist, and one for each promise", (
   assert.ok(named.length > 40);
   const missing = named.filter(({ file, title }) => !existsSync(new URL(file, ROOT)) || !read(file).includes(title));
   assert.deepEqual(missing, []);
-  const promises = page.split("\n").filter((line) => /^\| (?!promise|-)/.test(line));
+  const guarantees = page.split("\n").filter((line) => /^\| (?!guarantee|-)/.test(line));
   assert.deepEqual(
-    promises.filter((line) => !/`test\/[^`]+`[^|]*\|$/.test(line)),
+    guarantees.filter((line) => !/`test\/[^`]+`[^|]*\|$/.test(line)),
     [],
   );
 });
