@@ -93,7 +93,7 @@ const PANELS: readonly Panel[] = [
       ].join("\n"),
   },
   {
-    title: "3: one level a day, and recent use: a robust slope over three weeks, newer days first",
+    title: "3: one level a day, and use at present",
     from: NOW - 45 * DAY,
     to: NOW,
     high: 100,

@@ -93,7 +93,7 @@ export function forecastFrom({ cleaned, refills, daily, ...history }: History, i
   if (history.isErratic) return none("insufficient_data");
   const noise = noiseOf(daily);
   const levels = splitAtJumps(daily, noise);
-  const models = modelsForRange(levels, seasonAt(input.latitude, input.use_case));
+  const models = modelsForRange(levels, seasonAt(input.latitude, input.use_case), noise);
   const model = models.get(levels.length - 1);
   const level = levels.at(-1);
   if (model === undefined || level === undefined) return none("insufficient_data");
@@ -159,7 +159,7 @@ function pathOf(start: number, model: UseModel, widths: Widths, noise: number): 
   const expected = useUntil(model, PATH_DAYS);
   const most: number[] = [];
   const least: number[] = [];
-  let [highest, lowest] = [0, -noise];
+  let [highest, lowest] = [0, -2 * noise];
   expected.forEach((use, i) => {
     const days = PATH_DAYS[i] ?? 0;
     const width = widthAt(widths, days) * scaleOf(model, days, use, noise);

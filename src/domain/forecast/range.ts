@@ -1,5 +1,5 @@
 // How far a tank's forecasts have been off: they are repeated from days in its past, and compared with what followed. Nothing
-// after such a day enters its forecast.
+// after such a day enters its forecast, except for the noise of the sensor.
 
 import type { DailyLevel } from "./daily.ts";
 import type { Season } from "./season.ts";
@@ -16,10 +16,10 @@ const MAX_ORIGINS = 32;
 const MIN_LEVELS = 30;
 /** An outcome may be this share of the horizon late. */
 const LATE = 0.25;
-/** Errors lie within the range at this rate. */
-const INSIDE = 0.8;
+/** The share of past errors within the range. Of what follows, which is less regular, about 80 % are. */
+const INSIDE = 0.81;
 /** Before a tank has errors of its own: the width at each horizon, and how many errors that counts like. */
-const PRIOR = { widths: [1.8, 1.2, 0.6, 0.45, 0.42, 0.42], errors: 6 } as const;
+const PRIOR = { widths: [2.2, 1.1, 0.55, 0.42, 0.38, 0.38], errors: 6 } as const;
 
 /** Indexes of the levels to repeat forecasts from. */
 function pastOrigins(levels: readonly DailyLevel[]): number[] {
@@ -76,7 +76,7 @@ function usedUntil(levels: readonly DailyLevel[]): Float64Array {
 /** What errors are compared with: the expected use, or normal use where that is more, and the noise of the sensor. */
 export function scaleOf({ day, base, heating, season }: UseModel, days: number, expected: number, noise: number): number {
   const normal = base * days + heating * (season.heatingUntil(day + days) - season.heatingUntil(day));
-  return 2 * noise + (Math.max(expected, normal) + (base + heating) * days) / 2 + 1e-6;
+  return 2 * noise + (Math.max(expected, normal) + Math.max(0, base + heating) * days) / 2 + 1e-6;
 }
 
 /** The quantile of the errors and of some that are expected, which are those of a normal distribution with that width. */
@@ -101,6 +101,6 @@ export function widthAt(widths: Widths, days: number): number {
   return from.width + share * (to.width - from.width);
 }
 
-export function modelsForRange(levels: readonly DailyLevel[], season: Season): Map<number, UseModel> {
-  return useModels(levels, season, new Set([...pastOrigins(levels), levels.length - 1]));
+export function modelsForRange(levels: readonly DailyLevel[], season: Season, noise: number): Map<number, UseModel> {
+  return useModels(levels, season, noise, new Set([...pastOrigins(levels), levels.length - 1]));
 }

@@ -6,13 +6,17 @@ import type { UseCase } from "../tank.ts";
 export type Season = {
   /** Heating from the beginning of 1970 to a time in days, in average days: a year has 365.2425 of them. */
   readonly heatingUntil: (day: number) => number;
+  /** The share of days around a time, in days since 1970, on which buildings are heated. */
+  readonly heatingShareOn: (day: number) => number;
+  /** 1 where winters are cold, less where they are mild, and 0 where nothing is known of them. */
+  readonly heated: number;
   /** The share of a tank's yearly use that is expected not to depend on the weather, before its readings say otherwise. */
   readonly baseShare: number;
 };
 
 const YEAR = 365.2425;
 /** Days after January 1 of 1970 that the coldest day of the year comes, north of the equator. */
-const COLDEST = 20;
+const COLDEST = 17;
 /** The outdoor temperature below which buildings are heated, and how far days differ from their mean temperature. °C. */
 const HEATING_LIMIT = 15;
 const DAILY_DEVIATION = 4;
@@ -25,8 +29,9 @@ const MILD = 2;
 /** Without a latitude, use is the same all year. */
 export function seasonAt(latitude: number | null, useCase: UseCase | null): Season {
   const baseShare = useCase === null ? UNKNOWN_BASE_SHARE : BASE_SHARE[useCase];
-  if (latitude === null) return { heatingUntil: (day) => day, baseShare: 1 };
-  const { cumulative, mean } = climateAt(Math.round(latitude));
+  if (latitude === null) return { heatingUntil: (day) => day, heatingShareOn: () => 0, heated: 0, baseShare: 1 };
+  const { cumulative, shares, mean } = climateAt(Math.round(latitude));
+  const heated = Math.min(1, mean / MILD);
   return {
     heatingUntil(day) {
       const years = day / YEAR;
@@ -37,35 +42,45 @@ export function seasonAt(latitude: number | null, useCase: UseCase | null): Seas
       const after = cumulative[step + 1] ?? YEAR;
       return year * YEAR + before + (position - step) * (after - before);
     },
-    baseShare: 1 - (1 - baseShare) * Math.min(1, mean / MILD),
+    heatingShareOn(day) {
+      const years = day / YEAR;
+      return shares[Math.floor((years - Math.floor(years)) * STEPS)] ?? 0;
+    },
+    heated,
+    baseShare: 1 - (1 - baseShare) * heated,
   };
 }
 
 const STEPS = 366;
-type Climate = { readonly cumulative: Float64Array; readonly mean: number };
+type Climate = { readonly cumulative: Float64Array; readonly shares: Float64Array; readonly mean: number };
 const climates = new Map<number, Climate>();
 
 function climateAt(latitude: number): Climate {
   const known = climates.get(latitude);
   if (known !== undefined) return known;
-  const degreeDays = Array.from({ length: STEPS }, (_, step) => expectedDegreeDays(latitude, ((step + 0.5) / STEPS) * YEAR));
+  const colder = Array.from({ length: STEPS }, (_, step) => degreesBelowLimit(latitude, ((step + 0.5) / STEPS) * YEAR));
+  const degreeDays = colder.map(expectedDegreeDays);
   const mean = degreeDays.reduce((sum, value) => sum + value, 0) / STEPS;
   const cumulative = new Float64Array(STEPS + 1);
   degreeDays.forEach((value, step) => {
     cumulative[step + 1] = (cumulative[step] ?? 0) + (mean > 0 ? value / mean : 1) * (YEAR / STEPS);
   });
-  const climate = { cumulative, mean };
+  const climate = { cumulative, shares: Float64Array.from(colder, normalShareBelow), mean };
   climates.set(latitude, climate);
   return climate;
 }
 
-/** For a day of the year: the mean of max(0, limit − temperature) over a normal distribution of temperatures. */
-function expectedDegreeDays(latitude: number, dayOfYear: number): number {
+/** How far below the limit a day of the year is on average, in units of how far days differ. */
+function degreesBelowLimit(latitude: number, dayOfYear: number): number {
   const distance = Math.abs(latitude);
   const coldest = latitude < 0 ? COLDEST + YEAR / 2 : COLDEST;
   const yearly = 35 * Math.cos((distance * Math.PI) / 180) ** 2 - 6;
   const temperature = yearly - 0.2 * distance * Math.cos((2 * Math.PI * (dayOfYear - coldest)) / YEAR);
-  const z = (HEATING_LIMIT - temperature) / DAILY_DEVIATION;
+  return (HEATING_LIMIT - temperature) / DAILY_DEVIATION;
+}
+
+/** The mean of max(0, limit − temperature) over a normal distribution of temperatures. */
+function expectedDegreeDays(z: number): number {
   return DAILY_DEVIATION * (z * normalShareBelow(z) + Math.exp(-(z ** 2) / 2) / Math.sqrt(2 * Math.PI));
 }
 

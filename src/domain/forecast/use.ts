@@ -1,5 +1,5 @@
-// What a tank uses: a base load and heating, each in percentage points a day, fitted to its history, and how far recent use
-// is from that.
+// What a tank uses: a base load and heating, each in percentage points a day, and how far both are from normal at present. A Kalman
+// filter estimates them from the tank's levels, one after the other.
 
 import type { DailyLevel } from "./daily.ts";
 import type { Season } from "./season.ts";
@@ -8,130 +8,180 @@ import { theilSen } from "./slope.ts";
 export type UseModel = {
   /** The time of the last level, in days since 1970. */
   readonly day: number;
+  /** Negative where heating begins on colder days than elsewhere. Use as a whole never is. */
   readonly base: number;
   /** Use for heating on an average day of the year. */
   readonly heating: number;
-  /** Recent use ÷ what the tank uses normally at that time of the year. */
-  readonly recent: number;
+  /** What is used at present beyond the base load, and beyond normal heating on a day on which there is any. May be negative. */
+  readonly baseExcess: number;
+  readonly heatingExcess: number;
   readonly season: Season;
 };
 
-/** After this time, a day in the history of a tank counts half. */
-const HALF_LIFE = 365;
-/** The expected shares of base load and heating count like this many days of readings. */
-const PRIOR_DAYS = 60;
-/** Recent use is that of these days, or longer for as few levels as this, up to a limit. Weights fall by e in `fade` days. */
-const RECENT = { days: 21, levels: 5, maxDays: 60, step: 2, fade: 8 } as const;
-/** The weight of normal use among the recent, which decides where there is hardly any. */
-const NORMAL_WEIGHT = 0.2;
-/** Recent use returns to normal by a factor of e in this many days: heating as the weather does, habits later. */
-const RETURN_DAYS = { heating: 20, base: 200 } as const;
+/** What a tank is expected to use on an average day, in points. It counts like this many days of the first levels, and more for heating. */
+const TYPICAL = { use: 0.3, days: 15, heatingDays: 45, levels: 30 } as const;
+// The following are standard deviations, in shares of the use on an average day.
+/** Of use, and of the part of it that is heating, before anything is known of the tank. */
+const UNKNOWN = { use: 0.5, heating: 0.35 } as const;
+/** How far use is from normal. It returns by a factor of e in this many days: heating as the weather does, habits later. */
+const EXCESS = { heating: { deviation: 0.4, days: 25 }, base: { deviation: 0.5, days: 100 } } as const;
+const LEAST_EXCESS = 0.01;
+/** How far use on a day is from that: on any day, and more with heating. */
+const DAILY = { base: 0.4, heating: 0.15 } as const;
+/** The standard deviation of the sensor in units of `noiseOf`, which is a median. */
+const NOISE = 1.2;
+/** A level that is further off than this many standard deviations does not change the estimate of use by more than that: a burst. */
+const BURST = 7;
+/** The variance of a level that is not known. */
+const UNKNOWN_LEVEL = 1e4;
 
-/** Models at some of the levels, each from the levels up to it alone; undefined where there is no use to see yet. */
-export function useModels(levels: readonly DailyLevel[], season: Season, wanted: ReadonlySet<number>): Map<number, UseModel> {
-  const heating = levels.map(({ day }) => season.heatingUntil(day));
+/** Models at some of the levels, each from the noise and the levels up to it alone; undefined where there is no use to see yet. */
+export function useModels(
+  levels: readonly DailyLevel[],
+  season: Season,
+  noise: number,
+  wanted: ReadonlySet<number>,
+): Map<number, UseModel> {
   const models = new Map<number, UseModel>();
-  const sums = { days: 0, heat: 0, heatSquare: 0, use: 0, useHeat: 0 };
+  const typical = typicalUse(levels, season);
+  const filter = initialFilter(typical, season);
   let before: DailyLevel | undefined;
+  let isSeen = false;
   levels.forEach((level, i) => {
-    if (before !== undefined) {
-      const days = level.day - before.day;
-      const faded = 2 ** (-days / HALF_LIFE);
-      sums.days *= faded;
-      sums.heat *= faded;
-      sums.heatSquare *= faded;
-      sums.use *= faded;
-      sums.useHeat *= faded;
-      if (before.segment === level.segment && days > 0) {
-        const heat = (heating[i] ?? 0) - (heating[i - 1] ?? 0);
-        const use = before.fill - level.fill;
-        sums.days += days;
-        sums.heat += heat;
-        sums.heatSquare += heat ** 2 / days;
-        sums.use += use;
-        sums.useHeat += (use * heat) / days;
-      }
-    }
+    if (before !== undefined) predict(filter, before.day, level.day, typical, season);
+    if (before?.segment === level.segment) isSeen = true;
+    else forgetLevel(filter, level.fill);
+    correct(filter, level.fill, (NOISE * noise) ** 2);
     before = level;
-    if (!wanted.has(i) || sums.days === 0) return;
-    const normal = leastSquares(sums, season.baseShare);
-    models.set(i, { day: level.day, ...normal, recent: recentUse(levels, heating, i, normal), season });
+    if (!wanted.has(i) || !isSeen) return;
+    const [, base = 0, heating = 0, baseExcess = 0, heatingExcess = 0] = filter.state;
+    models.set(i, { day: level.day, base, heating, baseExcess, heatingExcess, season });
   });
   return models;
 }
 
-type Sums = {
-  readonly days: number;
-  readonly heat: number;
-  readonly heatSquare: number;
-  readonly use: number;
-  readonly useHeat: number;
-};
-type NormalUse = Pick<UseModel, "base" | "heating">;
-
-/** Least squares of use = base + heating × h by day, with a penalty for other shares than expected. Neither is negative. */
-function leastSquares({ days, heat, heatSquare, use, useHeat }: Sums, baseShare: number): NormalUse {
-  const heatingShare = 1 - baseShare;
-  const a = days + PRIOR_DAYS * heatingShare ** 2;
-  const b = heat - PRIOR_DAYS * heatingShare * baseShare;
-  const c = heatSquare + PRIOR_DAYS * baseShare ** 2;
-  const determinant = a * c - b ** 2;
-  const base = (use * c - useHeat * b) / determinant;
-  const heating = (useHeat * a - use * b) / determinant;
-  if (!(heating > 0)) return { base: Math.max(0, use / days), heating: 0 };
-  return base < 0 ? { base: 0, heating: Math.max(0, useHeat / heatSquare) } : { base, heating };
-}
-
-/** The robust slope of the level over normal use instead of time: 1 where the tank uses what it normally does. */
-function recentUse(levels: readonly DailyLevel[], heating: readonly number[], last: number, normal: NormalUse): number {
-  const end = levels[last]?.day ?? 0;
-  const points = recentLevels(levels, last).map((i) => {
-    const { day, fill, segment } = levels[i] ?? { day: 0, fill: 0, segment: -1 };
-    return {
-      x: normal.base * day + normal.heating * (heating[i] ?? 0),
-      y: fill,
-      segment,
-      fade: Math.exp((day - end) / (2 * RECENT.fade)),
-    };
+/** Use on an average day of the year: the robust slope of the first levels over normal use instead of time, and what is expected. */
+function typicalUse(levels: readonly DailyLevel[], { heatingUntil, heated, baseShare }: Season): number {
+  const points = levels.slice(0, TYPICAL.levels).map(({ day, fill, segment }) => {
+    return { x: baseShare * day + (1 - baseShare) * heatingUntil(day), y: fill, segment };
   });
-  const slope = theilSen(points, (from, to) => (to.x - from.x) * from.fade * to.fade, { slope: -1, share: NORMAL_WEIGHT });
-  return Number.isNaN(slope) ? 1 : Math.max(0, -slope);
+  const slope = theilSen(points);
+  if (Number.isNaN(slope)) return TYPICAL.use;
+  const days = (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0);
+  const expectedDays = TYPICAL.days + TYPICAL.heatingDays * heated;
+  return (Math.max(0, -slope) * days + TYPICAL.use * expectedDays) / (days + expectedDays);
 }
 
-/** Indexes, oldest first. */
-function recentLevels(levels: readonly DailyLevel[], last: number): number[] {
-  const end = levels[last]?.day ?? 0;
-  const indexes: number[] = [];
-  let next = end;
-  for (let i = last; i >= 0; i--) {
-    const day = levels[i]?.day ?? 0;
-    const age = end - day;
-    if (age > RECENT.maxDays || (age > RECENT.days && indexes.length >= RECENT.levels)) break;
-    if (day > next) continue;
-    indexes.push(i);
-    next = day - RECENT.step;
+/** The state, its covariance by rows, and memory for one of the rows. */
+type Filter = { readonly state: Float64Array; readonly covariance: Float64Array; readonly ofLevel: Float64Array };
+/** What the state consists of. */
+const [LEVEL, BASE, HEATING, BASE_EXCESS, HEATING_EXCESS, SIZE] = [0, 1, 2, 3, 4, 5] as const;
+const variance = (index: number): number => index * SIZE + index;
+
+function initialFilter(typical: number, { baseShare, heated }: Season): Filter {
+  const heatingShare = 1 - baseShare;
+  const state = Float64Array.of(0, baseShare * typical, heatingShare * typical, 0, 0);
+  const covariance = new Float64Array(SIZE * SIZE);
+  // Base load and heating are unknown together, as the use of the tank is, and against each other, as their shares are.
+  const length = baseShare ** 2 + heatingShare ** 2;
+  const ofUse = ((UNKNOWN.use * typical) / length) ** 2;
+  const ofShares = ((UNKNOWN.heating * heated * typical) / length) ** 2;
+  covariance[variance(BASE)] = ofUse * baseShare ** 2 + ofShares * heatingShare ** 2;
+  covariance[variance(HEATING)] = ofUse * heatingShare ** 2 + ofShares * baseShare ** 2;
+  const ofBoth = (ofUse - ofShares) * baseShare * heatingShare;
+  covariance[BASE * SIZE + HEATING] = covariance[HEATING * SIZE + BASE] = ofBoth;
+  covariance[variance(BASE_EXCESS)] = (EXCESS.base.deviation * baseShare ** 2 * typical) ** 2;
+  covariance[variance(HEATING_EXCESS)] = (EXCESS.heating.deviation * heated * typical) ** 2;
+  return { state, covariance, ofLevel: new Float64Array(SIZE) };
+}
+
+/** From a level to the next: the level falls by what is used, the excess returns to zero, and all becomes less certain. */
+function predict({ state, covariance, ofLevel }: Filter, from: number, to: number, typical: number, season: Season): void {
+  const { days, heat, baseExcessDays, heatingExcessDays, baseKept, heatingKept } = useOver(from, to, season);
+  const effects = [1, -days, -heat, -baseExcessDays, -heatingExcessDays];
+  const kept = [1, 1, 1, baseKept, heatingKept];
+  const [base, heating] = [state[BASE] ?? 0, state[HEATING] ?? 0];
+  // A base load beside heating is hot water, which is steady; without heating it is a process.
+  const unsteady = base > 0 ? base ** 2 / (base + Math.max(0, heating)) : 0;
+  const baseDeviation = EXCESS.base.deviation * Math.max(LEAST_EXCESS * typical, unsteady);
+  const heatingDeviation = EXCESS.heating.deviation * season.heated * typical;
+
+  state[LEVEL] = product(effects, state, 0, 1);
+  for (let i = 0; i < SIZE; i++) ofLevel[i] = product(effects, covariance, i, SIZE);
+  for (let i = 1; i < SIZE; i++) {
+    const share = kept[i] ?? 1;
+    state[i] = share * (state[i] ?? 0);
+    covariance[i] = covariance[i * SIZE] = share * (ofLevel[i] ?? 0);
+    for (let j = 1; j < SIZE; j++) covariance[i * SIZE + j] = share * (kept[j] ?? 1) * (covariance[i * SIZE + j] ?? 0);
   }
-  return indexes.reverse();
+  covariance[LEVEL] = product(effects, ofLevel, 0, 1) + typical ** 2 * (DAILY.base + DAILY.heating * (heat / days)) ** 2 * days;
+  increase(covariance, BASE_EXCESS, baseDeviation ** 2 * (1 - baseKept ** 2));
+  increase(covariance, HEATING_EXCESS, heatingDeviation ** 2 * (1 - heatingKept ** 2));
+}
+
+function increase(covariance: Float64Array, index: number, by: number): void {
+  covariance[variance(index)] = (covariance[variance(index)] ?? 0) + by;
+}
+
+/** After a refill, or a jump that is not use. */
+function forgetLevel({ state, covariance }: Filter, fill: number): void {
+  for (let i = 0; i < SIZE; i++) covariance[i] = covariance[i * SIZE] = 0;
+  covariance[LEVEL] = UNKNOWN_LEVEL;
+  state[LEVEL] = fill;
+}
+
+/** Learns from a level. */
+function correct({ state, covariance, ofLevel }: Filter, fill: number, sensorVariance: number): void {
+  const difference = fill - (state[LEVEL] ?? 0);
+  const expected = Math.max((covariance[LEVEL] ?? 0) + sensorVariance, (difference / BURST) ** 2);
+  covariance[LEVEL] = expected - sensorVariance;
+  for (let i = 0; i < SIZE; i++) ofLevel[i] = covariance[i] ?? 0;
+  for (let i = 0; i < SIZE; i++) {
+    const gain = (ofLevel[i] ?? 0) / expected;
+    state[i] = (state[i] ?? 0) + gain * difference;
+    for (let j = 0; j < SIZE; j++) covariance[i * SIZE + j] = (covariance[i * SIZE + j] ?? 0) - gain * (ofLevel[j] ?? 0);
+  }
+}
+
+/** The sum of the products of the factors and every `step`th value. */
+function product(factors: readonly number[], values: ArrayLike<number>, start: number, step: number): number {
+  let sum = 0;
+  for (let i = 0; i < SIZE; i++) sum += (factors[i] ?? 0) * (values[start + i * step] ?? 0);
+  return sum;
+}
+
+/** How many average days of base load, heating, and the excess of each a time has, and which share of the excess remains after it. */
+function useOver(from: number, to: number, { heatingUntil, heatingShareOn }: Season) {
+  const baseKept = Math.exp((from - to) / EXCESS.base.days);
+  const heatingKept = Math.exp((from - to) / EXCESS.heating.days);
+  return {
+    days: Math.max(to - from, SHORTEST),
+    heat: heatingUntil(to) - heatingUntil(from),
+    baseExcessDays: EXCESS.base.days * (1 - baseKept),
+    heatingExcessDays: EXCESS.heating.days * (1 - heatingKept) * heatingShareOn((from + to) / 2),
+    baseKept,
+    heatingKept,
+  };
 }
 
 /** Use from the last level to each of the days after it, which are ascending. */
-export function useUntil({ day, base, heating, recent, season }: UseModel, daysAhead: readonly number[]): number[] {
-  let used = 0;
-  let from = 0;
-  let heat = season.heatingUntil(day);
+export function useUntil({ day, base, heating, season, ...model }: UseModel, daysAhead: readonly number[]): number[] {
+  let { baseExcess, heatingExcess } = model;
+  let [used, from] = [0, day];
   return daysAhead.map((ahead) => {
-    const steps = Math.ceil((ahead - from) / MAX_STEP);
-    const size = (ahead - from) / steps;
+    const steps = Math.ceil((day + ahead - from) / MAX_STEP);
+    const size = (day + ahead - from) / steps;
     for (let step = 0; step < steps; step++) {
-      const heatAfter = season.heatingUntil(day + from + size);
-      const middle = from + size / 2;
-      const ofBase = 1 + (recent - 1) * Math.exp(-middle / RETURN_DAYS.base);
-      const ofHeating = 1 + (recent - 1) * Math.exp(-middle / RETURN_DAYS.heating);
-      used += ofBase * base * size + ofHeating * heating * (heatAfter - heat);
+      const over = useOver(from, from + size, season);
+      const normal = base * over.days + heating * over.heat;
+      used += Math.max(0, normal + baseExcess * over.baseExcessDays + heatingExcess * over.heatingExcessDays);
+      baseExcess *= over.baseKept;
+      heatingExcess *= over.heatingKept;
       from += size;
-      heat = heatAfter;
     }
     return used;
   });
 }
 const MAX_STEP = 10;
+/** A second. */
+const SHORTEST = 1 / 86_400;
