@@ -14,7 +14,12 @@ export const audit = apiCommand({
   help: "List changes, newest first: when, by whom, and what changed.",
   example: "audit --type tank --since 7d",
   query: [
-    { flag: "by", path: "by", value: "KEY", help: 'by the key with this name or id, or by "command line"' },
+    {
+      flag: "by",
+      path: "by",
+      value: "WHO",
+      help: 'by the key with this name or id, the user with this address or id, a customer\'s id, or "command line"',
+    },
     {
       flag: "type",
       path: "type",
@@ -34,24 +39,27 @@ export const audit = apiCommand({
   options: LIST_OPTIONS,
   async execute({ call, query, service }) {
     const { id = "", by } = query;
-    const hint = deviceKey(id) === id ? "" : ` Device ids are lower case: --id ${deviceKey(id)}`;
-    const keys = await keyNames(service);
-    const resolved = by === undefined ? query : { ...query, by: keyId(by, keys) };
-    return printList(service, call, resolved, auditList(keys, hint));
+    const actors = await actorNames(service);
+    const ids = by === undefined ? [] : idsOf(by, actors);
+    if (ids.length > 1) throw new UserError(`${ids.length} keys are named ${quoted(by ?? "")}: give an id, ${ids.join(" or ")}`);
+    const caseHint = deviceKey(id) === id ? "" : ` Device ids are lower case: --id ${deviceKey(id)}`;
+    const actorHint = by === undefined || ids.length > 0 ? "" : ` No key or user is called ${quoted(by)}.`;
+    const resolved = by === undefined ? query : { ...query, by: ids[0] ?? by };
+    return printList(service, call, resolved, auditList(actors, caseHint + actorHint));
   },
 });
 
-/** Names by id. Keys are never deleted. */
-type KeyNames = ReadonlyMap<string, string>;
+/** The names of keys and the addresses of users, by id. Those of removed users are unknown. */
+type ActorNames = ReadonlyMap<string, string>;
 
-function auditList(keys: KeyNames, hint: string): List {
+function auditList(actors: ActorNames, hint: string): List {
   return {
     path: pathTo("audit"),
     isDated: true,
     empty: `No changes found.${hint}`,
     columns: [
       { title: "WHEN", cell: ({ created_at }) => String(created_at) },
-      { title: "BY", cell: ({ by }) => withName(String(by), keys), maxWidth: 60 },
+      { title: "BY", cell: ({ by }) => withName(String(by), actors), maxWidth: 60 },
       { title: "ACTION", cell: ({ action }) => String(action) },
       { title: "TYPE", cell: ({ type }) => String(type) },
       { title: "ID", cell: ({ id }) => String(id) },
@@ -60,26 +68,24 @@ function auditList(keys: KeyNames, hint: string): List {
   };
 }
 
-async function keyNames(service: Service): Promise<KeyNames> {
+async function actorNames(service: Service): Promise<ActorNames> {
   const names = new Map<string, string>();
-  for await (const page of pages(service, {}, { path: pathTo("keys") })) {
-    for (const { id, name } of page) names.set(String(id), String(name));
+  for (const path of [pathTo("keys"), pathTo("users")]) {
+    for await (const page of pages(service, {}, { path })) {
+      for (const { id, name, email } of page) names.set(String(id), String(email ?? name));
+    }
   }
   return names;
 }
 
-const withName = (by: string, keys: KeyNames): string => (keys.has(by) ? `${by} (${keys.get(by)})` : by);
+const withName = (by: string, actors: ActorNames): string => (actors.has(by) ? `${by} (${actors.get(by)})` : by);
 
-/** Changes without a key are recorded under these names. */
+/** Recorded for changes without a key or a session. */
 const WITHOUT_KEY = ["command line", "import", "demo"];
 
-function keyId(given: string, keys: KeyNames): string {
-  if (keys.has(given) || WITHOUT_KEY.includes(given)) return given;
-  const ids = [...keys].filter(([, name]) => name === given).map(([id]) => id);
-  const [id] = ids;
-  if (id === undefined) throw new UserError(`no such key: ${quoted(given)}; see "npx tank-monitor key list"`);
-  if (ids.length > 1) throw new UserError(`${ids.length} keys are named ${quoted(given)}: give an id, ${ids.join(" or ")}`);
-  return id;
+function idsOf(given: string, actors: ActorNames): string[] {
+  if (actors.has(given) || WITHOUT_KEY.includes(given)) return [given];
+  return [...actors].filter(([, name]) => name === given).map(([id]) => id);
 }
 
 function changesText(changes: unknown): string | null {
