@@ -139,7 +139,7 @@ suite("the audit log", () => {
     assert.match((await cli.run(["audit", "--id", "A84041C2F1827D3E"])).stderr, /lower case: --id a84041c2f1827d3e/);
   });
   test("has what users did, by their address or id", async () => {
-    await cli.output("user", "create", "--email", "eva@operator.example", "--role", "admin");
+    await cli.output("user", "create", "--email", "eva@operator.example", "--name", "Eva", "--role", "admin");
     const browser = new Browser(cli.service);
     await browser.signInWith(tokenIn(await cli.output("user", "link", "eva@operator.example")));
     expectStatus(await browser.send("PATCH", "/manage/v1/tanks/a2", { min_fill_alert_percentage: 33 }), 200);
