@@ -1,8 +1,6 @@
 // The job that keeps forecasts and the order of the fleet, on both engines.
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
-import { constants, getPriority } from "node:os";
 import { suite, test } from "node:test";
 import type { StoredForecast } from "../../src/domain/forecast/stored.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
@@ -293,21 +291,6 @@ test("the thread goes on after an error", async (t) => {
   await assert.rejects(compute([{ instants, fills: undefined as never }]), TypeError);
   assert.equal((await compute([{ instants: Float64Array.of(NOW), fills }])).forecast.state, "insufficient_data");
 });
-
-test("on Linux the thread has the lowest priority, and the serving thread keeps its own", async (t) => {
-  const thread = new ForecastThread();
-  t.after(() => thread.close());
-  const before = getPriority();
-  await thread.compute({ tank: tank("one", "a"), latestAt: NOW, parts: [], now: NOW });
-  assert.equal(getPriority(), before);
-  if (process.platform === "linux") assert.ok(threadPriorities().includes(constants.priority.PRIORITY_LOW));
-});
-
-/** Of this process, from `/proc/self/task/ID/stat`: the 17th field after the name. */
-function threadPriorities(): number[] {
-  const files = readdirSync("/proc/self/task").map((id) => readFileSync(`/proc/self/task/${id}/stat`, "utf8"));
-  return files.map((text) => Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[16]));
-}
 
 for (const engine of [sqliteEngine, postgresEngine])
   suite(`forecasts on ${engine.name}`, () => {
