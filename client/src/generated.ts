@@ -2519,7 +2519,7 @@ export type Client = {
       readonly update: (id: string, body: UserChange, options?: ChangeUserOptions) => Promise<User>;
       /** Remove a user. Ends the user's sessions within a second. The last admin cannot be removed. Signed in: `admin`. Key: `manage`. */
       readonly delete: (id: string, options?: RemoveUserOptions) => Promise<RemovedUser>;
-      /** Create a link for a user. A link that signs the user in, for use without mail. Valid for 10 minutes, and once. Signed in: `admin`. Key: `manage`. */
+      /** Create a link for a user. A link that signs the user in, for use without mail. Valid for 10 minutes, for one use. Signed in: `admin`. Key: `manage`. */
       readonly link: (id: string, options?: RequestOptions) => Promise<SignInLink>;
       /** List the sessions of a user. Where the user is signed in, newest first. Signed in: `admin`. Key: `manage`. */
       readonly sessions: (id: string, options?: ListUserSessionsOptions) => List<Session, SessionList>;

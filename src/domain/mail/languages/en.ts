@@ -168,7 +168,7 @@ export const en: Phrases = {
     button: "Sign in",
     copyLink: "Or open this link:",
     code: (code) => `Or enter this code where you asked for the mail: ${code}`,
-    validity: "Link and code are valid for 10 minutes, and once. Nobody of us will ever ask you for them.",
+    validity: "The link and the code are valid for 10 minutes and work once. We will never ask you for them.",
     unexpected: "If you did not ask for this mail, ignore it: without it nobody can sign in.",
   },
   test: {

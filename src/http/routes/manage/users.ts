@@ -107,7 +107,7 @@ export const routes: readonly Route[] = [
     ...admin,
     operation: "createSignInLink",
     summary: "Create a link for a user",
-    description: "A link that signs the user in, for use without mail. Valid for 10 minutes, and once.",
+    description: "A link that signs the user in, for use without mail. Valid for 10 minutes, for one use.",
     response: { schema: ref("SignInLink"), description: "The link" },
     errors: ["user_unknown"],
     async handle({ services, id, key }) {
