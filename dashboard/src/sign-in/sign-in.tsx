@@ -1,7 +1,6 @@
 // Signing in: an address, then the code or the link of the mail, and a choice where several accounts have the address. A link
 // opens this page with its token in the fragment, which no server sees.
 
-import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type Account, ApiError, type SignInProof } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
@@ -147,7 +146,11 @@ function Accounts({ step, setStep }: { readonly step: Extract<Step, { name: "acc
   const title = accounts.length === 1 ? "Sign in?" : "Which account?";
   return (
     <Screen title={title}>
-      {email === undefined ? null : <Intro>{email}</Intro>}
+      {email === undefined ? null : (
+        <p class="break">
+          This link is for <strong>{email}</strong>.
+        </p>
+      )}
       <ul class="accounts">
         {accounts.map(({ id, name, role }) => (
           <li key={id}>
@@ -166,9 +169,3 @@ function Accounts({ step, setStep }: { readonly step: Extract<Step, { name: "acc
     </Screen>
   );
 }
-
-const Intro = ({ children }: { readonly children: ComponentChildren }) => (
-  <p class="break">
-    The link was sent to <strong>{children}</strong>.
-  </p>
-);
