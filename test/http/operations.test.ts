@@ -232,7 +232,7 @@ it("/metrics counts the readings and clients of MQTT", async (t) => {
 it("/metrics lacks what the database cannot count, and has the rest", async (t) => {
   const service = await startFleet(t);
   const key = await service.key({ role: "metrics" });
-  const database = new DatabaseSync(service.databaseFile);
+  const database = new DatabaseSync(service.databaseFile, { timeout: 5000 });
   const rename = (from: string, to: string) => database.exec(`ALTER TABLE ${from} RENAME TO ${to}`);
   const hasTanks = async () => {
     const { status, text } = await request(service, "/metrics", { key });

@@ -313,7 +313,7 @@ it("the response does not wait for the address to be looked up", async (t) => {
   const service = await startService(t, { environment: mail });
   await createUser(service, "viewer", "known@operator.example");
   // Nothing can be written meanwhile.
-  const other = new DatabaseSync(service.databaseFile);
+  const other = new DatabaseSync(service.databaseFile, { timeout: 5000 });
   other.exec("BEGIN IMMEDIATE");
   for (const email of ["known@operator.example", "unknown@operator.example"]) {
     expectStatus(await new Browser(service).send("POST", "/auth/v1/sign-in", { email }), 202);

@@ -49,7 +49,7 @@ test("while another program holds the write lock, reads go on and a write waits"
   const folder = databaseFolder(t);
   const store = await folder.open();
   await fillForCalls(store);
-  const holder = new DatabaseSync(folder.file);
+  const holder = new DatabaseSync(folder.file, { timeout: 5000 });
   t.after(() => holder.close());
   holder.exec("BEGIN IMMEDIATE; UPDATE customer SET name = 'Held'");
   let isWritten = false;
