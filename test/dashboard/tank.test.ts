@@ -10,6 +10,7 @@ import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { expectGood } from "./expect-good.ts";
 import { DESKTOP, fingersOn, openDashboard, PHONE, seriousViolations } from "./support.ts";
+import { withManyRefills, withOneRefill } from "./tank-levels.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -23,21 +24,6 @@ const STAFF = { viewer: "viewer@operator.example", dispatcher: "dispatcher@opera
 const BERLIN = { locale: "en-GB", timezoneId: "Europe/Berlin" };
 const now = Date.now();
 
-/** Four months: used at an even pace, with one refill. */
-function levels(): (readonly [number, number])[] {
-  return Array.from({ length: 120 * 4 }, (_, index) => {
-    const age = 120 - index / 4;
-    const level = age > 60 ? 20 + (age - 60) : 30 + age;
-    return [Math.floor(now - age * DAY + 2 * HOUR), Number(level.toFixed(1))] as const;
-  });
-}
-
-/** Two years: a refill every three days. */
-const busyLevels = Array.from(
-  { length: 730 * 4 },
-  (_, index) => [Math.floor(now - 730 * DAY + (index * DAY) / 4), 85 - (index % 12) * 5] as const,
-);
-
 before(async () => {
   for (const role of ["viewer", "dispatcher", "admin"] as const) await createUser(service, role, STAFF[role]);
   await service.store.importCustomers([
@@ -50,8 +36,8 @@ before(async () => {
     tankRecord("tank_other", "cus_other"),
     tankRecord("tank_busy", "cus_other"),
   ]);
-  await putReadings(service.store, "tank_used", levels());
-  await putReadings(service.store, "tank_busy", busyLevels);
+  await putReadings(service.store, "tank_used", withOneRefill(now));
+  await putReadings(service.store, "tank_busy", withManyRefills(now));
   await putReadings(service.store, "tank_hostile", [[now - 60_000, 10]]);
   await until(
     "forecasts are computed",

@@ -53,22 +53,22 @@ export async function recordAttempts(
   byChannel.delete("");
   // Sorted, as everyone locks channels.
   const channelIds = [...byChannel.keys()].sort();
-  const healthOf = (id: string) => (byChannel.get(id) ?? []).flatMap(({ health }) => health ?? []);
-  await tx.setWorking(channelIds.filter((id) => healthOf(id).includes("working")));
+  const recordsOf = (id: string) => byChannel.get(id) ?? [];
+  await tx.setWorking(channelIds.filter((id) => recordsOf(id).some(({ health }) => health === "working")));
   const disabled: DisabledChannel[] = [];
   for (const id of channelIds) {
-    const failure = await reasonToDisable(tx, id, byChannel.get(id) ?? [], now);
+    const failure = await permanentFailure(tx, id, recordsOf(id), now);
     const channel = failure === undefined ? undefined : await disable(tx, id, failure, now);
     if (channel !== undefined && failure !== undefined) disabled.push({ ...channel, reason: failure.reason });
   }
   return { recorded, disabled };
 }
 
-/** Of a channel. A failure from before it was changed does not count: it may have another URL now. */
+/** Why a channel is disabled. A failure from before it was changed does not count: it may have another URL now. */
 type ChannelFailure = { readonly reason: string; readonly at: Instant };
 
 /** Remembers since when the channel fails without a success. */
-async function reasonToDisable(
+async function permanentFailure(
   tx: StoreTransaction,
   channelId: string,
   records: readonly AttemptRecord[],
