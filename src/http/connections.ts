@@ -3,6 +3,7 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Observe } from "../domain/log-events.ts";
+import { paced } from "../domain/paced.ts";
 import type { ConnectionLimit } from "./connection-limit.ts";
 
 export type ConnectionRules = {
@@ -74,14 +75,19 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
   });
 
   // Connections that are idle for too long. Without a listener Node would close all of them in one turn.
-  const later = taskQueue();
-  server.on("timeout", (socket: Socket) => {
-    later(() => {
-      // A request may have arrived meanwhile.
-      if (connections.get(socket)?.unsent === 0) socket.destroy();
-    });
+  const closeIdle = paced((socket: Socket) => {
+    // A request may have arrived meanwhile.
+    const isIdle = connections.get(socket)?.unsent === 0;
+    if (isIdle) socket.destroy();
+    return isIdle;
   });
+  server.on("timeout", closeIdle);
 
+  const dropSlow = paced((socket: Socket) => {
+    const isOpen = connections.has(socket);
+    if (isOpen) drop(socket, "too_slow");
+    return isOpen;
+  });
   const timer = setInterval(() => dropStalled(performance.now()), stalledMs / CHECKS_BEFORE_STALLED);
   timer.unref();
   server.once("close", () => clearInterval(timer));
@@ -91,7 +97,7 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
       if (connection.unsent === 0 || socket.writableLength === 0 || sent !== connection.sent) {
         connection.sent = sent;
         connection.sentAt = now;
-      } else if (now - connection.sentAt >= stalledMs) later(() => drop(socket, "too_slow"));
+      } else if (now - connection.sentAt >= stalledMs) dropSlow(socket);
     }
   }
 
@@ -100,19 +106,5 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
     for (const [socket, { unsent, bytesRead }] of connections) {
       if (unsent === 0 && socket.bytesRead === bytesRead) socket.destroy();
     }
-  };
-}
-
-const TASKS_PER_TURN = 20;
-
-/** Thousands of connections may time out at once: some are handled per turn of the event loop, so that requests do not wait for all. */
-export function taskQueue(): (task: () => void) => void {
-  const tasks: (() => void)[] = [];
-  function runSome(): void {
-    for (const task of tasks.splice(0, TASKS_PER_TURN)) task();
-    if (tasks.length > 0) setImmediate(runSome);
-  }
-  return (task) => {
-    if (tasks.push(task) === 1) setImmediate(runSome);
   };
 }

@@ -6,9 +6,9 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { ERROR_TITLES, type ErrorCode, RequestError } from "../domain/errors.ts";
 import type { Observe } from "../domain/log-events.ts";
+import { paced } from "../domain/paced.ts";
 import { array, integer, object, oneOf, text } from "../domain/schema.ts";
 import { isDraining } from "./body.ts";
-import { taskQueue } from "./connections.ts";
 import type { KnownPaths } from "./paths.ts";
 
 /** The status of each error, and an example of its detail. */
@@ -156,7 +156,6 @@ type ConnectionError = { readonly code?: string; readonly rawPacket?: unknown; r
 
 /** Responds once to a malformed connection and closes it. The HTTP parser knows only some methods; `paths` knows the rest. */
 export function connectionErrorHandler(observe: Observe, paths: KnownPaths): (error: ConnectionError, socket: Socket) => void {
-  const later = taskQueue();
   function handle(error: ConnectionError, socket: Socket): void {
     // A client that does not read what was sent before would not read this either.
     if (error.code === "ECONNRESET" || !socket.writable || socket.writableLength > 0 || isDraining(socket)) {
@@ -170,8 +169,13 @@ export function connectionErrorHandler(observe: Observe, paths: KnownPaths): (er
     const [head, body] = rawResponse(rejection, randomUUID(), allow);
     socket.end(packetOf(error).startsWith("HEAD ") ? head : head + body, () => socket.destroy());
   }
+  const handleTimeout = paced(({ error, socket }: { error: ConnectionError; socket: Socket }) => {
+    const isOpen = !socket.destroyed;
+    if (isOpen) handle(error, socket);
+    return isOpen;
+  });
   return (error, socket) => {
-    if (error.code === TIMEOUT) later(() => handle(error, socket));
+    if (error.code === TIMEOUT) handleTimeout({ error, socket });
     else handle(error, socket);
   };
 }

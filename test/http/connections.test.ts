@@ -180,19 +180,23 @@ it("a request that takes longer than a response may stall is completed", async (
   assert.deepEqual(drops(echo), []);
 });
 
-it("of many clients that time out at once, a few are handled per turn of the event loop", async (t) => {
+it("of many clients that time out at once, a few are handled at a time", async (t) => {
   const COUNT = 200;
   const echo = await startEcho(t, { timeouts: { headersMs: 500, requestMs: 1000 } });
   const received = Array.from({ length: COUNT }, () => readAll(openSocket(echo)));
   let seen = 0;
   let largest = 0;
+  let hasEnded = false;
+  t.after(() => {
+    hasEnded = true;
+  });
   const watch = (): void => {
     const rejected = echo.events.filter(({ kind }) => kind === "connection_rejected").length;
     largest = Math.max(largest, rejected - seen);
     seen = rejected;
-    if (seen < COUNT) setImmediate(watch);
+    if (!hasEnded) setImmediate(watch);
   };
   watch();
   for (const bytes of await Promise.all(received)) assert.match(bytes.toString(), /^HTTP\/1\.1 408 /);
-  assert.deepEqual([seen, largest <= 20], [COUNT, true], `${largest} in one turn`);
+  assert.deepEqual([seen, largest <= 5], [COUNT, true], `${largest} in one turn`);
 });

@@ -137,15 +137,21 @@ export class Connection implements ConnectedClient {
     this.#input.clear();
   }
 
-  /** Called every half second. Closes the connection if it takes too long and may be closed now; returns whether it does. */
-  sweep(now: number, mayClose: boolean): boolean {
+  /** Called every half second. */
+  sweep(now: number): void {
     if (this.#deadlines.isPaused) this.#schedule();
     this.#controlCost = 0;
     if (this.#phase === "open" && this.#deadlines.isPingDue(now)) this.#send({ cmd: "pingresp" });
-    const isReading = mayClose && this.#phase !== "leaving";
-    const isTooSlow = isReading && this.#deadlines.isExceeded(now, this.#socket.writableNeedDrain);
-    if (isTooSlow) this.close(this.#phase === "authenticating" ? "store_unavailable" : "too_slow");
-    return isTooSlow;
+  }
+
+  isTooSlow(now: number): boolean {
+    if (this.#phase === "leaving" || this.#phase === "ended") return false;
+    return this.#deadlines.isExceeded(now, this.#socket.writableNeedDrain);
+  }
+
+  /** While a client authenticates, it is the store that is too slow. */
+  closeSlow(): void {
+    this.close(this.#phase === "authenticating" ? "store_unavailable" : "too_slow");
   }
 
   /** Continues after something that was waited for, once for everything that happened in this iteration of the event loop. */

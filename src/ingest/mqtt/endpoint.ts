@@ -5,6 +5,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { createSecureContext, TLSSocket } from "node:tls";
 import type { Clock } from "../../domain/instant.ts";
 import type { Observe } from "../../domain/log-events.ts";
+import { paced } from "../../domain/paced.ts";
 import type { Ingest } from "../ingest.ts";
 import { Batcher } from "./batcher.ts";
 import { Connection, type ConnectionDependencies } from "./connection.ts";
@@ -32,13 +33,16 @@ export type Listener = {
 };
 
 const SWEEP_MS = 500;
-/** Connections that take too long are closed a few at a time: thousands may have been opened together. */
-const CLOSED_PER_SWEEP = 250;
 
 export class MqttEndpoint {
   readonly #shared: ConnectionDependencies;
   readonly #admit: EndpointDependencies["admit"];
   readonly #servers: Server[] = [];
+  readonly #closeSlow = paced((connection: Connection) => {
+    const isTooSlow = connection.isTooSlow(performance.now());
+    if (isTooSlow) connection.closeSlow();
+    return isTooSlow;
+  });
   #sweeper: NodeJS.Timeout | undefined;
 
   constructor({ ingest, authenticate, observe, clock, admit, limits: given }: EndpointDependencies) {
@@ -99,7 +103,9 @@ export class MqttEndpoint {
   #sweep(): void {
     this.#shared.sessions.sweep();
     const now = performance.now();
-    let closed = 0;
-    for (const connection of this.#shared.connections.all) if (connection.sweep(now, closed < CLOSED_PER_SWEEP)) closed++;
+    for (const connection of this.#shared.connections.all) {
+      connection.sweep(now);
+      if (connection.isTooSlow(now)) this.#closeSlow(connection);
+    }
   }
 }

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import { paced } from "../../src/domain/paced.ts";
+
+const items = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+
+test("a few items are handled at a time, in order, each once while it waits", () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    const handled: number[] = [];
+    const handle = paced((item: number) => handled.push(item) > 0);
+    for (const item of [...items(12), ...items(12)]) handle(item);
+    mock.timers.tick(0);
+    assert.deepEqual(handled, items(5));
+    mock.timers.tick(10);
+    assert.deepEqual(handled, items(10));
+    mock.timers.tick(1000);
+    assert.deepEqual(handled, items(12));
+    handle(3);
+    mock.timers.tick(0);
+    assert.deepEqual(handled, [...items(12), 3]);
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+test("items with nothing to do hold nobody up", () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    const handled: number[] = [];
+    const handle = paced((item: number) => {
+      if (item < 1000) return false;
+      handled.push(item);
+      return true;
+    });
+    for (const item of items(1003)) handle(item);
+    mock.timers.tick(0);
+    assert.deepEqual(handled, [1000, 1001, 1002]);
+  } finally {
+    mock.timers.reset();
+  }
+});
