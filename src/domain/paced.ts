@@ -1,10 +1,10 @@
 // Thousands of connections may time out together: closing them a few at a time leaves the event loop to requests.
 
-const PER_PAUSE = 5;
+const PER_PAUSE = 2;
 const PAUSE_MS = 10;
 
 /**
- * Calls `handle` for each item, in the order they are given, and pauses after every few for which it returns true: 500 a second. False
+ * Calls `handle` for each item, in the order they are given, and pauses after every few for which it returns true: 200 a second. False
  * means that there was nothing to do. An item that is waiting is not added again.
  */
 export function paced<T>(handle: (item: T) => boolean): (item: T) => void {

@@ -27,7 +27,7 @@ type Connection = {
   unsent: number;
   /** The bytes of all requests that have been responded to. */
   bytesRead: number;
-  /** Bytes that the system has accepted, and when it was last seen to accept some, or had nothing to accept. */
+  /** Of unsent responses: the bytes that the system has accepted, and when it was last seen to accept some, or had nothing to accept. */
   sent: number;
   sentAt: number;
 };
@@ -57,7 +57,7 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
       drop(socket, "too_many");
       return;
     }
-    connections.set(socket, { unsent: 0, bytesRead: 0, sent: 0, sentAt: performance.now() });
+    connections.set(socket, { unsent: 0, bytesRead: 0, sent: 0, sentAt: 0 });
     socket.once("close", () => connections.delete(socket));
   });
 
@@ -65,6 +65,7 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
     const connection = connections.get(socket);
     if (connection === undefined) return;
     connection.unsent++;
+    if (connection.unsent === 1) connection.sentAt = performance.now();
     // Node stops reading while responses are unsent, but only after all requests of a packet.
     if (connection.unsent > MAX_UNSENT_RESPONSES && !socket.destroyed) drop(socket, "too_many");
     response.once("close", () => {
@@ -93,8 +94,9 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
   server.once("close", () => clearInterval(timer));
   function dropStalled(now: number): void {
     for (const [socket, connection] of connections) {
+      if (connection.unsent === 0) continue;
       const sent = socket.bytesWritten - socket.writableLength;
-      if (connection.unsent === 0 || socket.writableLength === 0 || sent !== connection.sent) {
+      if (socket.writableLength === 0 || sent !== connection.sent) {
         connection.sent = sent;
         connection.sentAt = now;
       } else if (now - connection.sentAt >= stalledMs) dropSlow(socket);

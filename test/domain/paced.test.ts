@@ -9,16 +9,16 @@ test("a few items are handled at a time, in order, each once while it waits", ()
   try {
     const handled: number[] = [];
     const handle = paced((item: number) => handled.push(item) > 0);
-    for (const item of [...items(12), ...items(12)]) handle(item);
+    for (const item of [...items(5), ...items(5)]) handle(item);
     mock.timers.tick(0);
-    assert.deepEqual(handled, items(5));
+    assert.deepEqual(handled, items(2));
     mock.timers.tick(10);
-    assert.deepEqual(handled, items(10));
+    assert.deepEqual(handled, items(4));
     mock.timers.tick(1000);
-    assert.deepEqual(handled, items(12));
+    assert.deepEqual(handled, items(5));
     handle(3);
     mock.timers.tick(0);
-    assert.deepEqual(handled, [...items(12), 3]);
+    assert.deepEqual(handled, [...items(5), 3]);
   } finally {
     mock.timers.reset();
   }
@@ -33,9 +33,9 @@ test("items with nothing to do hold nobody up", () => {
       handled.push(item);
       return true;
     });
-    for (const item of items(1003)) handle(item);
+    for (const item of items(1002)) handle(item);
     mock.timers.tick(0);
-    assert.deepEqual(handled, [1000, 1001, 1002]);
+    assert.deepEqual(handled, [1000, 1001]);
   } finally {
     mock.timers.reset();
   }
