@@ -8,24 +8,22 @@ import type { Lifetime } from "./service.ts";
 
 /** The headless shell first: it needs a third less processor time. */
 const NAMES = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
-/** These would switch off what is tested. */
-const UNSAFE_FLAGS = ["--disable-web-security", "--allow-running-insecure-content"];
+const hasNpmBrowser = process.platform === "linux" && process.arch === "x64";
 
 export const NO_BROWSER = `npm has no browser for ${process.platform} ${process.arch}: install Chromium, or name one in CHROMIUM`;
 
 /** `flags` besides those that every test has. */
 export async function openBrowser(flags: readonly string[] = []): Promise<Browser | undefined> {
-  const installed = installedBrowser();
-  if (installed !== undefined) return chromium.launch({ executablePath: installed, args: ["--no-sandbox", ...flags] });
-  if (process.platform !== "linux" || process.arch !== "x64") return undefined;
-  const args = [...npmChromium.args.filter((word) => !UNSAFE_FLAGS.includes(word)), ...flags];
-  return chromium.launch({ executablePath: await npmChromium.executablePath(), args });
+  const executablePath = installedBrowser() ?? (hasNpmBrowser ? await npmChromium.executablePath() : undefined);
+  if (executablePath === undefined) return undefined;
+  // Not with the flags of npm's package: they switch off what is tested, and its single process crashes when a page is closed.
+  return chromium.launch({ executablePath, args: ["--no-sandbox", ...flags] });
 }
 
 function installedBrowser(): string | undefined {
   const named = process.env["CHROMIUM"];
   if (named !== undefined && named !== "") return named;
-  if (process.platform === "linux" && process.arch === "x64") return undefined;
+  if (hasNpmBrowser) return undefined;
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find((file) => existsSync(file));
 }
