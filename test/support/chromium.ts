@@ -1,4 +1,4 @@
-// A real browser. npm has one for Linux on x64; elsewhere an installed one is used: CHROMIUM names it, or it is found in PATH.
+// A real browser: an installed one, which CHROMIUM names or which is found in PATH, or else, for Linux on x64, npm's.
 
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -23,7 +23,6 @@ export async function openBrowser(flags: readonly string[] = []): Promise<Browse
 function installedBrowser(): string | undefined {
   const named = process.env["CHROMIUM"];
   if (named !== undefined && named !== "") return named;
-  if (hasNpmBrowser) return undefined;
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find((file) => existsSync(file));
 }
