@@ -9,8 +9,8 @@ export function lazy<Props extends object>(load: () => Promise<{ readonly defaul
   return function Lazy(props: Props) {
     const [Component, setComponent] = useState(() => loaded);
     const [error, setError] = useState<unknown>();
-    const start = () => {
-      setError(undefined);
+    useEffect(() => {
+      if (Component !== undefined) return;
       load().then(
         (module) => {
           loaded = module.default;
@@ -18,11 +18,9 @@ export function lazy<Props extends object>(load: () => Promise<{ readonly defaul
         },
         (reason) => reloadOnce() || setError(reason),
       );
-    };
-    useEffect(() => {
-      if (Component === undefined) start();
     }, []);
-    if (error !== undefined) return <ErrorState error={error} retry={start} />;
+    // Browsers remember that an import failed: only a new page can try again.
+    if (error !== undefined) return <ErrorState error={error} retry={() => globalThis.location.reload()} />;
     return Component === undefined ? <Loading /> : <Component {...props} />;
   };
 }

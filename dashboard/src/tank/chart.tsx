@@ -1,5 +1,6 @@
 // The chart of the history. Loaded when it is first shown.
 
+import "./valid-language.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import type { Refill } from "../../../client/src/index.ts";
