@@ -52,7 +52,9 @@ test("a page says that the service is gone, goes on by itself when it is back, a
 
   const charts = /\/assets\/chart-.*\.js$/;
   await page.route(charts, (route) => route.fulfill({ status: 404 }), { times: 1 });
+  const loadedAgain = page.waitForRequest(/\/insight\/v1\/me$/);
   await page.getByRole("link", { name: "Boiler house" }).click();
+  await loadedAgain;
   await page.locator(".chart canvas").waitFor();
   assert.equal(loads(), before + 1, "once");
 
