@@ -65,6 +65,13 @@ describe("the screen of a tank", () => {
     await page.locator(".figures", { hasText: "29.4 %" }).waitFor();
   });
 
+  it("has its chart where the language of the browser is not valid", async (t) => {
+    const page = (await openDashboard(t, browser, service, STAFF.viewer))?.page;
+    await page?.addInitScript(`Object.defineProperty(navigator, "language", { value: "en-US@posix", configurable: true })`);
+    await page?.goto(`${service.url}/tanks/tank_used`);
+    await page?.locator(".chart canvas").waitFor();
+  });
+
   it("has ranges and a zoom by dragging in its URL, and a table of the same", async (t) => {
     const screen = await openDashboard(t, browser, service, STAFF.viewer, "/tanks/tank_used?range=year", BERLIN);
     if (screen === undefined) return;
