@@ -1,6 +1,6 @@
 // The connections of the HTTP server: how many there may be, what each may hold, and which are closed.
 
-import type { Server } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Observe } from "../domain/log-events.ts";
 import { paced } from "../domain/paced.ts";
@@ -27,10 +27,18 @@ type Connection = {
   unsent: number;
   /** The bytes of all requests that have been responded to. */
   bytesRead: number;
-  /** Of unsent responses: the bytes that the system has accepted, and when it was last seen to accept some, or had nothing to accept. */
+  /** The bytes that the system had accepted when this was last checked, and when it was last seen to accept some or to have nothing to accept. */
   sent: number;
   sentAt: number;
 };
+
+const lastRequests = new WeakMap<Socket, IncomingMessage>();
+
+/** The last request on a connection, if it has arrived completely. */
+export function lastCompleteRequest(socket: Socket): IncomingMessage | undefined {
+  const request = lastRequests.get(socket);
+  return request?.complete === true ? request : undefined;
+}
 
 export function manageConnections(server: Server, { max, limit, stalledMs }: ConnectionRules, observe: Observe): void {
   /** Connections in the order of their last response, or else of their opening. */
@@ -61,7 +69,9 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
     socket.once("close", () => connections.delete(socket));
   });
 
-  server.prependListener("request", ({ socket }, response) => {
+  server.prependListener("request", (request, response) => {
+    const { socket } = request;
+    lastRequests.set(socket, request);
     const connection = connections.get(socket);
     if (connection === undefined) return;
     connection.unsent++;
@@ -76,32 +86,34 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
   });
 
   // Connections that are idle for too long. Without a listener Node would close all of them in one turn.
-  const closeIdle = paced((socket: Socket) => {
-    // A request may have arrived meanwhile.
-    const isIdle = connections.get(socket)?.unsent === 0;
+  const closeIdle = paced(({ socket, bytesRead }: { socket: Socket; bytesRead: number }) => {
+    const isIdle = connections.get(socket)?.unsent === 0 && socket.bytesRead === bytesRead;
     if (isIdle) socket.destroy();
     return isIdle;
   });
-  server.on("timeout", closeIdle);
+  server.on("timeout", (socket: Socket) => closeIdle({ socket, bytesRead: socket.bytesRead }));
 
-  const dropSlow = paced((socket: Socket) => {
-    const isOpen = connections.has(socket);
-    if (isOpen) drop(socket, "too_slow");
-    return isOpen;
+  /** Also notes what was sent since the last check. */
+  function isStalled(socket: Socket): boolean {
+    const connection = connections.get(socket);
+    if (connection === undefined || connection.unsent === 0) return false;
+    const now = performance.now();
+    const sent = socket.bytesWritten - socket.writableLength;
+    if (socket.writableLength > 0 && sent === connection.sent) return now - connection.sentAt >= stalledMs;
+    connection.sent = sent;
+    connection.sentAt = now;
+    return false;
+  }
+  const dropStalled = paced((socket: Socket) => {
+    const isStillStalled = isStalled(socket);
+    if (isStillStalled) drop(socket, "too_slow");
+    return isStillStalled;
   });
-  const timer = setInterval(() => dropStalled(performance.now()), stalledMs / CHECKS_BEFORE_STALLED);
+  const timer = setInterval(() => {
+    for (const socket of connections.keys()) if (isStalled(socket)) dropStalled(socket);
+  }, stalledMs / CHECKS_BEFORE_STALLED);
   timer.unref();
   server.once("close", () => clearInterval(timer));
-  function dropStalled(now: number): void {
-    for (const [socket, connection] of connections) {
-      if (connection.unsent === 0) continue;
-      const sent = socket.bytesWritten - socket.writableLength;
-      if (socket.writableLength === 0 || sent !== connection.sent) {
-        connection.sent = sent;
-        connection.sentAt = now;
-      } else if (now - connection.sentAt >= stalledMs) dropSlow(socket);
-    }
-  }
 
   /** Replaces that of Node, which also closes connections whose response is complete but not yet sent. */
   server.closeIdleConnections = () => {

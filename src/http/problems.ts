@@ -2,13 +2,14 @@
 // request, because the HTTP is malformed, the headers are too large or the client is too slow.
 
 import { randomUUID } from "node:crypto";
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { ERROR_TITLES, type ErrorCode, RequestError } from "../domain/errors.ts";
 import type { Observe } from "../domain/log-events.ts";
 import { paced } from "../domain/paced.ts";
 import { array, integer, object, oneOf, text } from "../domain/schema.ts";
 import { isDraining } from "./body.ts";
+import { lastCompleteRequest } from "./connections.ts";
 import type { KnownPaths } from "./paths.ts";
 
 /** The status of each error, and an example of its detail. */
@@ -169,16 +170,25 @@ export function connectionErrorHandler(observe: Observe, paths: KnownPaths): (er
     const [head, body] = rawResponse(rejection, randomUUID(), allow);
     socket.end(packetOf(error).startsWith("HEAD ") ? head : head + body, () => socket.destroy());
   }
-  const handleTimeout = paced(({ error, socket }: { error: ConnectionError; socket: Socket }) => {
-    const isOpen = !socket.destroyed;
-    if (isOpen) handle(error, socket);
-    return isOpen;
+  const handleTimeout = paced(({ error, socket, request }: RequestTimeout) => {
+    const complete = lastCompleteRequest(socket);
+    const hasArrived = complete !== undefined && complete !== request;
+    if (socket.destroyed || hasArrived) return false;
+    handle(error, socket);
+    return true;
   });
   return (error, socket) => {
-    if (error.code === TIMEOUT) handleTimeout({ error, socket });
+    if (error.code === TIMEOUT) handleTimeout({ error, socket, request: lastCompleteRequest(socket) });
     else handle(error, socket);
   };
 }
+
+/** `request`: the last complete one before the request that did not arrive in time. */
+type RequestTimeout = {
+  readonly error: ConnectionError;
+  readonly socket: Socket;
+  readonly request: IncomingMessage | undefined;
+};
 
 const TIMEOUT = "ERR_HTTP_REQUEST_TIMEOUT";
 

@@ -54,7 +54,7 @@ export type ServerOptions = {
 
 const MAX_HEADER_BYTES = 16_384;
 const MAX_HEADERS = 100;
-/** A check takes 2 ms beside 10,000 silent clients. Rarer ones find more clients that time out at once. */
+/** Each check looks at all clients; rarer ones find more clients that time out at once. */
 const CHECK_CONNECTIONS_MS = 200;
 /** Long reads at a time: few, so that other reads find a free connection to the database. */
 const MAX_LONG_READS = 2;

@@ -1,10 +1,13 @@
 // Connections: how many there may be, and what happens to those that read no responses.
 
 import assert from "node:assert/strict";
-import { connect, type Socket } from "node:net";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { ConnectionLimit, isProxyAddress, networkOf } from "../../src/http/connection-limit.ts";
+import { CONNECTION_DEFAULTS, manageConnections } from "../../src/http/connections.ts";
 import type { Lifetime } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { openSocket, readAll, send } from "./client.ts";
@@ -180,23 +183,70 @@ it("a request that takes longer than a response may stall is completed", async (
   assert.deepEqual(drops(echo), []);
 });
 
-it("of many clients that time out at once, a few are handled at a time", async (t) => {
+describe("of many clients that time out at once", () => {
   const COUNT = 200;
-  const echo = await startEcho(t, { timeouts: { headersMs: 500, requestMs: 1000 } });
-  const received = Array.from({ length: COUNT }, () => readAll(openSocket(echo)));
-  let seen = 0;
-  let largest = 0;
-  let hasEnded = false;
-  t.after(() => {
-    hasEnded = true;
+  const rejections = ({ events }: EchoService): number => events.filter(({ kind }) => kind === "connection_rejected").length;
+  const TIMEOUTS = { headersMs: 500, requestMs: 1000 };
+
+  it("a few are handled at a time", async (t) => {
+    const echo = await startEcho(t, { timeouts: TIMEOUTS });
+    const received = Array.from({ length: COUNT }, () => readAll(openSocket(echo)));
+    let seen = 0;
+    let largest = 0;
+    let hasEnded = false;
+    t.after(() => {
+      hasEnded = true;
+    });
+    const watch = (): void => {
+      const rejected = rejections(echo);
+      largest = Math.max(largest, rejected - seen);
+      seen = rejected;
+      if (!hasEnded) setImmediate(watch);
+    };
+    watch();
+    for (const bytes of await Promise.all(received)) assert.match(bytes.toString(), /^HTTP\/1\.1 408 /);
+    assert.deepEqual([seen, largest <= 2], [COUNT, true], `${largest} in one turn`);
   });
-  const watch = (): void => {
-    const rejected = echo.events.filter(({ kind }) => kind === "connection_rejected").length;
-    largest = Math.max(largest, rejected - seen);
-    seen = rejected;
-    if (!hasEnded) setImmediate(watch);
-  };
-  watch();
-  for (const bytes of await Promise.all(received)) assert.match(bytes.toString(), /^HTTP\/1\.1 408 /);
-  assert.deepEqual([seen, largest <= 2], [COUNT, true], `${largest} in one turn`);
+
+  it("one whose request arrives before it is handled gets its response", async (t) => {
+    const echo = await startEcho(t, { timeouts: TIMEOUTS });
+    const silent = (count: number) => Array.from({ length: count }, () => readAll(openSocket(echo)));
+    const before = silent(0.8 * COUNT);
+    const late = openSocket(echo);
+    t.after(() => late.destroy());
+    const reply = async (): Promise<string> => {
+      late.write(SHORT_REQUEST);
+      return `${(await once(late, "data", { signal: AbortSignal.timeout(5000) }))[0]}`;
+    };
+    const after = silent(0.2 * COUNT);
+    await until("half of them are handled", () => rejections(echo) > COUNT / 2);
+    const first = await reply();
+    await Promise.all([...before, ...after]);
+    assert.deepEqual([first.slice(0, 12), (await reply()).slice(0, 12)], ["HTTP/1.1 200", "HTTP/1.1 200"]);
+    assert.equal(rejections(echo), COUNT);
+  });
+
+  it("an idle one that sends a request before it is closed stays open", async (t) => {
+    const server = createServer((_, response) => response.end("here"));
+    server.keepAliveTimeout = 1;
+    const limit = new ConnectionLimit(isProxyAddress(false));
+    manageConnections(server, { ...CONNECTION_DEFAULTS, limit }, () => {});
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    t.after(() => server.close());
+    const sockets = Array.from({ length: COUNT + 1 }, () =>
+      openSocket({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }),
+    );
+    const request = async (socket: Socket): Promise<void> => {
+      socket.write(SHORT_REQUEST);
+      await once(socket, "data");
+    };
+    await Promise.all(sockets.map(request));
+    const [last, ...others] = sockets.reverse() as [Socket, ...Socket[]];
+    const closed = (): number => others.filter((socket) => socket.readableEnded).length;
+    await until("half of them are closed", () => closed() > COUNT / 2);
+    await request(last);
+    await until("the others are closed", () => closed() === COUNT);
+    assert.equal(last.readableEnded, false);
+    await once(last, "end");
+  });
 });

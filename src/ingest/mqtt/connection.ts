@@ -137,7 +137,7 @@ export class Connection implements ConnectedClient {
     this.#input.clear();
   }
 
-  /** Called every half second. */
+  /** Called every half second: allows more control packets, reads a paused client again where possible, and answers its pings. */
   sweep(now: number): void {
     if (this.#deadlines.isPaused) this.#schedule();
     this.#controlCost = 0;
