@@ -120,7 +120,10 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
     if (by.mode === "sweep" && now >= silentAt && !isPaused) {
       opened.push({ kind: "silent", isNews: now - silentAt <= NOTIFY_MAX_AGE_MS });
     }
-  } else if (by.mode === "change" && now - latest.created_at < limit) cleared.push({ kind: "silent", isNews: isRecent });
+  } else if (by.mode === "change" && now - latest.created_at < limit) {
+    // Whatever the age of the reading: a device that sends what it has stored begins with the oldest.
+    cleared.push({ kind: "silent", isNews: true });
+  }
   const after = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], activeConditions);
   const remaining = cleared.reduce((bits, { kind }) => bits & ~CONDITION_BITS[kind], after);
   return { opened, cleared, activeConditions: remaining, evaluateAt: nextEvaluation(condition, remaining, silentAt, now) };

@@ -182,8 +182,7 @@ export class NaiveAlerts {
     if (!this.#active.has(`${tank} silent`)) {
       if (by === "sweep" && now >= silentAt && !isPaused)
         this.#open(tank, "silent", threshold, latest, now, now - silentAt <= DAY);
-    } else if (by === "commit" && now - latest.created_at < limit)
-      this.#clear(tank, "silent", "recovered", latest, now, isRecent);
+    } else if (by === "commit" && now - latest.created_at < limit) this.#clear(tank, "silent", "recovered", latest, now, true);
   }
 
   #open(
