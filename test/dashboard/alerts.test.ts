@@ -71,6 +71,21 @@ for (const [viewport, id, name, remaining] of [
   });
 }
 
+test("a dialog stays open if it is opened while the one before closes", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/alerts");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const row = page.getByRole("row").filter({ hasText: "Tank 1" });
+  await row.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("dialog").waitFor();
+  const button = page.locator("tr", { hasText: "Tank 1" }).locator("button", { hasText: "Close" });
+  await button.evaluate((element) => {
+    element.ownerDocument.querySelector("dialog")?.close();
+    element.dispatchEvent(new Event("click", { bubbles: true }));
+  });
+  await page.getByRole("dialog", { name: "Close this alert" }).getByRole("button", { name: "Cancel" }).click();
+});
+
 for (const viewport of [DESKTOP, PHONE]) {
   test(`at ${viewport.width} px, a customer reads the alerts of their own tanks, and opens their account`, async (t) => {
     const opened = await openDashboard(t, browser, fleet, "office@brenner.example", "/alerts", { viewport });

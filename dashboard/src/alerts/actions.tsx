@@ -1,33 +1,30 @@
 // The buttons of an alert, by role, and the dialogs that they open.
 
-import { useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
 import type { Alert } from "../../../client/src/index.ts";
+import { useDialog } from "../components/dialog.tsx";
 import { may } from "../session.ts";
 import { AcknowledgeDialog, CloseDialog, PauseDialog } from "./dialogs.tsx";
 import { NotificationsDialog } from "./notifications.tsx";
 
-type Action = "acknowledge" | "close" | "pause" | "notifications";
-
 export function Actions({ alert, changed }: { readonly alert: Alert; readonly changed: () => Promise<void> }) {
-  const [dialog, setDialog] = useState<Action>();
-  const close = () => setDialog(undefined);
-  const button = (action: Action, label: string, look = "button") => (
-    <button class={look} type="button" onClick={() => setDialog(action)}>
+  const dialog = useDialog();
+  const button = (label: string, render: (close: () => void) => ComponentChildren, look = "button quiet") => (
+    <button class={look} type="button" onClick={() => dialog.open(render)}>
       {label}
     </button>
   );
   const canChange = may("dispatcher") && alert.state !== "closed";
-  const props = { alert, close, changed };
+  const props = { alert, changed };
   return (
     <>
-      {canChange && alert.state === "open" ? button("acknowledge", "Acknowledge") : null}
-      {canChange ? button("close", "Close", "button quiet") : null}
-      {canChange ? button("pause", "Pause", "button quiet") : null}
-      {may("admin") ? button("notifications", "Sent", "button quiet") : null}
-      {dialog === "acknowledge" ? <AcknowledgeDialog {...props} /> : null}
-      {dialog === "close" ? <CloseDialog {...props} /> : null}
-      {dialog === "pause" ? <PauseDialog tankId={alert.tank_id} close={close} changed={changed} /> : null}
-      {dialog === "notifications" ? <NotificationsDialog alertId={alert.id} close={close} /> : null}
+      {canChange && alert.state === "open"
+        ? button("Acknowledge", (close) => <AcknowledgeDialog {...props} close={close} />, "button")
+        : null}
+      {canChange ? button("Close", (close) => <CloseDialog {...props} close={close} />) : null}
+      {canChange ? button("Pause", (close) => <PauseDialog tankId={alert.tank_id} close={close} changed={changed} />) : null}
+      {may("admin") ? button("Sent", (close) => <NotificationsDialog alertId={alert.id} close={close} />) : null}
+      {dialog.shown}
     </>
   );
 }

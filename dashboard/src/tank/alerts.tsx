@@ -1,6 +1,5 @@
 // The alerts of a tank: whether they are paused, those that are not closed, then past ones.
 
-import { useState } from "preact/hooks";
 import type { Alert, FleetTank } from "../../../client/src/index.ts";
 import { AcknowledgeDialog, PauseDialog } from "../alerts/dialogs.tsx";
 import { api } from "../api.ts";
@@ -85,13 +84,14 @@ function AlertRow({ alert, changed }: { readonly alert: Alert; readonly changed:
 }
 
 function Acknowledge({ alert, changed }: { readonly alert: Alert; readonly changed: () => Promise<void> }) {
-  const [isOpen, setOpen] = useState(false);
+  const dialog = useDialog();
+  const open = () => dialog.open((close) => <AcknowledgeDialog alert={alert} close={close} changed={changed} />);
   return (
     <>
-      <button class="button" type="button" onClick={() => setOpen(true)}>
+      <button class="button" type="button" onClick={open}>
         Acknowledge
       </button>
-      {isOpen ? <AcknowledgeDialog alert={alert} close={() => setOpen(false)} changed={changed} /> : null}
+      {dialog.shown}
     </>
   );
 }

@@ -1,6 +1,5 @@
 // One tank: how full it is, when it needs a delivery, and what happened to it.
 
-import { useState } from "preact/hooks";
 import { ApiError, type FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { AlertBadge } from "../components/badge.tsx";
@@ -27,11 +26,11 @@ export default function TankScreen({ params }: ScreenProps) {
   const tank = useLive(`tank ${id}`, (signal) => api.insight.tanks.retrieve(id, { signal }));
   const forecast = useLive(`forecast ${id}`, (signal) => api.insight.tanks.forecast(id, { signal }));
   const refills = useLive(`refills ${id}`, (signal) => loadRefills(id, signal));
-  const [isEditing, setEditing] = useState(false);
   const dialog = useDialog();
   const entry = tank.data;
   if (entry === undefined || isGone(tank.error)) return <Missing id={id} error={tank.error} retry={tank.refresh} />;
   const list = refills.data ?? NO_REFILLS;
+  const edit = () => dialog.open((close) => <EditTank id={id} close={close} changed={tank.refresh} />);
   const remove = () => dialog.open((close) => <DeleteTank tank={entry.tank} close={close} done={tank.refresh} />);
   return (
     <Screen
@@ -39,7 +38,7 @@ export default function TankScreen({ params }: ScreenProps) {
       summary={<Place entry={entry} />}
       actions={
         <>
-          <EditButton edit={() => setEditing(true)} />
+          <EditButton edit={edit} />
           {may("dispatcher") ? (
             <button class="button danger" type="button" onClick={remove}>
               Delete
@@ -68,7 +67,6 @@ export default function TankScreen({ params }: ScreenProps) {
           {may("admin") ? <TankAudit tankId={id} /> : null}
         </div>
       </div>
-      {isEditing ? <EditTank id={id} close={() => setEditing(false)} changed={tank.refresh} /> : null}
       {dialog.shown}
     </Screen>
   );
