@@ -16,8 +16,8 @@ export type SlicedIngest = (readings: ReadingSlices, sender: ReadingSender) => P
 
 /** So few are decoded and stored at once: they take less than 0.2 ms. */
 const AT_ONCE_READINGS = 100;
-/** Decoded at a time, and stored at a time. */
-const SLICE_READINGS = 1000;
+/** Decoded at a time, and stored at a time: readings and reads of others wait for a slice. */
+const SLICE_READINGS = { ofOnlyKey: 1000, besideOthers: 250 };
 /** Readings that the store has at a time: those of others wait behind them. */
 const MAX_IN_STORE = 4000;
 /** The sender of readings without a key. */
@@ -29,12 +29,14 @@ export function ingestInSlices(ingest: Ingest, scheduler: StepScheduler): Sliced
   return async (readings, sender) => {
     const key = sender.keyId ?? NO_KEY;
     const { length } = readings;
-    if (length <= SLICE_READINGS) {
+    const isOnlyKey = scheduler.hasOneKey();
+    const size = SLICE_READINGS[isOnlyKey ? "ofOnlyKey" : "besideOthers"];
+    if (length <= size) {
       const decode = () => readings.slice(0, length);
       const decoded = length <= AT_ONCE_READINGS ? decode() : await scheduler.runStep(key, decode);
       return store.run(key, length, () => ingest(decoded, sender));
     }
-    const { decoded, slices } = await scheduler.runSteps(key, decodeInSlices(readings));
+    const { decoded, slices } = await scheduler.runSteps(key, decodeInSlices(readings, size));
     const results = new Array<ReadingResult>(length);
     let failure: unknown;
     async function storeSlice(positions: readonly number[]): Promise<void> {
@@ -50,7 +52,9 @@ export function ingestInSlices(ingest: Ingest, scheduler: StepScheduler): Sliced
         failure = error;
       }
     }
-    await Promise.all(slices.map((positions) => store.run(key, positions.length, () => storeSlice(positions))));
+    const storeInTurn = (positions: readonly number[]) => store.run(key, positions.length, () => storeSlice(positions));
+    if (isOnlyKey) await Promise.all(slices.map(storeInTurn));
+    else for (const positions of slices) await storeInTurn(positions);
     if (failure !== undefined) throw failure;
     return results;
   };
@@ -66,12 +70,12 @@ type Decoded = {
  * Readings of one tank or device stay together where possible: storing several of them costs little more than one. Not where tanks and
  * devices are mixed, because of two readings of one tank the later one counts.
  */
-function* decodeInSlices(readings: ReadingSlices): Generator<undefined, Decoded> {
+function* decodeInSlices(readings: ReadingSlices, size: number): Generator<undefined, Decoded> {
   const decoded: (IncomingReading | Rejected)[] = [];
   const bySource = new Map<string, number[]>();
   const kinds = new Set<"tank" | "device">();
-  for (let from = 0; from < readings.length; from += SLICE_READINGS) {
-    for (const reading of readings.slice(from, from + SLICE_READINGS)) {
+  for (let from = 0; from < readings.length; from += size) {
+    for (const reading of readings.slice(from, from + size)) {
       const position = decoded.push(reading) - 1;
       const [kind, id] = sourceOf(reading);
       if (kind !== undefined) kinds.add(kind);
@@ -82,8 +86,8 @@ function* decodeInSlices(readings: ReadingSlices): Generator<undefined, Decoded>
     yield;
   }
   const order = kinds.size > 1 ? [...decoded.keys()] : [...bySource.values()].flat();
-  const count = Math.ceil(order.length / SLICE_READINGS);
-  const slices = Array.from({ length: count }, (_, i) => order.slice(i * SLICE_READINGS, (i + 1) * SLICE_READINGS));
+  const count = Math.ceil(order.length / size);
+  const slices = Array.from({ length: count }, (_, i) => order.slice(i * size, (i + 1) * size));
   return { decoded, slices };
 }
 

@@ -34,6 +34,23 @@ it("a reading is stored before the rest of many of another key", async () => {
   assert.ok(order.lastIndexOf("b") < 8 && order.lastIndexOf(null) < 9, order.join(" "));
 });
 
+it("while other keys send requests, few readings of a key are being stored at a time", async () => {
+  const fake = new FakeIngest();
+  const release = fake.hold(({ sender: { keyId } }) => keyId === "many");
+  const scheduler = new StepScheduler();
+  const ingest = ingestInSlices(fake.handle, scheduler);
+  for (const key of ["many", "other"]) scheduler.noteRequest(key);
+  const many = ingest(readings(1000), sender("many"));
+  await until("the first are being stored", () => Promise.resolve(fake.calls.length > 0));
+  assert.deepEqual(await ingest([reading("other", 1)], sender("other")), ["stored"]);
+  assert.deepEqual(
+    fake.calls.map((call) => call.readings.length),
+    [250, 1],
+  );
+  release();
+  assert.equal((await many).length, 1000);
+});
+
 it("of many bodies that arrive together, one is decoded in each turn of the event loop, and a reading of another key at once", async () => {
   const fake = new FakeIngest();
   const ingest = ingestInSlices(fake.handle, new StepScheduler());
