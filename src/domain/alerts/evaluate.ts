@@ -48,6 +48,8 @@ const SILENT_INTERVALS = 3;
  * without evaluating anything.
  */
 export const CONDITION_BITS: Readonly<Record<AlertKind, number>> = { low: 1, silent: 2, runs_low_soon: 4, leak: 8 };
+/** Another bit of `activeConditions`: nobody was told that the tank is low, since the reading that said so was old. */
+export const LOW_UNTOLD_BIT = 16;
 
 /** What is known of a tank when its alerts are evaluated. */
 export type TankCondition = {
@@ -75,6 +77,8 @@ type ClearedCondition = OpenedCondition & { readonly reason?: CloseReason };
 export type Evaluation = {
   readonly opened: readonly OpenedCondition[];
   readonly cleared: readonly ClearedCondition[];
+  /** A recent reading confirms that the tank is low, and nobody was told before. */
+  readonly tellsLow: boolean;
   readonly activeConditions: number;
   readonly evaluateAt: Instant | null;
 };
@@ -93,19 +97,22 @@ export const ON_FORECAST: EvaluationMode = { mode: "forecast" };
 
 export function evaluate(condition: TankCondition, settings: AlertSettings, now: Instant, by: EvaluationMode): Evaluation {
   const { isLive, threshold, latest, activeConditions, pausedUntil } = condition;
-  if (!isLive) return { opened: [], cleared: [], activeConditions: 0, evaluateAt: null };
-  if (latest === undefined) return { opened: [], cleared: [], activeConditions, evaluateAt: null };
+  const nothing = { opened: [], cleared: [], tellsLow: false, evaluateAt: null };
+  if (!isLive) return { ...nothing, activeConditions: 0 };
+  if (latest === undefined) return { ...nothing, activeConditions };
   const isPaused = pausedUntil !== null && pausedUntil > now;
   const opened: OpenedCondition[] = [];
   const cleared: ClearedCondition[] = [];
   const fill = latest.fill_percentage;
   const isRecent = now - latest.created_at <= NOTIFY_MAX_AGE_MS;
   const wasLow = (activeConditions & CONDITION_BITS.low) !== 0;
+  const wasUntold = (activeConditions & LOW_UNTOLD_BIT) !== 0;
   const hasRecovered = isRecovered(fill, threshold, settings.closeMargin);
   if (!wasLow) {
     if (fill <= threshold && !isPaused) opened.push({ kind: "low", isNews: isRecent });
-  } else if (hasRecovered) cleared.push({ kind: "low", isNews: isRecent });
+  } else if (hasRecovered) cleared.push({ kind: "low", isNews: !wasUntold });
   const isLow = fill <= threshold || (wasLow && !hasRecovered);
+  const tellsLow = wasLow && isLow && wasUntold && isRecent && !isPaused && by.mode === "change";
   for (const kind of FORECAST_KINDS) {
     const change = forecastConditionChange(kind, condition, latest, isLow, settings);
     const isNews = now - latest.created_at <= FORECAST_NOTIFY_MAX_AGE_MS;
@@ -118,15 +125,19 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   const silentAt = Math.max(latest.created_at, by.mode === "sweep" ? by.silenceFrom : latest.created_at) + limit;
   if ((activeConditions & CONDITION_BITS.silent) === 0) {
     if (by.mode === "sweep" && now >= silentAt && !isPaused) {
-      opened.push({ kind: "silent", isNews: now - silentAt <= NOTIFY_MAX_AGE_MS });
+      const sinceWhen = Math.max(silentAt, pausedUntil ?? silentAt);
+      opened.push({ kind: "silent", isNews: now - sinceWhen <= NOTIFY_MAX_AGE_MS });
     }
   } else if (by.mode === "change" && now - latest.created_at < limit) {
     // Whatever the age of the reading: a device that sends what it has stored begins with the oldest.
     cleared.push({ kind: "silent", isNews: true });
   }
-  const after = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], activeConditions);
-  const remaining = cleared.reduce((bits, { kind }) => bits & ~CONDITION_BITS[kind], after);
-  return { opened, cleared, activeConditions: remaining, evaluateAt: nextEvaluation(condition, remaining, silentAt, now) };
+  const after = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], activeConditions & ~LOW_UNTOLD_BIT);
+  const active = cleared.reduce((bits, { kind }) => bits & ~CONDITION_BITS[kind], after);
+  const isUntold = wasLow ? wasUntold && !tellsLow : !isRecent;
+  const remaining = isUntold && (active & CONDITION_BITS.low) !== 0 ? active | LOW_UNTOLD_BIT : active;
+  const evaluateAt = nextEvaluation(condition, remaining, silentAt, now);
+  return { opened, cleared, tellsLow, activeConditions: remaining, evaluateAt };
 }
 
 /** A tank that is low does not run low soon: one alert takes over from the other. */

@@ -6,6 +6,7 @@ import {
   DEFAULT_ALERT_SETTINGS,
   evaluate,
   isRecovered,
+  LOW_UNTOLD_BIT,
   ON_FORECAST,
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
@@ -18,7 +19,7 @@ import type { TankAlertRows } from "./alert-rows.ts";
 import { type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
 import type { TankRow } from "./operations.ts";
 
-const ALL_CONDITION_BITS = Object.values(CONDITION_BITS).reduce((bits, bit) => bits | bit, 0);
+const ALL_BITS = Object.values(CONDITION_BITS).reduce((bits, bit) => bits | bit, LOW_UNTOLD_BIT);
 
 /** `latest`: the newest reading of a live tank. */
 export function alertErrors(
@@ -48,7 +49,9 @@ export function alertErrors(
     ...ALERT_KINDS.filter((kind) => unclosed.includes(kind) && !isActive(kind)).flatMap((kind) =>
       repairable(`it has a ${kind} alert that is not closed, but its condition ${kind} is not active`),
     ),
-    ...((activeConditions & ~ALL_CONDITION_BITS) === 0 && (activeConditions === 0 || latest !== undefined)
+    ...((activeConditions & ~ALL_BITS) === 0 &&
+    (isActive("low") || (activeConditions & LOW_UNTOLD_BIT) === 0) &&
+    (activeConditions === 0 || latest !== undefined)
       ? []
       : repairable(`its active conditions are ${activeConditions}`)),
     ...(isActive("low") && hasRecovered ? repairable(`its condition low is active, but its fill is ${fill}`) : []),
@@ -90,10 +93,7 @@ export async function repairAlerts(tx: StoreTransaction, { tank, fleet }: TankRo
   await tx.moveAlerts(new Map([[id, owner_id]]));
   if (fleet !== undefined) {
     const unclosed = await tx.alertsNotClosed([id]);
-    const activeConditions = unclosed.reduce(
-      (bits, { kind }) => bits | CONDITION_BITS[kind],
-      fleet.activeConditions & ALL_CONDITION_BITS,
-    );
+    const activeConditions = unclosed.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], fleet.activeConditions & ALL_BITS);
     await tx.setEvaluations(new Map([[id, { activeConditions, evaluateAt: null }]]));
   }
   tx.alertWork.addCreated(await evaluateAlerts(tx, [id], tx.alertSettings, await tx.now()));

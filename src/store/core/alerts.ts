@@ -65,7 +65,8 @@ export async function evaluateAlerts(
   const changed = evaluated.filter(({ condition, evaluation }) => isStateChanged(condition, evaluation));
   const states = new Map(changed.map(({ condition, evaluation }) => [condition.tankId, evaluation]));
   const affected = evaluated.filter(
-    ({ condition, evaluation }) => !condition.isLive || evaluation.opened.length + evaluation.cleared.length > 0,
+    ({ condition: { isLive }, evaluation: { opened, cleared, tellsLow } }) =>
+      !isLive || opened.length + cleared.length > 0 || tellsLow,
   );
   if (affected.length === 0) {
     await tx.setEvaluations(states);
@@ -126,7 +127,7 @@ async function withHeads(
 
 function alertChanges(
   condition: TankCondition,
-  { opened, cleared }: Evaluation,
+  { opened, cleared, tellsLow }: Evaluation,
   alerts: readonly Alert[],
   { closeMargin }: AlertSettings,
   now: Instant,
@@ -146,6 +147,13 @@ function alertChanges(
         .filter((alert) => alert.kind === kind)
         .map((alert) => closed(alert, reason ?? closeReason(alert, threshold, latest.fill_percentage, closeMargin), isNews)),
     ),
+    // Unless somebody has seen it meanwhile.
+    ...alerts
+      .filter(({ kind, state }) => tellsLow && kind === "low" && state === "open")
+      .map((alert): AlertChange => {
+        const after = { ...withLatest(alert, latest), updated_at: now };
+        return { before: alert, after, type: "alert.opened", isNews: true };
+      }),
     // In a damaged database an alert may be there already.
     ...opened
       .filter(({ kind }) => !alerts.some((alert) => alert.kind === kind))

@@ -53,6 +53,8 @@ export class NaiveAlerts {
   events: NaiveEvent[] = [];
   /** Active conditions: opened and not cleared since, whether or not their alert was closed by hand: "tank kind". */
   #active = new Set<string>();
+  /** Tanks that are low by an old reading, of which nobody was told. */
+  #untold = new Set<string>();
   #forecasts = new Map<string, NaiveForecast>();
   #lastSweep: number | undefined;
   #silenceFrom = Number.NEGATIVE_INFINITY;
@@ -62,6 +64,7 @@ export class NaiveAlerts {
     copy.alerts = this.alerts.map((alert) => ({ ...alert }));
     copy.events = [...this.events];
     copy.#active = new Set(this.#active);
+    copy.#untold = new Set(this.#untold);
     copy.#forecasts = new Map(this.#forecasts);
     copy.#lastSweep = this.#lastSweep;
     copy.#silenceFrom = this.#silenceFrom;
@@ -138,6 +141,7 @@ export class NaiveAlerts {
         if (alert.tank === tank && alert.state !== "closed") this.#close(alert, "tank_deleted", latest, now, true);
       }
       for (const kind of KINDS) this.#active.delete(`${tank} ${kind}`);
+      this.#untold.delete(tank);
       return;
     }
     if (latest === undefined) return;
@@ -150,9 +154,16 @@ export class NaiveAlerts {
       if (isAbove(fill, threshold)) {
         const alert = this.unclosed(tank, "low");
         const reason = alert !== undefined && isAbove(fill, alert.threshold) ? "recovered" : "threshold_changed";
-        this.#clear(tank, "low", reason, latest, now, isRecent);
+        this.#clear(tank, "low", reason, latest, now, !this.#untold.delete(tank));
+      } else if (by === "commit" && isRecent && !isPaused && this.#untold.delete(tank)) {
+        if (this.unclosed(tank, "low")?.state === "open") {
+          this.events.push({ tank, kind: "low", type: "alert.opened", isNews: true });
+        }
       }
-    } else if (fill <= threshold && !isPaused) this.#open(tank, "low", threshold, latest, now, isRecent);
+    } else if (fill <= threshold && !isPaused) {
+      this.#open(tank, "low", threshold, latest, now, isRecent);
+      if (!isRecent) this.#untold.add(tank);
+    }
 
     const isLow = fill <= threshold || this.#active.has(`${tank} low`);
     const isForecastNews = now - latest.created_at <= 8 * DAY;
@@ -181,7 +192,7 @@ export class NaiveAlerts {
     const silentAt = Math.max(latest.created_at, this.#silenceFrom) + limit;
     if (!this.#active.has(`${tank} silent`)) {
       if (by === "sweep" && now >= silentAt && !isPaused)
-        this.#open(tank, "silent", threshold, latest, now, now - silentAt <= DAY);
+        this.#open(tank, "silent", threshold, latest, now, now - Math.max(silentAt, paused_until ?? silentAt) <= DAY);
     } else if (by === "commit" && now - latest.created_at < limit) this.#clear(tank, "silent", "recovered", latest, now, true);
   }
 

@@ -275,11 +275,16 @@ class AlertRun {
     );
     assert.ok(events.length >= this.#seen, "no event is lost");
     this.#seen = events.length;
+    // Of two events that an alert was opened, the first one may have been old, so that only the second one has notifications.
+    const bySubject = Map.groupBy(events, ({ type, data: { alert } }) => `${type} ${alert.id}`);
     return byTank(
-      events.map(({ type, data: { alert } }) => ({
-        tank: alert.tank_id,
-        text: `${alert.kind} ${type} ${counts.get(`${type} ${alert.id}`)?.length ?? 0}`,
-      })),
+      events.map((event) => {
+        const { kind, id, tank_id: tank } = event.data.alert;
+        const subject = `${event.type} ${id}`;
+        const same = bySubject.get(subject) ?? [];
+        const notified = (counts.get(subject)?.length ?? 0) - (same.length - 1 - same.indexOf(event));
+        return { tank, text: `${kind} ${event.type} ${Math.max(0, event === same[0] ? notified : Math.min(1, notified))}` };
+      }),
     );
   }
 }
