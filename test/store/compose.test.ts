@@ -194,6 +194,7 @@ function composing(engine: Engine): void {
     const { store } = opened;
     await putOwner(store, "former", ["t1"]);
     await putOwner(store, "new", []);
+    await putMailChannel(store, { customer_id: "former" });
     await measure(store, 10, NOON, "t1");
     await executed(store, command.changeTank("t1", { owner_id: "new" }), at(NOON + SECOND));
     await measure(store, 50, NOON + 2 * SECOND, "t1");

@@ -27,7 +27,7 @@ import { DIGEST_ABOVE, type TankItem } from "../../domain/mail/section.ts";
 import type { ManagedCustomer } from "../../domain/resource.ts";
 import { unsubscribeToken } from "../../domain/unsubscribe.ts";
 import { COLLECT_MS } from "./events.ts";
-import type { DigestDraft, DraftedGroup, PlannedNotification, StoreTransaction } from "./transaction.ts";
+import type { DigestDraft, DraftedGroup, PlannedNotification, StoreTransaction, TankWithOwner } from "./transaction.ts";
 
 /** What follows a mail to the same recipient waits this long. */
 const WINDOW_MS = 10 * 60_000;
@@ -186,8 +186,9 @@ async function relevantChanges(
 
 type Decide = (alert: Alert, updates: ReadonlySet<Update>) => Update | undefined;
 
-function channelUpdates({ delay }: Channel): Decide {
+function channelUpdates({ delay, customer_id }: Channel): Decide {
   return (alert, updates) => {
+    if (customer_id !== null && alert.owner_id !== customer_id) return undefined;
     if (delay > 0) return updates.has("opened") && alert.state === "open" ? "opened" : undefined;
     // The low alert has taken over.
     if (alert.close_reason === "became_low" && !updates.has("closed")) return undefined;
@@ -244,6 +245,12 @@ function withEntries(draft: DigestDraft, entries: readonly DraftEntry[]): Digest
   return { ...draft, ...Object.fromEntries(changed) };
 }
 
+/** A tank may belong to somebody else by now, whom the recipient must not hear of. */
+function mayHearOf({ id, channel }: ActiveRecipient): (tank: TankWithOwner) => boolean {
+  const ownerId = channel === undefined ? id : channel.customer_id;
+  return ({ tank }) => ownerId === null || tank.owner_id === ownerId;
+}
+
 /** Only what it lists is loaded. */
 async function createMail(
   tx: StoreTransaction,
@@ -255,16 +262,17 @@ async function createMail(
   const { [REFILLED]: refilled, ...drafted } = draft;
   const alerts = await tx.alerts(Object.values(drafted).flatMap(({ top }) => top.map(({ id }) => id)));
   const owned = await tx.tanksWithOwners(Array.from(alerts.values(), ({ tank_id }) => tank_id));
+  const isShown = mayHearOf(recipient);
   const items = Object.entries(drafted).flatMap(([key, { top }]) =>
     top.flatMap(({ id }): AlertItem[] => {
       const alert = alerts.get(id);
       const tank = owned.get(alert?.tank_id ?? "");
-      if (alert === undefined || tank === undefined) return [];
+      if (alert === undefined || tank === undefined || !isShown(tank)) return [];
       const update = key.slice(key.indexOf(" ") + 1) as AlertGroup["update"];
       return [{ ...tank, alert, update: update === "recovered" ? "closed" : update, link: null }];
     }),
   );
-  const refills = await refillGroup(tx, refilled);
+  const refills = await refillGroup(tx, isShown, refilled);
   const [first, ...others] = [...items, ...refills.items];
   if (first === undefined) return;
   const groups = groupAlerts(items).map((group) => ({ ...group, total: draft[`${group.kind} ${group.update}`]?.total ?? 0 }));
@@ -287,13 +295,17 @@ async function createMail(
 }
 
 /** As their events have them, of tanks and owners as they are now. */
-async function refillGroup(tx: StoreTransaction, { total, top }: DraftedGroup = { total: 0, top: [] }): Promise<RefillGroup> {
+async function refillGroup(
+  tx: StoreTransaction,
+  isShown: (tank: TankWithOwner) => boolean,
+  { total, top }: DraftedGroup = { total: 0, top: [] },
+): Promise<RefillGroup> {
   const payloads = await tx.eventPayloads(top.map(({ id }) => Number(id)));
   const refills = Array.from(payloads.values(), refillIn);
   const owned = await tx.tanksWithOwners(refills.map(({ tankId }) => tankId));
   const items = refills.flatMap(({ tankId, refill }) => {
     const tank = owned.get(tankId);
-    return tank === undefined ? [] : [{ ...tank, refill, link: null }];
+    return tank === undefined || !isShown(tank) ? [] : [{ ...tank, refill, link: null }];
   });
   return { total, items };
 }

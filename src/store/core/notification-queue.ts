@@ -14,6 +14,7 @@ import {
   reasonNotToSend,
   recipientType,
 } from "../../domain/alerts/notification-queue.ts";
+import { quietUntil } from "../../domain/alerts/quiet-hours.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { channelDisabledMail } from "../../domain/mail/service-mail.ts";
@@ -91,8 +92,7 @@ async function disable(
 ): Promise<Channel | undefined> {
   const active = await tx.channels();
   const channel = active.find(({ id }) => id === channelId);
-  if (channel === undefined || channel.updated_at > at) return undefined;
-  await tx.disableChannel(channelId, reason, now);
+  if (channel === undefined || !(await tx.disableChannel(channelId, reason, at, now))) return undefined;
   const receivers = active.filter((other) => other.type === "email" && other.customer_id === null && other.id !== channelId);
   const notifications = receivers.map((receiver) => ({
     id: newId("msg", now),
@@ -102,7 +102,7 @@ async function disable(
     event: "channel.disabled" as const,
     alert_ids: [],
     tank_id: null,
-    due_at: now,
+    due_at: (receiver.quiet_hours && quietUntil(receiver.quiet_hours, now)) ?? now,
     created_at: now,
     payload: JSON.stringify(channelDisabledMail({ to: receiver.to ?? "", language: "en" }, receiver, channel, reason, now)),
   }));

@@ -133,10 +133,11 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
       return row && { since: Number(row[0]), now: Number(row[1]) };
     },
 
-    async disableChannel(channelId: string, reason: string, at: Instant): Promise<void> {
-      const sql =
-        "UPDATE channel SET state = 'disabled', disabled_reason = $2, failing_since = NULL, updated_at = $3 WHERE id = $1";
-      await prepare(sql)(channelId, reason, at);
+    /** Returns false if it was disabled already, or changed after `failedAt`. */
+    async disableChannel(channelId: string, reason: string, failedAt: Instant, at: Instant): Promise<boolean> {
+      const sql = `UPDATE channel SET state = 'disabled', disabled_reason = $2, failing_since = NULL, updated_at = $4
+         WHERE id = $1 AND state = 'active' AND updated_at <= $3 RETURNING id`;
+      return (await prepare(sql)(channelId, reason, failedAt, at)).length > 0;
     },
 
     async failPending(destination: string, at: Instant): Promise<number> {

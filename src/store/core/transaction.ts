@@ -154,7 +154,7 @@ export interface StoreTransaction extends Lookups {
   setWorking(channelIds: readonly string[]): Promise<void>;
   /** Returns since when the channel fails, and the time; undefined if it is not active. */
   setFailing(channelId: string, now: Instant): Promise<{ readonly since: Instant; readonly now: Instant } | undefined>;
-  disableChannel(channelId: string, reason: string, now: Instant): Promise<void>;
+  disableChannel(channelId: string, reason: string, failedAt: Instant, now: Instant): Promise<boolean>;
   /** Pending ones that nobody is sending; a limited number, which is returned. */
   failPending(destination: string, now: Instant): Promise<number>;
   expireMail(now: Instant): Promise<readonly Pick<ClaimedNotification, "destination" | "channel_id">[]>;
