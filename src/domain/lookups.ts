@@ -48,6 +48,8 @@ export interface Lookups {
   verificationsSince(customerId: string, since: Instant): Promise<readonly Instant[]>;
   /** All users. */
   users(): Promise<readonly User[]>;
+  /** Where the first tank of the customer is. */
+  countryOf(customerId: string): Promise<string | null>;
   customersAt: AccountReads["customersAt"];
   signInByHash: AccountReads["signInByHash"];
   /** Sign-in links that a browser has requested for this address, in any case of letters; newest first. */

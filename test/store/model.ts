@@ -99,6 +99,7 @@ export class ModelStore extends ModelReads implements ModelledStore {
     verification: async () => undefined,
     verificationsSince: async () => [],
     users: async () => [],
+    countryOf: async () => null,
     customersAt: async () => [],
     signInByHash: async () => undefined,
     signInsOf: async () => [],

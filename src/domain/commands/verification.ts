@@ -54,8 +54,7 @@ function limitError(sent: readonly Instant[], at: Instant): CommandError | undef
 /** What the customer has chosen, or what is spoken where their first tank is. */
 export async function languageFor(lookups: Lookups, { customer, notifications }: ManagedCustomer) {
   if (notifications.language !== null) return notifications.language;
-  const [first] = await lookups.tanksOfOwners([customer.id]);
-  return languageOf(first?.tank.location.country ?? null);
+  return languageOf(await lookups.countryOf(customer.id));
 }
 
 /** Once: all links of the customer are void then. */

@@ -56,6 +56,8 @@ const SESSIONS_OF: Readonly<Record<AccountKey["type"], string>> = {
   customer: `${SESSIONS} WHERE s.customer_id = $1 AND s.expires_at > $2 ORDER BY s.created_at DESC, s.id DESC`, // session_by_customer
 };
 const SIGN_IN_BY_HASH = `SELECT ${SIGN_IN_COLUMNS} FROM sign_in WHERE hash = $1`;
+const countryOf = ({ isLive }: Dialect): string =>
+  `SELECT country FROM tank WHERE owner_id = $1 AND ${isLive("tank")} ORDER BY created_at, id LIMIT 1`; // tank_by_owner
 const customersAt = ({ isLive }: Dialect): string =>
   `SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE lower(email) = $1 AND ${isLive("customer")}
    ORDER BY created_at, id LIMIT ${MAX_ACCOUNTS}`; // customer_by_any_case_email
@@ -80,6 +82,10 @@ export function accountTables(prepare: Prepare, dialect: Dialect) {
   return {
     users: async (): Promise<readonly User[]> => (await prepare(USERS)()).map(userOf),
 
+    async countryOf(ownerId: string): Promise<string | null> {
+      const country = (await prepare(countryOf(dialect))(ownerId))[0]?.[0] ?? null;
+      return country === null ? null : String(country);
+    },
     customersAt: async (email: string): Promise<readonly ManagedCustomer[]> =>
       (await prepare(customersAt(dialect))(lowerCase(email))).map(customerState),
 

@@ -38,6 +38,7 @@ export function lookupsOn(tx: StoreTransaction, withDamaged = false): Lookups {
     verification: tx.verification,
     verificationsSince: tx.verificationsSince,
     users: tx.users,
+    countryOf: tx.countryOf,
     customersAt: tx.customersAt,
     signInByHash: tx.signInByHash,
     signInsOf: tx.signInsOf,

@@ -31,6 +31,8 @@ export class KnownObjects {
   readonly #etags = new Map<string, string>();
   /** Keys that requests have created, some of them expired or revoked by now. */
   readonly keys: SenderKey[] = [];
+  /** Users who were signed in for the present round. */
+  userIds: readonly string[] = [];
 
   id({ kind, isDeleted, index }: Reference): string {
     const deleted = isDeleted ? this.#ids.get(`deleted ${kind}`) : undefined;
@@ -93,13 +95,20 @@ async function signIn(
   const { store } = service;
   const management = new ManagementService(store, clock);
   const people: { email: string; session: SessionRole; customerId: string | null }[] = [{ ...customer, session: "customer" }];
+  const userIds: string[] = [];
   for (const role of USER_ROLES) {
     const email = `${role}-${clock()}@operator.example`;
     const fields = { email, name: RESERVED, role };
     const { resource } = await management.execute({ type: "create_user", newId: management.newId("usr"), fields }, "test");
-    for (let i = 0; i < 4; i++) known.learn("", undefined, await management.createSignInLink(`${resource.object["id"]}`, "test"));
+    const id = `${resource.object["id"]}`;
+    userIds.push(id);
+    for (let i = 0; i < 4; i++) known.learn("", undefined, await management.createSignInLink(id, "test"));
     people.push({ email, session: role, customerId: null });
   }
+  // There may be 1,000. A request may have removed one already.
+  for (const id of known.userIds)
+    await management.execute({ type: "remove_user", id, ifMatch: undefined }, "test").catch(() => {});
+  known.userIds = userIds;
   const senders: SenderKey[] = [];
   for (const { email, session, customerId } of people) {
     const [first, ...others] = await Promise.all([1, 2, 3, 4].map(() => startSession(store, clock, email)));
