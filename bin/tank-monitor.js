@@ -12,6 +12,8 @@ import { fileURLToPath } from "node:url";
 const NEEDED = [26, 4];
 /** A smaller young generation saves about 15 MB; one V8 background thread instead of four leaves the cores to the service. */
 const SETTINGS = ["--max-semi-space-size=8", "--v8-pool-size=1"];
+/** Threads of libuv, half of which may resolve host names at a time: by default two, so that slow names would hold up the database. */
+const LIBUV_THREADS = "16";
 const main = new URL("../src/main.ts", import.meta.url);
 
 const [major, minor] = process.versions.node.split(".").map(Number);
@@ -22,6 +24,7 @@ if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
 }
 
 async function runHere() {
+  process.env.UV_THREADPOOL_SIZE ??= LIBUV_THREADS;
   // Flags only take effect at the start of a process, so replace this one where the system supports it.
   if (process.execve !== undefined && !SETTINGS.every((setting) => process.execArgv.includes(setting))) {
     process.execve(process.execPath, [process.execPath, ...SETTINGS, ...process.execArgv, ...process.argv.slice(1)], process.env);

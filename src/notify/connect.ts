@@ -5,6 +5,7 @@ import { lookup } from "node:dns/promises";
 import type { LookupFunction, Socket } from "node:net";
 import { buildConnector } from "undici";
 import { mayConnectTo, type WebhookAllow } from "../domain/alerts/webhook-url.ts";
+import { FairQueue } from "../domain/fair-queue.ts";
 
 /** Limit for a whole response: headers, body and anything else. */
 const MAX_RESPONSE_BYTES = 80 * 1024;
@@ -45,6 +46,9 @@ function limitResponses(socket: Socket): void {
 /** All addresses of a name. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
+/** The system resolves eight at a time (`bin/tank-monitor.js`); the others are for the database, the mail server and the broker. */
+const MAX_LOOKUPS = 6;
+
 export const systemResolve: Resolve = (hostname) => lookup(hostname, { all: true });
 
 /**
@@ -52,13 +56,14 @@ export const systemResolve: Resolve = (hostname) => lookup(hostname, { all: true
  * connection gains nothing. Of several addresses, those that are not allowed are left out.
  */
 function checkedLookup(allow: WebhookAllow, resolve: Resolve): LookupFunction {
-  // The system resolves few names at a time. A slow one must not be resolved by many connections at once.
+  const lookups = new FairQueue(MAX_LOOKUPS);
+  // A slow name must not be resolved by many connections at once.
   const pending = new Map<string, Promise<readonly LookupAddress[]>>();
 
   function resolveOnce(hostname: string): Promise<readonly LookupAddress[]> {
     const current = pending.get(hostname);
     if (current !== undefined) return current;
-    const started = resolve(hostname).finally(() => pending.delete(hostname));
+    const started = lookups.run(hostname, 1, () => resolve(hostname)).finally(() => pending.delete(hostname));
     pending.set(hostname, started);
     return started;
   }

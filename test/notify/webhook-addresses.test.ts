@@ -160,3 +160,20 @@ test("proxies of the environment are not used", async (t) => {
   assert.equal(receiver.received.length, 1);
   assert.equal(proxy.connections(), 0);
 });
+
+test("a few names are resolved at a time, so that slow ones leave the others to the rest of the service", async (t) => {
+  const names: string[] = [];
+  const answered = Promise.withResolvers<LookupAddress[]>();
+  const resolve = (name: string): Promise<LookupAddress[]> => {
+    names.push(name);
+    return answered.promise;
+  };
+  const sender = openSender(t, { opened: "", resolve });
+  const sent = Array.from({ length: 10 }, (_, i) => sender.send(webhook(`https://slow${i}.example/`)));
+  await until("names are being resolved", () => names.length >= 6);
+  await pause(50);
+  assert.equal(names.length, 6);
+  answered.resolve(found(METADATA));
+  await Promise.all(sent);
+  assert.equal(names.length, 10);
+});
