@@ -147,12 +147,28 @@ export function SecretDialog({ title, value, close, children }: SecretProps) {
 
 type Render = (close: () => void) => ComponentChildren;
 
+/** Counts the dialogs of all screens, so that a late close event never closes another one. */
+let opened = 0;
+
 /** The dialog of a screen: `open` shows one, `shown` goes into the screen. */
 export function useDialog(): { readonly open: (render: Render) => void; readonly shown: ComponentChildren } {
   const [state, setState] = useState<{ readonly render: Render; readonly number: number }>();
   const close = (number: number) => () => setState((present) => (present?.number === number ? undefined : present));
-  return {
-    open: (render) => setState((before) => ({ render, number: (before?.number ?? 0) + 1 })),
-    shown: state === undefined ? null : <div key={state.number}>{state.render(close(state.number))}</div>,
+  const open = (render: Render) => {
+    opened += 1;
+    setState({ render, number: opened });
   };
+  const shown =
+    state === undefined ? null : (
+      <Shown key={state.number} close={close(state.number)}>
+        {state.render(close(state.number))}
+      </Shown>
+    );
+  return { open, shown };
+}
+
+/** A dialog that is removed with what it is about, such as a deleted tank, does not open again when that is restored. */
+function Shown({ close, children }: { readonly close: () => void; readonly children: ComponentChildren }) {
+  useEffect(() => close, []);
+  return <div>{children}</div>;
 }

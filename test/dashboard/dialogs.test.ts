@@ -1,0 +1,35 @@
+// Dialogs while something else happens: the service is slow or fails, a colleague changes the same, or the screen changes.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { expectStatus } from "../http/client.ts";
+import { openBrowser } from "../support/chromium.ts";
+import { openDashboard, startFleet } from "./support.ts";
+
+const browser = await openBrowser();
+after(() => browser?.close());
+const fleet = await startFleet({ after });
+const { email, manage } = fleet;
+
+test("after a tank is restored, no dialog about it from before opens again", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/tanks/t20");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: "Delete" }).click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Restore" }).click();
+  await dialog.getByRole("button", { name: "Restore" }).click();
+  await page.getByRole("button", { name: "Edit" }).waitFor();
+  await page.locator(".chart").waitFor();
+  assert.equal(await dialog.count(), 0, "after deleting");
+
+  await page.getByRole("button", { name: "Edit" }).click();
+  await dialog.getByLabel("Name").waitFor();
+  expectStatus(await manage("DELETE", "/manage/v1/tanks/t20"), 200);
+  await page.getByText("This tank has been deleted").waitFor();
+  expectStatus(await manage("POST", "/manage/v1/tanks/t20/restore", {}), 200);
+  await page.getByRole("button", { name: "Edit" }).waitFor();
+  await page.locator(".chart").waitFor();
+  assert.equal(await dialog.count(), 0, "after a colleague deleted it");
+});
