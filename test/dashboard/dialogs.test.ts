@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import type { Route } from "playwright-core";
 import { expectStatus } from "../http/client.ts";
 import { openBrowser } from "../support/chromium.ts";
+import { until } from "../support/until.ts";
 import { openDashboard, startFleet } from "./support.ts";
 
 const browser = await openBrowser();
@@ -32,4 +34,31 @@ test("after a tank is restored, no dialog about it from before opens again", asy
   await page.getByRole("button", { name: "Edit" }).waitFor();
   await page.locator(".chart").waitFor();
   assert.equal(await dialog.count(), 0, "after a colleague deleted it");
+});
+
+test("Cancel ends the change of several thresholds, and an error after it is shown", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const changes: Route[] = [];
+  await page.route(/\/manage\/v1\/tanks\/t\d+$/, async (route) => void changes.push(route));
+  const start = async () => {
+    changes.length = 0;
+    await page.getByRole("button", { name: /^Threshold of/ }).click();
+    await page.getByRole("button", { name: "Change", exact: true }).click();
+    await until("a tank is changed", () => changes.length === 1);
+    await page.getByRole("button", { name: "Cancel" }).click();
+  };
+  await page.getByRole("checkbox", { name: "Select all" }).check();
+  await start();
+  await changes[0]?.continue();
+  await page.getByText("Cancelled: 1 of 25 tanks are changed").waitFor();
+  assert.equal(changes.length, 1);
+
+  await start();
+  await changes[0]?.fulfill({ status: 403 });
+  await page
+    .getByRole("status")
+    .getByText(/^Tank \d+: .* 0 of 25 tanks are changed/)
+    .waitFor();
 });

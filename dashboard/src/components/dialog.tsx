@@ -5,14 +5,15 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { ApiError } from "../../../client/src/index.ts";
 import { FieldErrors } from "./field.tsx";
+import { notify } from "./notices.tsx";
 import { messageOf } from "./states.tsx";
 
 type Props = {
   readonly title: string;
   /** Label of the button that submits the form. */
   readonly action: string;
-  /** May throw: the dialog then shows why, and stays open. */
-  readonly submit: (form: FormData) => Promise<void> | void;
+  /** May throw: the dialog then shows why, and stays open. The signal is aborted when the dialog is closed meanwhile. */
+  readonly submit: (form: FormData, signal: AbortSignal) => Promise<void> | void;
   readonly close: () => void;
   readonly isDangerous?: boolean;
   readonly children?: ComponentChildren;
@@ -25,20 +26,26 @@ export function Dialog({ title, action, submit, close, isDangerous = false, chil
   const dialog = useRef<HTMLDialogElement>(null);
   const [problem, setProblem] = useState(NO_PROBLEM);
   const [isBusy, setBusy] = useState(false);
+  const [closed] = useState(() => new AbortController());
   const id = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+    return () => closed.abort();
+  }, []);
   useEffect(() => dialog.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus(), [problem]);
   // The browser gives the focus back to where it was, which it does not if the dialog is only removed.
   const end = () => dialog.current?.close();
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
+    const { signal } = closed;
     setBusy(true);
     setProblem(NO_PROBLEM);
     try {
-      await submit(new FormData(form));
+      await submit(new FormData(form), signal);
       end();
     } catch (reason) {
+      if (signal.aborted && reason !== signal.reason) notify({ text: messageOf(reason), icon: "alert" });
       setProblem(problemOf(reason, form));
       setBusy(false);
     }

@@ -1,6 +1,6 @@
 // Saves the tanks that the filters find, all pages of them, as a CSV file.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { ListFleetOptions } from "../../../client/src/index.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { counted, whole } from "../format.ts";
@@ -20,12 +20,10 @@ const preferred = (): Format => ((1.5).toLocaleString().includes(",") ? "semicol
 
 export function ExportDialog({ filters, total, close }: Props) {
   const [read, setRead] = useState(0);
-  const abort = useRef(new AbortController());
-  useEffect(() => () => abort.current.abort(), []);
-  const submit = async (form: FormData) => {
+  const submit = async (form: FormData, signal: AbortSignal) => {
     const format = form.get("format") as Format;
     const lines = [csvHeader(format)];
-    for await (const entry of wholeFleet({ ...filters, signal: abort.current.signal })) {
+    for await (const entry of wholeFleet({ ...filters, signal })) {
       lines.push(csvRow(entry, format));
       if (lines.length % 100 === 0) setRead(lines.length - 1);
     }

@@ -1,6 +1,7 @@
 // The fleet: all tanks, the most urgent first, by page, filter and search.
 
 import { useState } from "preact/hooks";
+import { useDialog } from "../components/dialog.tsx";
 import { Icon } from "../components/icon.tsx";
 import { pageInUrl } from "../components/list.tsx";
 import { Pager } from "../components/pager.tsx";
@@ -25,10 +26,18 @@ export default function Fleet() {
   const request = { ...filters, page: pageInUrl(), size: PAGE_SIZE };
   const { data, isCurrent, error, refresh } = useLive(JSON.stringify(request), (signal) => loadFleet({ ...request, signal }));
   const [selected, setSelected] = useState(NONE);
-  const [dialog, setDialog] = useState<"export" | "threshold">();
+  const dialog = useDialog();
   useFleetKeyboard();
   const isFiltered = Object.keys(filters).some((name) => name !== "sort");
   const isEmpty = data?.total_items === 0;
+  const exportTanks = () =>
+    dialog.open((close) => <ExportDialog filters={filters} total={data?.total_items ?? 0} close={close} />);
+  const changed = () => {
+    setSelected(NONE);
+    refresh().catch(() => {});
+  };
+  const changeThreshold = () =>
+    dialog.open((close) => <ThresholdDialog tanks={[...selected.values()]} close={close} done={changed} />);
   return (
     <Screen
       title="Fleet"
@@ -36,13 +45,13 @@ export default function Fleet() {
       actions={
         <>
           {selected.size > 0 ? (
-            <button class="button primary" type="button" onClick={() => setDialog("threshold")}>
+            <button class="button primary" type="button" onClick={changeThreshold}>
               <Icon name="edit" />
               Threshold of {counted(selected.size, "tank")}
             </button>
           ) : null}
           {isEmpty ? null : (
-            <button class="button" type="button" disabled={data === undefined} onClick={() => setDialog("export")}>
+            <button class="button" type="button" disabled={data === undefined} onClick={exportTanks}>
               <Icon name="download" />
               Export
             </button>
@@ -65,19 +74,7 @@ export default function Fleet() {
           <Pager list={data} />
         </div>
       )}
-      {dialog === "export" ? (
-        <ExportDialog filters={filters} total={data?.total_items ?? 0} close={() => setDialog(undefined)} />
-      ) : null}
-      {dialog === "threshold" ? (
-        <ThresholdDialog
-          tanks={[...selected.values()]}
-          close={() => setDialog(undefined)}
-          done={() => {
-            setSelected(NONE);
-            refresh().catch(() => {});
-          }}
-        />
-      ) : null}
+      {dialog.shown}
     </Screen>
   );
 }

@@ -11,12 +11,16 @@ import { counted, percent, whole } from "../format.ts";
 
 type Props = { readonly tanks: readonly FleetTank["tank"][]; readonly close: () => void; readonly done: () => void };
 
-/** One after the other; after an error, those that are changed stay so, and the dialog says how many. */
+/** One after the other. After an error or "Cancel", those that are changed stay so, and the person is told how many. */
 export function ThresholdDialog({ tanks, close, done }: Props) {
   const [changed, setChanged] = useState(0);
-  const submit = async (form: FormData) => {
+  const submit = async (form: FormData, signal: AbortSignal) => {
     const min_fill_alert_percentage = Number(form.get("threshold"));
     for (const [index, { id, name }] of tanks.entries()) {
+      if (signal.aborted) {
+        notify({ text: `Cancelled: ${whole(index)} of ${counted(tanks.length, "tank")} are changed` });
+        return;
+      }
       try {
         await api.manage.tanks.update(id, { min_fill_alert_percentage });
       } catch (error) {
