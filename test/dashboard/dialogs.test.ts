@@ -62,3 +62,25 @@ test("Cancel ends the change of several thresholds, and an error after it is sho
     .getByText(/^Tank \d+: .* 0 of 25 tanks are changed/)
     .waitFor();
 });
+
+for (const [path, id] of [
+  ["/alerts", "t1"],
+  ["/tanks/t2", "t2"],
+] as const) {
+  test(`on ${path}, a note stays while it is typed, also if a colleague acknowledges the alert`, async (t) => {
+    const opened = await openDashboard(t, browser, fleet, email.dispatcher, path);
+    if (opened === undefined) return;
+    const { page } = opened;
+    const row = path === "/alerts" ? page.locator("tr", { hasText: "Tank 1" }) : page.locator(".rows li");
+    const button = row.locator("button", { hasText: "Acknowledge" });
+    await button.click();
+    const note = page.getByRole("dialog").getByLabel("Note");
+    await note.fill("Truck on");
+    const { data } = expectStatus(await manage("GET", `/insight/v1/alerts?tank_id=${id}`), 200);
+    const [alert] = data as { readonly id: string }[];
+    expectStatus(await manage("POST", `/manage/v1/alerts/${alert?.id}/acknowledge`, {}), 200);
+    await button.waitFor({ state: "detached" });
+    await page.keyboard.type(" Tuesday");
+    assert.equal(await note.inputValue(), "Truck on Tuesday");
+  });
+}

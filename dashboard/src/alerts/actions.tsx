@@ -1,16 +1,17 @@
 // The buttons of an alert, by role, and the dialogs that they open.
 
-import type { ComponentChildren } from "preact";
 import type { Alert } from "../../../client/src/index.ts";
-import { useDialog } from "../components/dialog.tsx";
+import type { OpenDialog } from "../components/dialog.tsx";
 import { may } from "../session.ts";
 import { AcknowledgeDialog, CloseDialog, PauseDialog } from "./dialogs.tsx";
 import { NotificationsDialog } from "./notifications.tsx";
 
-export function Actions({ alert, changed }: { readonly alert: Alert; readonly changed: () => Promise<void> }) {
-  const dialog = useDialog();
-  const button = (label: string, render: (close: () => void) => ComponentChildren, look = "button quiet") => (
-    <button class={look} type="button" onClick={() => dialog.open(render)}>
+/** `open`: of the screen, because the row may be gone while its dialog is open. */
+type Props = { readonly alert: Alert; readonly open: OpenDialog; readonly changed: () => Promise<void> };
+
+export function Actions({ alert, open, changed }: Props) {
+  const button = (label: string, render: Parameters<OpenDialog>[0], look = "button quiet") => (
+    <button class={look} type="button" onClick={() => open(render)}>
       {label}
     </button>
   );
@@ -24,7 +25,6 @@ export function Actions({ alert, changed }: { readonly alert: Alert; readonly ch
       {canChange ? button("Close", (close) => <CloseDialog {...props} close={close} />) : null}
       {canChange ? button("Pause", (close) => <PauseDialog tankId={alert.tank_id} close={close} changed={changed} />) : null}
       {may("admin") ? button("Sent", (close) => <NotificationsDialog alertId={alert.id} close={close} />) : null}
-      {dialog.shown}
     </>
   );
 }

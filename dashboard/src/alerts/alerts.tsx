@@ -4,6 +4,7 @@ import type { Alert } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ALERT_KINDS, type AlertKind } from "../components/alert-kinds.tsx";
 import { AlertBadge } from "../components/badge.tsx";
+import { useDialog } from "../components/dialog.tsx";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty } from "../components/states.tsx";
@@ -28,12 +29,13 @@ export default function Alerts() {
   const request = { state, page: pageInUrl(), size: SIZE, ...(kind === undefined ? {} : { kind }) };
   const live = useLive(JSON.stringify(request), (signal) => api.insight.alerts.list({ ...request, signal }));
   const tanks = useTanks(live.data?.data.map(({ tank_id }) => tank_id) ?? []);
+  const dialog = useDialog();
   const columns: readonly Column<Alert>[] = [
     { label: "Alert", cell: (alert) => <Kind alert={alert} /> },
     { label: "Tank", look: "title", cell: ({ tank_id }) => <TankName id={tank_id} entry={tanks.get(tank_id)} /> },
     { label: "Customer", cell: ({ tank_id }) => <Owner entry={tanks.get(tank_id)} /> },
     { label: "What was seen", cell: (alert) => <AlertDetails alert={alert} /> },
-    { label: "Actions", look: "buttons", cell: (alert) => <Actions alert={alert} changed={live.refresh} /> },
+    { label: "Actions", look: "buttons", cell: (alert) => <Actions alert={alert} open={dialog.open} changed={live.refresh} /> },
   ];
   return (
     <Screen title="Alerts" summary={live.data === undefined ? undefined : counted(live.data.total_items, "alert")}>
@@ -48,6 +50,7 @@ export default function Alerts() {
         idOf={({ id }) => id}
         empty={<NoAlerts state={state} kind={kind} />}
       />
+      {dialog.shown}
     </Screen>
   );
 }

@@ -153,12 +153,13 @@ export function SecretDialog({ title, value, close, children }: SecretProps) {
 }
 
 type Render = (close: () => void) => ComponentChildren;
+export type OpenDialog = (render: Render) => void;
 
 /** Counts the dialogs of all screens, so that a late close event never closes another one. */
 let opened = 0;
 
 /** The dialog of a screen: `open` shows one, `shown` goes into the screen. */
-export function useDialog(): { readonly open: (render: Render) => void; readonly shown: ComponentChildren } {
+export function useDialog(): { readonly open: OpenDialog; readonly shown: ComponentChildren } {
   const [state, setState] = useState<{ readonly render: Render; readonly number: number }>();
   const close = (number: number) => () => setState((present) => (present?.number === number ? undefined : present));
   const open = (render: Render) => {

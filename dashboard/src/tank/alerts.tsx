@@ -18,10 +18,15 @@ const SIZE = 10;
 export function TankAlerts({ entry }: { readonly entry: FleetTank }) {
   const tankId = entry.tank.id;
   const live = useLive(`alerts ${tankId}`, (signal) => api.insight.alerts.list({ tank_id: tankId, size: SIZE, signal }));
-  const row = (alert: Alert) => <AlertRow key={alert.id} alert={alert} changed={live.refresh} />;
+  // Here, because the row may be gone, or without its button, while the dialog is open.
+  const dialog = useDialog();
+  const acknowledge = (alert: Alert) =>
+    dialog.open((close) => <AcknowledgeDialog alert={alert} close={close} changed={live.refresh} />);
+  const row = (alert: Alert) => <AlertRow key={alert.id} alert={alert} acknowledge={() => acknowledge(alert)} />;
   return (
     <LatestCard id="alerts" title="Alerts" live={live} row={row}>
       {may("viewer") ? <Settings tankId={tankId} /> : <Pause until={entry.alerts_paused_until} />}
+      {dialog.shown}
     </LatestCard>
   );
 }
@@ -54,7 +59,7 @@ function Settings({ tankId }: { readonly tankId: string }) {
 const Pause = ({ until }: { readonly until: string | null }) =>
   until === null ? null : <p class="strong">Paused until {dateTime(until)}: no alert of this tank opens.</p>;
 
-function AlertRow({ alert, changed }: { readonly alert: Alert; readonly changed: () => Promise<void> }) {
+function AlertRow({ alert, acknowledge }: { readonly alert: Alert; readonly acknowledge: () => void }) {
   const { kind, state, opened_at, closed_at, close_reason, note } = alert;
   return (
     <li>
@@ -78,20 +83,11 @@ function AlertRow({ alert, changed }: { readonly alert: Alert; readonly changed:
           </span>
         )}
       </span>
-      {state === "open" && may("dispatcher") ? <Acknowledge alert={alert} changed={changed} /> : null}
+      {state === "open" && may("dispatcher") ? (
+        <button class="button" type="button" onClick={acknowledge}>
+          Acknowledge
+        </button>
+      ) : null}
     </li>
-  );
-}
-
-function Acknowledge({ alert, changed }: { readonly alert: Alert; readonly changed: () => Promise<void> }) {
-  const dialog = useDialog();
-  const open = () => dialog.open((close) => <AcknowledgeDialog alert={alert} close={close} changed={changed} />);
-  return (
-    <>
-      <button class="button" type="button" onClick={open}>
-        Acknowledge
-      </button>
-      {dialog.shown}
-    </>
   );
 }
