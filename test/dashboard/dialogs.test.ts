@@ -84,3 +84,20 @@ for (const [path, id] of [
     assert.equal(await note.inputValue(), "Truck on Tuesday");
   });
 }
+
+test("what is chosen of a search stays where it is", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/keys");
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.getByRole("button", { name: "Create key" }).click();
+  const options = page.getByRole("dialog").getByRole("radio");
+  const values = () => options.evaluateAll((all) => all.map((one) => one.getAttribute("value")));
+  await options.nth(2).waitFor();
+  const before = await values();
+  await options.nth(2).check();
+  assert.deepEqual(await values(), before);
+  await page.keyboard.press("ArrowUp");
+  assert.ok(await options.nth(1).isChecked());
+  await page.getByRole("dialog").getByRole("searchbox").fill("nothing like it");
+  await until("what is chosen stays", async () => (await options.count()) === 2 && (await options.nth(1).isChecked()));
+});

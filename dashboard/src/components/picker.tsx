@@ -51,8 +51,8 @@ export function Picker({ label, help, placeholder, name, initial, none, search, 
     onChoose?.(choice);
   };
   // What is chosen stays, whatever is searched for afterwards.
-  const others = found.filter((choice) => choice.id !== chosen?.id);
-  const options = chosen === undefined ? others : [chosen, ...others];
+  const isAdded = chosen !== undefined && found.every(({ id }) => id !== chosen.id);
+  const options = isAdded ? [chosen, ...found] : found;
   return (
     <fieldset class="field picker" aria-describedby={error === undefined ? undefined : `${id}-error`}>
       <legend class="label">{label}</legend>
