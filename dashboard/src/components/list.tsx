@@ -38,7 +38,12 @@ export function ObjectList<T>({ label, live, columns, idOf, empty }: Props<T>) {
     <div class={isCurrent ? "list" : "list waiting"} aria-busy={!isCurrent}>
       {error === undefined ? null : <ErrorState error={error} retry={refresh} />}
       {data.total_items === 0 ? (
-        empty
+        // What another tab or search has not found says nothing about this one.
+        isCurrent ? (
+          empty
+        ) : (
+          <Loading />
+        )
       ) : (
         <div class="table-box">
           <table class="table cards" role="table" aria-label={label}>

@@ -13,15 +13,19 @@ export function SearchField({ name = "search", label, placeholder }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const search = query.value.get(name) ?? "";
-  // The URL changes by links, too; not while the person types.
+  const applied = useRef(search);
+  // The URL changes by links, too. After a change by this field, the person may have typed more already.
   useEffect(() => {
-    if (input.current !== null && input.current.value.trim() !== search) input.current.value = search;
+    if (input.current !== null && applied.current !== search) input.current.value = search;
+    applied.current = search;
   }, [search]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const apply = () => {
     clearTimeout(timer.current);
     const text = input.current?.value.trim() ?? "";
-    if (text !== (query.value.get(name) ?? "")) navigate(withQuery({ [name]: text, page: undefined }), { replace: true });
+    if (text === (query.value.get(name) ?? "")) return;
+    applied.current = text;
+    navigate(withQuery({ [name]: text, page: undefined }), { replace: true });
   };
   return (
     <form

@@ -29,7 +29,9 @@ export default function Fleet() {
   const dialog = useDialog();
   useFleetKeyboard();
   const isFiltered = Object.keys(filters).some((name) => name !== "sort");
-  const isEmpty = data?.total_items === 0;
+  const hasTanks = data !== undefined && data.total_items > 0;
+  // What was found with other filters says nothing about these.
+  const isEmpty = isCurrent && data?.total_items === 0;
   const exportTanks = () =>
     dialog.open((close) => <ExportDialog filters={filters} total={data?.total_items ?? 0} close={close} />);
   const changed = () => {
@@ -66,9 +68,9 @@ export default function Fleet() {
         </>
       )}
       {error === undefined ? null : <ErrorState error={error} retry={refresh} />}
-      {data === undefined && error === undefined ? <Loading /> : null}
+      {hasTanks || isEmpty || error !== undefined ? null : <Loading />}
       {isEmpty ? <NoTanks isFiltered={isFiltered} /> : null}
-      {data === undefined || isEmpty ? null : (
+      {!hasTanks ? null : (
         <div class={isCurrent ? "fleet-list" : "fleet-list waiting"} aria-busy={!isCurrent}>
           <FleetTable entries={data.data} selection={may("dispatcher") ? { selected, setSelected } : undefined} />
           <Pager list={data} />
