@@ -40,7 +40,8 @@ export function App() {
   return (
     <>
       {isMissing ? <p class="starting">Loading…</p> : null}
-      <a class="skip" href="#main" hidden={isMissing}>
+      {/* biome-ignore lint/a11y/useValidAnchor: it leads to a part of the page */}
+      <a class="skip" href="#main" hidden={isMissing} onClick={skipToContent}>
         Skip to the content
       </a>
       <EventFeedPoller />
@@ -54,6 +55,12 @@ export function App() {
       <Notices />
     </>
   );
+}
+
+/** By code: with <base>, the link itself leads to the fleet. */
+function skipToContent(event: Event): void {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
 }
 
 function ConnectionNotice() {

@@ -104,6 +104,9 @@ test("without a mouse: j, k and the arrow keys move through the list, Enter open
   assert.equal(await focused(), "Brenner Gas GmbH");
   await page.keyboard.press("Enter");
   await page.waitForURL("**/customers/c1");
+  await page.getByRole("link", { name: "Skip to the content" }).focus();
+  await page.keyboard.press("Enter");
+  assert.deepEqual([await page.evaluate("document.activeElement.id"), page.url()], ["main", `${fleet.url}/customers/c1`]);
 });
 
 for (const [viewport, threshold] of [
