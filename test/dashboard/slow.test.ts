@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Page } from "playwright-core";
 import { openBrowser } from "../support/chromium.ts";
+import { until } from "../support/until.ts";
 import { openDashboard, startFleet } from "./support.ts";
 
 const browser = await openBrowser();
@@ -72,4 +73,27 @@ test("a key that is pressed while a search is applied is not lost", async (t) =>
   await field.fill("device-");
   await page.getByText("1 tank found").waitFor();
   assert.equal(await field.inputValue(), "device-7");
+});
+
+test("the heading of a new screen keeps the focus when its data arrives", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.viewer);
+  if (opened === undefined) return;
+  const { page } = opened;
+  const focused = () => page.evaluate<string>("document.activeElement.localName + ' ' + document.activeElement.textContent");
+  // The map is loaded on demand: only then has it a heading at once.
+  await page.getByRole("link", { name: "Map" }).click();
+  await page.locator(".map").waitFor();
+  for (const [link, request, before, loaded, title] of [
+    ["Fleet", /fleet/, "Fleet", ".fleet", "Fleet"],
+    ["Tank 1", /tanks\/t1$/, "Tank", ".figures", "Tank 1"],
+    ["Brenner Gas GmbH", /customers\/c1$/, "Customer", ".facts", "Brenner Gas GmbH"],
+    ["Map", /insight\/v1\/map$/, "Map", ".map", "Map"],
+  ] as const) {
+    const release = await hold(page, request);
+    await page.getByRole("link", { name: link, exact: true }).first().click();
+    await until(`the heading of ${title} has the focus`, async () => (await focused()) === `h1 ${before}`);
+    release();
+    await page.locator(loaded).first().waitFor();
+    assert.equal(await focused(), `h1 ${title}`);
+  }
 });

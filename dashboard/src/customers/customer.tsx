@@ -27,22 +27,17 @@ const TANK_VIEWS = [
 
 export default function Customer({ params: { id = "" } }: ScreenProps) {
   const { data, error, refresh } = useLive(`customer ${id}`, (signal) => api.manage.customers.retrieve(id, { signal }));
+  const dialog = useDialog();
+  // In one component, so that the heading stays the same element, with the focus.
   if (data === undefined) {
     return <Screen title="Customer">{error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />}</Screen>;
   }
-  return <Loaded customer={data} changed={refresh} />;
-}
-
-type Props = { readonly customer: ManagedCustomer; readonly changed: () => Promise<void> };
-
-function Loaded({ customer, changed }: Props) {
-  const dialog = useDialog();
   const canChange = may("dispatcher");
-  const { deleted, name } = customer;
+  const { deleted, name } = data;
   const view = tabInUrl("tanks", TANK_VIEWS);
   const openWith = (Form: typeof DeleteDialog) => () =>
-    dialog.open((close) => <Form customer={customer} close={close} done={changed} />);
-  const edit = () => dialog.open((close) => <CustomerDialog customer={customer} close={close} done={changed} />);
+    dialog.open((close) => <Form customer={data} close={close} done={refresh} />);
+  const edit = () => dialog.open((close) => <CustomerDialog customer={data} close={close} done={refresh} />);
   return (
     <Screen
       title={name}
@@ -73,17 +68,19 @@ function Loaded({ customer, changed }: Props) {
           This customer is deleted: nobody can sign in as it, and its keys do not work. Its data is kept, and it can be restored.
         </p>
       ) : null}
-      <Facts customer={customer} changed={changed} />
+      <Facts customer={data} changed={refresh} />
       <section class="section" aria-labelledby="tanks">
         <h2 id="tanks">Tanks</h2>
         {deleted ? null : <Tabs label="Which tanks" name="tanks" options={TANK_VIEWS} />}
-        {deleted || view === "deleted" ? <DeletedTanks id={customer.id} /> : <Tanks id={customer.id} />}
+        {deleted || view === "deleted" ? <DeletedTanks id={id} /> : <Tanks id={id} />}
       </section>
-      {may("admin") && !deleted ? <CustomerSessions id={customer.id} /> : null}
+      {may("admin") && !deleted ? <CustomerSessions id={id} /> : null}
       {dialog.shown}
     </Screen>
   );
 }
+
+type Props = { readonly customer: ManagedCustomer; readonly changed: () => Promise<void> };
 
 function Facts({ customer, changed }: Props) {
   const { id, email, phone, is_verified, last_seen_at, created_at, notifications, deleted } = customer;

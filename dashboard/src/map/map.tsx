@@ -43,33 +43,30 @@ export default function MapScreen() {
     last.current = { at: Date.now(), map };
     return map;
   });
-  if (data === undefined) {
+  const points = useMemo(() => (data === undefined ? undefined : pointsOf(data)), [data]);
+  // In one component, so that the heading stays the same element, with the focus.
+  if (data === undefined || points === undefined) {
     return <Screen title="Map">{error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />}</Screen>;
   }
-  return <LoadedMap map={data} />;
-}
-
-function LoadedMap({ map }: { readonly map: FleetMap }) {
-  const points = useMemo(() => pointsOf(map), [map]);
   const total = points.x.length;
   const summary = (
     <>
       {counted(total, "tank")}
-      {map.unlocated === 0 ? null : (
+      {data.unlocated === 0 ? null : (
         <>
-          , and <a href={href("/?bbox=none")}>{counted(map.unlocated, "tank")} without coordinates</a>
+          , and <a href={href("/?bbox=none")}>{counted(data.unlocated, "tank")} without coordinates</a>
         </>
       )}
     </>
   );
   return (
     <Screen title="Map" summary={summary}>
-      {total === 0 && map.unlocated === 0 ? (
+      {total === 0 && data.unlocated === 0 ? (
         <Empty title="No tanks yet">
           <p>Tanks appear here as soon as they have a latitude and a longitude.</p>
         </Empty>
       ) : (
-        <Chart map={map} points={points} />
+        <Chart map={data} points={points} />
       )}
     </Screen>
   );

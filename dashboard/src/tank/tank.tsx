@@ -28,7 +28,7 @@ export default function TankScreen({ params }: ScreenProps) {
   const refills = useLive(`refills ${id}`, (signal) => loadRefills(id, signal));
   const dialog = useDialog();
   const entry = tank.data;
-  if (entry === undefined || isGone(tank.error)) return <Missing id={id} error={tank.error} retry={tank.refresh} />;
+  if (entry === undefined || isGone(tank.error)) return missing({ id, error: tank.error, retry: tank.refresh });
   const list = refills.data ?? NO_REFILLS;
   const edit = () => dialog.open((close) => <EditTank id={id} close={close} changed={tank.refresh} />);
   const remove = () => dialog.open((close) => <DeleteTank tank={entry.tank} close={close} done={tank.refresh} />);
@@ -78,7 +78,8 @@ const isGone = (error: unknown): boolean => error instanceof ApiError && error.s
 
 type MissingProps = { readonly id: string; readonly error: unknown; readonly retry: () => Promise<void> };
 
-function Missing({ id, error, retry }: MissingProps) {
+/** No component, so that the heading stays the same element, with the focus, when the tank has been loaded. */
+function missing({ id, error, retry }: MissingProps) {
   if (error === undefined) {
     return (
       <Screen title="Tank">
