@@ -20,6 +20,7 @@ export type Live<T> = {
   readonly isCurrent: boolean;
   /** Why the last attempt failed; undefined after a success. */
   readonly error: unknown;
+  /** Does not throw: `error` says why it failed. A change that was stored before it has not failed. */
   readonly refresh: () => Promise<void>;
 };
 
@@ -47,7 +48,8 @@ export function useLive<T>(key: string, load: Load<T>): Live<T> {
     };
   }, [watch]);
   const isCurrent = state.key === key;
-  return { data: state.data, isCurrent, error: isCurrent ? state.error : undefined, refresh: watch.refresh };
+  const refresh = () => watch.refresh().catch(() => {});
+  return { data: state.data, isCurrent, error: isCurrent ? state.error : undefined, refresh };
 }
 
 type Result<T> = { readonly data: T } | { readonly error: unknown };

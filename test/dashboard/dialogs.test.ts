@@ -101,3 +101,17 @@ test("what is chosen of a search stays where it is", async (t) => {
   await page.getByRole("dialog").getByRole("searchbox").fill("nothing like it");
   await until("what is chosen stays", async () => (await options.count()) === 2 && (await options.nth(1).isChecked()));
 });
+
+test("a change that was stored has not failed if the screen cannot be loaded again", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/tanks/t30");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: "Edit" }).click();
+  await dialog.getByLabel("Name").fill("Changed");
+  await page.route(/\/insight\/v1\/tanks\/t30$/, (route) => route.abort());
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The tank was changed").waitFor();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByText("cannot be reached").waitFor();
+});

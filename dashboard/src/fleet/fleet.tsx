@@ -34,9 +34,9 @@ export default function Fleet() {
   const isEmpty = isCurrent && data?.total_items === 0;
   const exportTanks = () =>
     dialog.open((close) => <ExportDialog filters={filters} total={data?.total_items ?? 0} close={close} />);
-  const changed = () => {
+  const changed = async () => {
     setSelected(NONE);
-    refresh().catch(() => {});
+    await refresh();
   };
   const changeThreshold = () =>
     dialog.open((close) => <ThresholdDialog tanks={[...selected.values()]} close={close} done={changed} />);

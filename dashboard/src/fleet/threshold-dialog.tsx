@@ -9,7 +9,7 @@ import { notify } from "../components/notices.tsx";
 import { messageOf } from "../components/states.tsx";
 import { counted, percent, whole } from "../format.ts";
 
-type Props = { readonly tanks: readonly FleetTank["tank"][]; readonly close: () => void; readonly done: () => void };
+type Props = { readonly tanks: readonly FleetTank["tank"][]; readonly close: () => void; readonly done: () => Promise<void> };
 
 /** One after the other. After an error or "Cancel", those that are changed stay so, and the person is told how many. */
 export function ThresholdDialog({ tanks, close, done }: Props) {
@@ -29,7 +29,7 @@ export function ThresholdDialog({ tanks, close, done }: Props) {
       setChanged(index + 1);
     }
     notify({ text: `The threshold of ${counted(tanks.length, "tank")} is ${percent(min_fill_alert_percentage)}` });
-    done();
+    await done();
   };
   const first = tanks[0]?.min_fill_alert_percentage ?? 20;
   return (

@@ -22,8 +22,7 @@ export function DeleteTank({ tank: { id, name }, close, done }: DeleteProps) {
   const submit = async () => {
     await api.manage.tanks.delete(id);
     notify({ text: `${name} was deleted` });
-    // The tank is gone, which is an error to those who show it.
-    await done().catch(() => {});
+    await done();
   };
   return (
     <Dialog title={`Delete ${name}?`} action="Delete" isDangerous submit={submit} close={close}>
