@@ -152,6 +152,37 @@ describe("the map", () => {
     assert.deepEqual(errorsOf(screen), []);
   });
 
+  it("opens a mark by a key after the map was moved; a slow or failed request leads nowhere", async (t) => {
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/map?at=60.39,5.32,200");
+    if (screen === undefined) return;
+    const { page } = screen;
+    const mark = page.getByRole("button", { name: "1 tank: OK" });
+    await mark.waitFor();
+    const size2 = /\/insight\/v1\/fleet\?.*size=2(&|$)/;
+    await page.route(size2, (route) => route.fulfill({ status: 403 }));
+    const before = page.url();
+    await page.mouse.move(400, 400);
+    await page.mouse.down();
+    await page.mouse.move(440, 420, { steps: 3 });
+    await page.mouse.up();
+    await page.waitForURL((url) => url.href !== before);
+    await mark.focus();
+    await page.keyboard.press("Enter");
+    await page.locator(".notice").getByText("403").waitFor();
+
+    await page.unroute(size2);
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+    await page.route(size2, (route) => left.then(() => route.continue()).catch(() => {}));
+    const requested = page.waitForRequest(size2);
+    await mark.click();
+    await requested;
+    await page.getByRole("link", { name: "Alerts" }).click();
+    await page.getByRole("heading", { name: "Alerts" }).waitFor();
+    leave();
+    await page.waitForTimeout(500);
+    assert.equal(new URL(page.url()).pathname, "/alerts");
+  });
+
   it("shows customers their own tanks only", async (t) => {
     const screen = await openDashboard(t, browser, service, "other@customers.example", "/map", { viewport: PHONE });
     if (screen === undefined) return;

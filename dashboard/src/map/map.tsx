@@ -3,8 +3,9 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { FleetMap } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
-import { Empty, ErrorState, Loading } from "../components/states.tsx";
+import { Empty, ErrorState, Loading, messageOf } from "../components/states.tsx";
 import { counted, whole } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href, navigate, query, tankPath, withQuery } from "../location.ts";
@@ -155,9 +156,12 @@ function Drawing({ map, points, view, size, setView, hasMoved }: DrawingProps) {
     return { left: x - radius, right: x + radius, top: y - radius, bottom: y + radius };
   });
   const labels = labelsOf(map.towns, boxes, view, size);
+  const opening = useRef<AbortController | undefined>(undefined);
+  useEffect(() => () => opening.current?.abort(), []);
   const open = (cluster: Cluster) => {
-    if (hasMoved()) return;
-    openCluster(cluster, view, size, setView);
+    opening.current?.abort();
+    opening.current = new AbortController();
+    openCluster(cluster, view, size, setView, opening.current.signal);
   };
   const { x, y, scale } = view;
   return (
@@ -177,6 +181,7 @@ function Drawing({ map, points, view, size, setView, hasMoved }: DrawingProps) {
           x={left}
           y={top}
           open={() => open(cluster)}
+          hasMoved={hasMoved}
         />
       ))}
     </svg>
@@ -184,7 +189,13 @@ function Drawing({ map, points, view, size, setView, hasMoved }: DrawingProps) {
 }
 
 /** One tank is opened; several are zoomed to, or listed where that would not part them. */
-function openCluster({ count, bounds }: Cluster, view: View, size: Size, setView: (view: View) => void): void {
+function openCluster(
+  { count, bounds }: Cluster,
+  view: View,
+  size: Size,
+  setView: (view: View) => void,
+  signal: AbortSignal,
+): void {
   const isParted = Math.max(bounds.east - bounds.west, bounds.south - bounds.north) * MAX_SCALE > 60;
   if (count > 1 && isParted) {
     const next = fitted(bounds, size, Math.min(size.width, size.height) / 5);
@@ -193,11 +204,11 @@ function openCluster({ count, bounds }: Cluster, view: View, size: Size, setView
   }
   const bbox = bboxOf(bounds);
   if (count > 1) navigate(`/?bbox=${bbox}`);
-  else openTank(bbox);
+  else openTank(bbox, signal).catch((error) => signal.aborted || notify({ text: messageOf(error), icon: "alert" }));
 }
 
-async function openTank(bbox: string): Promise<void> {
-  const { data } = await api.insight.fleet.list({ bbox: widened(bbox), size: 2 });
+async function openTank(bbox: string, signal: AbortSignal): Promise<void> {
+  const { data } = await api.insight.fleet.list({ bbox: widened(bbox), size: 2, signal });
   const [first] = data;
   navigate(data.length === 1 && first !== undefined ? tankPath(first.tank.id) : `/?bbox=${widened(bbox)}`);
 }

@@ -23,14 +23,25 @@ export const radiusOf = ({ count }: Cluster): number => (count === 1 ? 9 : Math.
 
 const stateOf = ({ worst }: Cluster): State => STATES[worst] ?? "ok";
 
-type Props = { readonly cluster: Cluster; readonly x: number; readonly y: number; readonly open: () => void };
+type Props = {
+  readonly cluster: Cluster;
+  readonly x: number;
+  readonly y: number;
+  readonly open: () => void;
+  /** Whether the press that ends now has moved the map. */
+  readonly hasMoved: () => boolean;
+};
 
-export function Mark({ cluster, x, y, open }: Props) {
+export function Mark({ cluster, x, y, open, hasMoved }: Props) {
   const state = stateOf(cluster);
   const radius = radiusOf(cluster);
   const isOne = cluster.count === 1;
   const { label } = STATE_MARKS[state];
   const words = isOne ? `1 tank: ${label}` : `${counted(cluster.count, "tank")}, the most urgent: ${label}`;
+  // Screen readers click without a press.
+  const onClick = ({ detail }: MouseEvent) => {
+    if (detail === 0 || !hasMoved()) open();
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
@@ -45,7 +56,7 @@ export function Mark({ cluster, x, y, open }: Props) {
       // In SVG, names of attributes have lower case.
       tabindex={0}
       aria-label={words}
-      onClick={open}
+      onClick={onClick}
       onKeyDown={onKeyDown}
     >
       <title>{words}</title>
