@@ -262,7 +262,14 @@ test("a customer sees their own settings and nothing of the operator, and ends a
   await page.goto(`${fleet.url}/users`);
   await page.getByRole("heading", { name: "This is not for your role" }).waitFor();
   await page.goto(`${fleet.url}/account`);
-  await page.getByRole("main").getByRole("button", { name: "Sign out" }).first().click();
+  const signOut = page.getByRole("button", { name: "Sign out", exact: true });
+  await page.context().setOffline(true);
+  for (const [i, button] of [signOut.first(), signOut.nth(1)].entries()) {
+    await button.click();
+    await page.locator(".notice").nth(i).waitFor();
+  }
+  await page.context().setOffline(false);
+  await signOut.nth(1).click();
   await page.waitForURL(/\/sign-in/);
 });
 

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import type { Me } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { ActionButton } from "../components/action-button.tsx";
 import { Checkbox, SelectField } from "../components/field.tsx";
 import { Icon } from "../components/icon.tsx";
 import { pageInUrl } from "../components/list.tsx";
@@ -24,10 +25,10 @@ export default function Account() {
     <Screen
       title="Account"
       actions={
-        <button class="button" type="button" onClick={signOut}>
+        <ActionButton act={signOut}>
           <Icon name="out" />
           Sign out
-        </button>
+        </ActionButton>
       }
     >
       <section class="card section" aria-label="You">

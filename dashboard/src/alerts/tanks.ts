@@ -1,24 +1,29 @@
 // The tanks of the alerts that are shown. Each is requested once, and again with every page.
 
-import { useEffect, useState } from "preact/hooks";
 import { ApiError, type FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { useLive } from "../live.ts";
+
+type Tanks = ReadonlyMap<string, FleetTank | undefined>;
 
 /** Returns the tanks that are loaded so far. A deleted tank has no entry. */
-export function useTanks(ids: readonly string[]): ReadonlyMap<string, FleetTank> {
-  const [tanks, setTanks] = useState<ReadonlyMap<string, FleetTank>>(new Map());
+export function useTanks(ids: readonly string[]): Tanks {
   const wanted = [...new Set(ids)];
-  useEffect(() => {
-    const controller = new AbortController();
-    load(wanted, controller.signal).then(setTanks, () => {});
-    return () => controller.abort();
-  }, [wanted.join("\n")]);
-  return tanks;
+  return useLive(`tanks ${wanted.join(" ")}`, loadOnce(wanted)).data ?? NONE;
 }
 
-async function load(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, FleetTank>> {
-  const entries = await Promise.all(ids.map((id) => api.insight.tanks.retrieve(id, { signal }).catch(ifMissing)));
-  return new Map(entries.flatMap((entry) => (entry === undefined ? [] : [[entry.tank.id, entry] as const])));
+const NONE: Tanks = new Map();
+
+/** Every call requests those that are not loaded yet: at first all, then those that failed. */
+function loadOnce(ids: readonly string[]): (signal: AbortSignal) => Promise<Tanks> {
+  let tanks = NONE;
+  return async (signal) => {
+    const loaded: [string, FleetTank | undefined][] = [];
+    const load = async (id: string) => loaded.push([id, await api.insight.tanks.retrieve(id, { signal }).catch(ifMissing)]);
+    await Promise.allSettled(ids.filter((id) => !tanks.has(id)).map(load));
+    if (loaded.length > 0) tanks = new Map([...tanks, ...loaded]);
+    return tanks;
+  };
 }
 
 function ifMissing(error: unknown): undefined {

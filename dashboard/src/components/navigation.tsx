@@ -7,6 +7,7 @@ import { href, location, match } from "../location.ts";
 import { PATHS } from "../paths.ts";
 import { ROUTES } from "../routes.ts";
 import { may, me, signOut } from "../session.ts";
+import { ActionButton } from "./action-button.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 
 type Item = { readonly path: string; readonly label: string; readonly icon: IconName };
@@ -103,10 +104,10 @@ function Person() {
           <span class="hidden">Your account</span>
         </span>
       </a>
-      <button class="button quiet" type="button" onClick={signOut}>
+      <ActionButton act={signOut} look="quiet">
         <Icon name="out" />
         Sign out
-      </button>
+      </ActionButton>
     </div>
   );
 }
