@@ -1,5 +1,7 @@
 // Numbers, times and places in words, in the language of the browser.
 
+import { signal } from "@preact/signals";
+
 const PERCENT = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, minimumFractionDigits: 1 });
 const WHOLE = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
@@ -37,9 +39,18 @@ export function duration(seconds: number): string {
   return `${whole(Math.floor(seconds / SECONDS.day))} days`;
 }
 
+/** The present time. It changes every minute, so that ages and times left are rendered again, also without new data. */
+export const now = signal(Date.now());
+
+export function startClock(): void {
+  setInterval(() => {
+    now.value = Date.now();
+  }, 60_000);
+}
+
 /** "3 h ago". */
 export function ago(at: string): string {
-  const seconds = (Date.now() - Date.parse(at)) / 1000;
+  const seconds = (now.value - Date.parse(at)) / 1000;
   return seconds < SECONDS.min ? "just now" : `${duration(seconds)} ago`;
 }
 

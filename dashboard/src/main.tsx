@@ -2,6 +2,7 @@
 
 import { render } from "preact";
 import { App } from "./app.tsx";
+import { startClock } from "./format.ts";
 import { startLive } from "./live.ts";
 import { followLinks } from "./location.ts";
 
@@ -9,6 +10,7 @@ const root = document.getElementById("app");
 if (root !== null) {
   root.replaceChildren();
   followLinks();
+  startClock();
   startLive();
   render(<App />, root);
 }

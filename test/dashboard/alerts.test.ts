@@ -32,6 +32,23 @@ for (const viewport of [DESKTOP, PHONE]) {
   });
 }
 
+test("ages grow without new data; a tank that could not be loaded is loaded later, the others at once", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.viewer, "/account");
+  if (opened === undefined) return;
+  const { page } = opened;
+  let isFailing = true;
+  await page.route(/\/tanks\/t1$/, (route) => (isFailing ? route.fulfill({ status: 403 }) : route.continue()));
+  await page.clock.install();
+  await page.goto(`${fleet.url}/alerts`);
+  await page.getByRole("row").filter({ hasText: "Tank 2" }).getByText("Brenner Gas GmbH").waitFor();
+  const row = page.getByRole("row").filter({ hasText: "5.0 %, at or below" });
+  assert.doesNotMatch(await row.innerText(), /Tank 1/);
+  isFailing = false;
+  await row.getByText("Tank 1").waitFor();
+  await page.clock.fastForward(3 * 3_600_000);
+  await row.locator("time").getByText("3 h ago").waitFor();
+});
+
 for (const [viewport, id, name, remaining] of [
   [DESKTOP, "t2", "Tank 2", "2 alerts"],
   [PHONE, "t3", "Tank 3", "1 alert"],

@@ -2,7 +2,7 @@
 
 import type { Alert, FleetTank } from "../../../client/src/index.ts";
 import { CLOSE_REASONS } from "../components/alert-kinds.tsx";
-import { ago, dateTime, duration, percent, place } from "../format.ts";
+import { ago, dateTime, duration, now, percent, place } from "../format.ts";
 import { customerPath, href, tankPath } from "../location.ts";
 import { may } from "../session.ts";
 
@@ -84,6 +84,6 @@ function leakReason(leak: Alert["leak"]): string {
 }
 
 function until(at: string): string {
-  const seconds = (Date.parse(at) - Date.now()) / 1000;
+  const seconds = (Date.parse(at) - now.value) / 1000;
   return seconds <= 0 ? "soon" : `in about ${duration(seconds)}`;
 }

@@ -5,7 +5,7 @@ import { AlertBadge, Badge } from "../components/badge.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Level } from "../components/level.tsx";
 import { toneOf } from "../components/urgency.ts";
-import { dateTime, duration, percent, place, rangeOf, volume, whole } from "../format.ts";
+import { dateTime, duration, now, percent, place, rangeOf, volume, whole } from "../format.ts";
 import { customerPath, href, tankPath } from "../location.ts";
 import { may } from "../session.ts";
 
@@ -167,8 +167,8 @@ function Use({ entry: { forecast } }: { readonly entry: FleetTank }) {
 /** "2 h ago, next in 1 h": a reading that is due, and a bit late, is not worth a word. */
 function Age({ entry: { latest, next_reading_at: next } }: { readonly entry: FleetTank }) {
   if (latest === null) return <span class="dim">never</span>;
-  const seconds = Math.max(0, (Date.now() - Date.parse(latest.created_at)) / 1000);
-  const remaining = next === null ? undefined : (Date.parse(next) - Date.now()) / 1000;
+  const seconds = Math.max(0, (now.value - Date.parse(latest.created_at)) / 1000);
+  const remaining = next === null ? undefined : (Date.parse(next) - now.value) / 1000;
   const due = remaining === undefined ? undefined : remaining >= 60 ? `next in ${duration(remaining)}` : "next due";
   return (
     <span title={`${dateTime(latest.created_at)}${next === null ? "" : `; next due ${dateTime(next)}`}`}>
