@@ -102,8 +102,7 @@ export function forecastFrom({ cleaned, refills, daily, ...history }: History, i
   if (spread(levelOn(path, 1)) > WIDEST) return none("insufficient_data");
   if (!isUsed(levels, path, noise)) return { ...none("no_use"), use_per_day: used(0, input) };
   const silence = input.now / DAY - level.day;
-  const levelNow = levelOn(path, silence);
-  if (silence > LONGEST_SILENCE || spread(levelNow) > WIDEST || levelNow.p50 <= 0) return none("stale");
+  if (silence > LONGEST_SILENCE || spread(levelOn(path, silence)) > WIDEST) return none("stale");
 
   const whenAt = (fill: number): WhenRange => {
     const when = (drops: readonly number[]): Instant | null => {

@@ -224,8 +224,24 @@ test("a silent tank keeps a forecast whose range widens, until it says nothing; 
   assert.equal(stale.state, "stale");
   assert.deepEqual(stale.runs_low_at, { p10: null, p50: null, p90: null });
   // One that uses much says nothing after days.
-  const fast = readings({ days: 30 }, (day) => 90 - 10 * (day % 8));
-  assert.equal(forecastOf(fast, { now: (fast.at(-1)?.at ?? 0) + 30 * DAY }).state, "stale");
+  const fast = readings({ days: 26 }, (day) => 90 - 10 * (day % 8));
+  assert.equal(forecastOf(fast, { now: (fast.at(-1)?.at ?? 0) + 3 * DAY }).state, "stale");
+});
+
+test("a tank that is expected to be empty, or is, runs low now and needs a delivery", () => {
+  const silent = readings({ days: 14 }, (day) => 95 - 5 * day);
+  const empty = readings({ days: 20 }, (day) => Math.max(0, 95 - 5 * day));
+  for (const [list, days] of [
+    [silent, 6],
+    [silent, 30],
+    [silent, 89],
+    [empty, 0],
+  ] as const) {
+    const now = (list.at(-1)?.at ?? 0) + days * DAY;
+    const { state, runs_low_at, runs_empty_at, suggested_delivery, levelAt } = forecastOf(list, { now });
+    assert.deepEqual([state, levelAt(now)?.p50, runs_low_at.p50, runs_empty_at.p50], ["ok", 0, now, now], `${days} days`);
+    assert.deepEqual(suggested_delivery, { by: now, volume: 950, unit: "liters" });
+  }
 });
 
 test("a sensor that leaps about gets no forecast", () => {
