@@ -100,9 +100,10 @@ export function forecastFrom({ cleaned, refills, daily, ...history }: History, i
   models.delete(levels.length - 1);
   const path = pathOf(level.fill, model, widthsOf(levels, models, noise), noise);
   if (spread(levelOn(path, 1)) > WIDEST) return none("insufficient_data");
-  if (!isUsed(levels, path, noise)) return { ...none("no_use"), use_per_day: used(0, input) };
   const silence = input.now / DAY - level.day;
-  if (silence > LONGEST_SILENCE || spread(levelOn(path, silence)) > WIDEST) return none("stale");
+  if (silence > LONGEST_SILENCE) return none("stale");
+  if (!isUsed(levels, path, noise)) return { ...none("no_use"), use_per_day: used(0, input) };
+  if (spread(levelOn(path, silence)) > WIDEST) return none("stale");
 
   const whenAt = (fill: number): WhenRange => {
     const when = (drops: readonly number[]): Instant | null => {

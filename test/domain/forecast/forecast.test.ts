@@ -86,6 +86,12 @@ test("no use, also under noise; a sensor that is stuck claims nothing in the pas
   isOrdered(stuck, list.at(-1)?.at ?? 0);
 });
 
+test("a tank without use is stale as well after 90 days of silence", () => {
+  const idle = readings({ days: 200, noise: 0.05 }, () => 60);
+  const states = [89, 91].map((days) => forecastOf(idle, { now: (idle.at(-1)?.at ?? 0) + days * DAY }).state);
+  assert.deepEqual(states, ["no_use", "stale"]);
+});
+
 test("a saw-tooth of frequent refills does not change the use", () => {
   const list = readings({ days: 120, every: 4 * HOUR, noise: 0.2 }, (day) => 90 - 4 * (day % 15));
   const result = forecastOf(list);
