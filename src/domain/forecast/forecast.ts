@@ -117,7 +117,7 @@ export function forecastFrom({ cleaned, refills, daily, ...history }: History, i
   return {
     state: "ok",
     based_on_until,
-    use_per_day: used(path.expected[1] ?? 0, input),
+    use_per_day: used(dropUntil(path.expected, silence + 1) - dropUntil(path.expected, silence), input),
     runs_low_at,
     runs_empty_at: whenAt(0),
     suggested_delivery: delivery(runs_low_at.p10, levelAt, refills, input),
@@ -172,15 +172,17 @@ function pathOf(start: number, model: UseModel, widths: Widths, noise: number): 
 }
 
 function levelOn({ start, expected, most, least }: Path, day: number): LevelRange {
+  const level = (drops: readonly number[]): number => Math.min(100, Math.max(0, start - dropUntil(drops, day)));
+  return { p10: level(most), p50: level(expected), p90: level(least) };
+}
+
+function dropUntil(drops: readonly number[], day: number): number {
   const days = Math.max(0, Math.min(day, PATH_DAYS.at(-1) ?? 0));
   const index = days <= 60 ? Math.floor(days) : 60 + Math.floor((days - 60) / 10);
   const from = PATH_DAYS[index] ?? 0;
   const share = (days - from) / ((PATH_DAYS[index + 1] ?? from + 1) - from);
-  const level = (drops: readonly number[]): number => {
-    const drop = drops[index] ?? 0;
-    return Math.min(100, Math.max(0, start - drop - share * ((drops[index + 1] ?? drop) - drop)));
-  };
-  return { p10: level(most), p50: level(expected), p90: level(least) };
+  const drop = drops[index] ?? 0;
+  return drop + share * ((drops[index + 1] ?? drop) - drop);
 }
 
 /** The day on which the use reaches a drop. */

@@ -234,6 +234,17 @@ test("a silent tank keeps a forecast whose range widens, until it says nothing; 
   assert.equal(forecastOf(fast, { now: (fast.at(-1)?.at ?? 0) + 3 * DAY }).state, "stale");
 });
 
+test("the use of a silent tank is that of the present day, not that of its last reading", () => {
+  const start = Date.UTC(2024, 6, 1);
+  const days = (Date.UTC(2025, 8, 1) - start) / DAY;
+  const list = readings({ days, start }, heated(start, false));
+  const now = (list.at(-1)?.at ?? 0) + 60 * DAY;
+  const [before, after] = [now - 60 * DAY, now].map((at) => forecastOf(list, { latitude: 48, now: at }));
+  const expected = (after?.levelAt(now)?.p50 ?? 0) - (after?.levelAt(now + DAY)?.p50 ?? 0);
+  isNear(after?.use_per_day?.percentage, expected, 1e-9);
+  assert.ok(expected > 1.3 * (before?.use_per_day?.percentage ?? 0), `${expected}`);
+});
+
 test("a tank that is expected to be empty, or is, runs low now and needs a delivery", () => {
   const silent = readings({ days: 14 }, (day) => 95 - 5 * day);
   const empty = readings({ days: 20 }, (day) => Math.max(0, 95 - 5 * day));
