@@ -51,24 +51,19 @@ async function computeOne(options: ComputingOptions, { tank, latestAt }: Outdate
     return await compute({ tank, latestAt, parts: await readingsOf(store, tank.id, now), now });
   } catch (error) {
     if (hasCode(error, "store_unavailable")) throw error;
-    observe({ kind: "forecast_failed", tankId: tank.id, error });
+    // The store has already reported damage.
+    if (!hasCode(error, "data_damaged")) observe({ kind: "forecast_failed", tankId: tank.id, error });
     return { ...computeForecast({ tank, latestAt, parts: [], now }), refills: null };
   }
 }
 
-/** Returns no readings for a damaged tank; the store has already reported the damage. */
 async function readingsOf(store: ForecastReads, tankId: string, now: Instant): Promise<readonly ReadingColumns[]> {
   const parts: ReadingColumns[] = [];
-  try {
-    for (let from: Instant | undefined = now - TWO_YEARS; from !== undefined; ) {
-      const part = await store.historyColumns(tankId, { from, to: Number.MAX_SAFE_INTEGER });
-      if (part === undefined || part === "deleted") return [];
-      parts.push(part);
-      from = part.next;
-    }
-  } catch (error) {
-    if (!hasCode(error, "data_damaged")) throw error;
-    return [];
+  for (let from: Instant | undefined = now - TWO_YEARS; from !== undefined; ) {
+    const part = await store.historyColumns(tankId, { from, to: Number.MAX_SAFE_INTEGER });
+    if (part === undefined || part === "deleted") return [];
+    parts.push(part);
+    from = part.next;
   }
   return parts;
 }

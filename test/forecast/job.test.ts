@@ -14,6 +14,7 @@ import { forecastMetrics } from "../../src/observe/fleet-metrics.ts";
 import { putFleet, putForecast } from "../store/alert-support.ts";
 import { customer, putCustomers, putTanks, tank, WHOLE_FLEET } from "../store/conformance/objects.ts";
 import { type Engine, type Opened, postgresEngine, sqliteEngine } from "../store/engines.ts";
+import { runSql } from "../store/raw-sql.ts";
 import { at, command, executed } from "../support/commands.ts";
 import { ingest } from "../support/readings.ts";
 import { until } from "../support/until.ts";
@@ -278,6 +279,23 @@ function outdatedForecasts(engine: Engine): void {
     const states = ["one", "broken", "two"].map(async (id) => (await forecastOf(store, id)).state);
     assert.deepEqual(await Promise.all(states), ["ok", "insufficient_data", "ok"]);
     const refills = await store.refillPage("broken", { page: 1, size: 10 }, UNRESTRICTED);
+    assert.deepEqual(refills, { data: [refill], totalItems: 1 });
+  });
+
+  test("a damaged tank keeps its refills", async (t) => {
+    const { store, url } = await engine.open(t);
+    await putFleet(store, { a: ["one"], b: [] });
+    await ingest(store, ...falling("one", 40, 0.1, 365));
+    const refill = { startedAt: NOW - 20 * DAY, endedAt: NOW - 19 * DAY, from: 10, to: 60 };
+    await putForecast(store, "one", { now: NOW - 2 * DAY, refills: [refill] });
+    await store.updateSortKeys(["one"], NOW);
+    await runSql(url, "UPDATE block SET checksum = checksum + 1");
+    await computeOutdated({
+      ...{ store, clock: () => NOW, observe: unexpected, everyMs: 0, isStopping: () => false },
+      compute: computeForecast,
+    });
+    assert.equal((await forecastOf(store, "one")).state, "insufficient_data");
+    const refills = await store.refillPage("one", { page: 1, size: 10 }, UNRESTRICTED);
     assert.deepEqual(refills, { data: [refill], totalItems: 1 });
   });
 }
