@@ -282,6 +282,37 @@ function outdatedForecasts(engine: Engine): void {
     assert.deepEqual(refills, { data: [refill], totalItems: 1 });
   });
 
+  test("a forecast that is damaged in any way, but still JSON, is computed again", async (t) => {
+    const { store, url } = await engine.open(t);
+    await putFleet(store, { a: ["one"], b: [] });
+    await ingest(store, ...falling("one", 40, 1, 30));
+    await store.updateSortKeys(["one"], NOW);
+    const compute = () =>
+      computeOutdated({
+        ...{ store, clock: () => NOW, observe: unexpected, everyMs: 0, isStopping: () => false },
+        compute: computeForecast,
+      });
+    await compute();
+    const forecast = await forecastOf(store, "one");
+    const { runs_low_at, use_per_day, suggested_delivery } = forecast;
+    const damages = [
+      ...[{ state: "oj" }, { runs_low_at: undefined }, { runs_low_at: { ...runs_low_at, p50: "soon" } }, { leak: "nond" }],
+      ...[{ runs_empty_at: { ...runs_low_at, p90: 1e300 } }, { level: "40" }, { interval: null }, { based_on_until: undefined }],
+      ...[{ use_per_day: { ...use_per_day, unit: "litres" } }, { suggested_delivery: { ...suggested_delivery, by: null } }],
+      { leak: { since: NOW, excess: null, isSudden: false } },
+    ];
+    for (const damage of damages) {
+      const text = JSON.stringify({ ...forecast, computed_at: undefined, ...damage });
+      await runSql(url, `UPDATE forecast SET forecast = '${text}'`);
+      assert.equal(await store.tankForecast("one", UNRESTRICTED), null, text);
+      assert.deepEqual(await orderOf(store), ["one"]);
+      await store.updateSortKeys(["one"], NOW);
+      assert.equal(await isComputed(store), false, text);
+      await compute();
+      assert.deepEqual(await forecastOf(store, "one"), forecast);
+    }
+  });
+
   test("a damaged tank keeps its refills", async (t) => {
     const { store, url } = await engine.open(t);
     await putFleet(store, { a: ["one"], b: [] });

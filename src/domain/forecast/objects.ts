@@ -6,9 +6,8 @@ import { instantField, literal, nullable, number, object, oneOf, text } from "..
 import { CAPACITY_UNITS, type Tank } from "../tank.ts";
 import type { Forecast } from "./forecast.ts";
 import type { Refill } from "./refills.ts";
-import type { StoredForecast } from "./stored.ts";
+import { FORECAST_STATES, type StoredForecast } from "./stored.ts";
 
-const FORECAST_STATES = ["ok", "insufficient_data", "stale", "no_use"] as const satisfies readonly Forecast["state"][];
 type WhenRange = Forecast["runs_low_at"];
 
 const volume = (description: string, example: number) => number({ minimum: 0, description, examples: [example] });

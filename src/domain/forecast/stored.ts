@@ -1,10 +1,11 @@
 // Forecasts and refills as they are stored and read.
 
-import type { Instant } from "../instant.ts";
+import { type Instant, isInstant } from "../instant.ts";
 import type { Scope } from "../key.ts";
 import type { Page, PageQuery } from "../page.ts";
 import type { InstantRange, ReadingColumns } from "../reading.ts";
-import type { Tank } from "../tank.ts";
+import { CAPACITY_UNITS, type Tank } from "../tank.ts";
+import { isObject, type JsonObject } from "../validate.ts";
 import type { Forecast } from "./forecast.ts";
 import type { LeakState } from "./leak-state.ts";
 import type { Refill } from "./refills.ts";
@@ -19,6 +20,37 @@ export type ForecastValues = Omit<Forecast, "levelAt"> & {
   readonly interval?: number | undefined;
 };
 export type StoredForecast = ForecastValues & { readonly computed_at: Instant };
+
+export const FORECAST_STATES = ["ok", "insufficient_data", "stale", "no_use"] as const satisfies readonly Forecast["state"][];
+
+/** Whether parsed JSON is a forecast: damage may have changed any part of its text. */
+export function isForecast(value: unknown): value is ForecastValues {
+  if (!isObject(value)) return false;
+  const { state, based_on_until, use_per_day, runs_low_at, runs_empty_at, suggested_delivery, level, leak, interval } = value;
+  return (
+    FORECAST_STATES.some((one) => one === state) &&
+    isNullOr(isStoredInstant, based_on_until) &&
+    isNullOr((use) => isVolume(use) && Number.isFinite(use["percentage"]), use_per_day) &&
+    isWhenRange(runs_low_at) &&
+    isWhenRange(runs_empty_at) &&
+    isNullOr((delivery) => isVolume(delivery) && isStoredInstant(delivery["by"]), suggested_delivery) &&
+    isNullOr(Number.isFinite, level) &&
+    (leak === "none" || leak === "ending" || isNullOr(isLeak, leak)) &&
+    (interval === undefined || Number.isFinite(interval))
+  );
+}
+
+const isNullOr = (is: (value: unknown) => boolean, value: unknown): boolean => value === null || is(value);
+const isStoredInstant = (value: unknown): boolean => typeof value === "number" && isInstant(value);
+const isWhenRange = (value: unknown): boolean =>
+  isObject(value) && ["p10", "p50", "p90"].every((name) => isNullOr(isStoredInstant, value[name]));
+const isVolume = (value: unknown): value is JsonObject =>
+  isObject(value) && Number.isFinite(value["volume"]) && CAPACITY_UNITS.some((unit) => unit === value["unit"]);
+const isLeak = (value: unknown): boolean =>
+  isObject(value) &&
+  isStoredInstant(value["since"]) &&
+  Number.isFinite(value["excess"]) &&
+  typeof value["isSudden"] === "boolean";
 
 /** A tank whose forecast is to be computed, since when, and the latest reading that is known. */
 export type OutdatedTank = { readonly tank: Tank; readonly since: Instant; readonly latestAt: Instant };

@@ -1,7 +1,7 @@
 // The tables of forecasts and refills, written once over the statements of an engine.
 
 import type { Refill } from "../../domain/forecast/refills.ts";
-import type { ForecastValues, StoredForecast } from "../../domain/forecast/stored.ts";
+import { type ForecastValues, isForecast, type StoredForecast } from "../../domain/forecast/stored.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Row } from "../columns.ts";
@@ -43,7 +43,8 @@ export function forecastRowOf(row: Row): ForecastRow | undefined {
 export function forecastOf(json: unknown): ForecastValues | null {
   if (typeof json !== "string") return null;
   try {
-    return JSON.parse(json) as ForecastValues;
+    const value: unknown = JSON.parse(json);
+    return isForecast(value) ? value : null;
   } catch {
     return null;
   }

@@ -139,6 +139,12 @@ export const REPAIRABLE = corruptions([
     /^its forecast cannot be read$/,
   ],
   [
+    "a forecast with a damaged key",
+    `UPDATE forecast SET forecast = '{"state":"no_use","runs_lov_at":{"p10":null,"p50":null,"p90":null}}' WHERE id = 'short'`,
+    "tank short",
+    /^its forecast cannot be read$/,
+  ],
+  [
     "a rank index of no list",
     "INSERT INTO list_index (series, level, position, id, positions, ids, offsets) VALUES ('tank colour red', 0, 1, '', x'', '[]', x'')",
     'list "tank colour red"',
