@@ -3,29 +3,37 @@
 import { setImmediate } from "node:timers/promises";
 import { type FleetOrderReads, type FleetOrderWrites, FORECAST_MAX_AGE_MS } from "../domain/fleet-order.ts";
 import type { Instant } from "../domain/instant.ts";
+import type { FailedTanks } from "./failed-tanks.ts";
 
 /** Tanks in one write: readings wait for no more of them. */
 const TANKS_PER_WRITE = 50;
 
 export type FleetOrderUpdate = { readonly isComplete: boolean; readonly scanned: number; readonly moved: number };
 
-/** Scans the whole fleet. After it the order includes all readings that were stored before it began. */
+/** Without `failed`, the first error ends the update. */
+type FleetOrderOptions = { readonly failed?: FailedTanks; readonly isStopping?: () => boolean };
+
+/** Scans the whole fleet. After it the order includes all readings that were stored before it began, except of tanks in `failed`. */
 export async function updateFleetOrder(
   store: FleetOrderReads & FleetOrderWrites,
   now: Instant,
-  isStopping: () => boolean = () => false,
+  { failed, isStopping = () => false }: FleetOrderOptions = {},
 ): Promise<FleetOrderUpdate> {
+  const leftOut = failed?.at(now);
+  const write = (tankIds: readonly string[]): Promise<void> => store.updateSortKeys(tankIds, now);
   let [after, scanned, moved] = ["", 0, 0];
   for (;;) {
     const scan = await store.scanFleet(after, now - FORECAST_MAX_AGE_MS);
     if (scan.scanned === 0) return { isComplete: true, scanned, moved };
-    for (let from = 0; from < scan.moved.length; from += TANKS_PER_WRITE) {
+    const tanks = scan.moved.filter((id) => !leftOut?.has(id));
+    for (let from = 0; from < tanks.length; from += TANKS_PER_WRITE) {
       if (isStopping()) return { isComplete: false, scanned, moved };
-      await store.updateSortKeys(scan.moved.slice(from, from + TANKS_PER_WRITE), now);
+      const some = tanks.slice(from, from + TANKS_PER_WRITE);
+      await (failed === undefined ? write(some) : failed.write(some, now, (id) => id, write));
       await setImmediate();
     }
     scanned += scan.scanned;
-    moved += scan.moved.length;
+    moved += tanks.length;
     after = scan.last;
   }
 }

@@ -7,6 +7,7 @@ import type { FleetOrderReads, FleetOrderState, FleetOrderWrites } from "../doma
 import type { Clock } from "../domain/instant.ts";
 import type { Observe } from "../domain/log-events.ts";
 import { RepeatedTask } from "../domain/repeated-task.ts";
+import { FailedTanks } from "./failed-tanks.ts";
 import { updateFleetOrder } from "./fleet-order.ts";
 import { computeOutdated, type ForecastStore } from "./outdated.ts";
 import { ForecastThread } from "./thread.ts";
@@ -37,6 +38,7 @@ export class ForecastJob {
   readonly #order: RepeatedTask;
   readonly #forecasts: RepeatedTask;
   readonly #thread = new ForecastThread();
+  readonly #failed: FailedTanks;
   /** A time of `performance.now()`. */
   #passAfter = 0;
   #passBy = 0;
@@ -45,6 +47,7 @@ export class ForecastJob {
 
   constructor(options: ForecastJobOptions) {
     this.#options = options;
+    this.#failed = new FailedTanks(options.observe);
     const onError = (error: unknown): void => {
       // That the database is unavailable or damaged is reported elsewhere.
       if (!hasCode(error, "store_unavailable") && !hasCode(error, "data_damaged")) {
@@ -76,7 +79,10 @@ export class ForecastJob {
     this.#isHolder = state === undefined || state.holder === this.#id || Math.abs(now - state.at) > HOLDER_TIMEOUT_MS;
     if (!this.#isHolder) return;
     this.#isWoken = false;
-    const { isComplete, scanned, moved } = await updateFleetOrder(store, now, () => this.#order.isStopping);
+    const { isComplete, scanned, moved } = await updateFleetOrder(store, now, {
+      failed: this.#failed,
+      isStopping: () => this.#order.isStopping,
+    });
     const isNews = moved > 0 || state?.holder !== this.#id || now - state.at >= STATE_MS;
     if (isComplete && isNews) this.#isHolder = await this.#putState(state, now);
     const ended = performance.now();
@@ -95,6 +101,7 @@ export class ForecastJob {
       compute: (task) => this.#thread.compute(task),
       everyMs: FORECAST_EVERY_MS,
       isStopping: () => this.#forecasts.isStopping,
+      failed: this.#failed,
     });
   }
 }

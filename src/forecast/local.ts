@@ -2,6 +2,7 @@
 
 import type { Store } from "../domain/store.ts";
 import { computeForecast } from "./compute.ts";
+import { FailedTanks } from "./failed-tanks.ts";
 import { updateFleetOrder } from "./fleet-order.ts";
 import { computeOutdated } from "./outdated.ts";
 
@@ -17,8 +18,10 @@ export async function updateForecasts(store: Store): Promise<void> {
   const before = await store.fleetOrderState();
   const now = Date.now();
   if (before !== undefined && before.holder !== HOLDER && Math.abs(now - before.at) < FRESH_MS) return;
-  await updateFleetOrder(store, now);
+  const observe = (): void => {};
+  const failed = new FailedTanks(observe);
+  await updateFleetOrder(store, now, { failed });
   await store.putFleetOrderState(before, { asOf: now, holder: HOLDER, at: 0 });
   const isStopping = (): boolean => Date.now() - now > COMPUTING_MS;
-  await computeOutdated({ store, clock: Date.now, observe: () => {}, compute: computeForecast, everyMs: 0, isStopping });
+  await computeOutdated({ store, clock: Date.now, observe, compute: computeForecast, everyMs: 0, isStopping, failed });
 }

@@ -7,6 +7,7 @@ import type { Clock, Instant } from "../domain/instant.ts";
 import type { Observe } from "../domain/log-events.ts";
 import type { ReadingColumns } from "../domain/reading.ts";
 import { computeForecast, type ForecastTask } from "./compute.ts";
+import { FailedTanks } from "./failed-tanks.ts";
 
 const TWO_YEARS = 2 * 365 * 24 * 3_600_000;
 
@@ -22,14 +23,17 @@ export type ComputingOptions = {
   /** The least time from one to the next. */
   readonly everyMs: number;
   readonly isStopping: () => boolean;
+  readonly failed?: FailedTanks;
 };
 
 /** Oldest first, until there are none. */
 export async function computeOutdated(options: ComputingOptions): Promise<void> {
-  const { store, clock, everyMs, isStopping } = options;
+  const { store, clock, observe, everyMs, isStopping, failed = new FailedTanks(observe) } = options;
   let next = performance.now();
   for (let hasMore = true; hasMore && !isStopping(); ) {
-    const outdated = await store.outdatedForecasts(FORECASTS_PER_WRITE);
+    const leftOut = failed.at(clock());
+    const found = await store.outdatedForecasts(FORECASTS_PER_WRITE + leftOut.size);
+    const outdated = found.filter(({ tank }) => !leftOut.has(tank.id)).slice(0, FORECASTS_PER_WRITE);
     const computed: ComputedForecast[] = [];
     for (const one of outdated) {
       if (isStopping()) break;
@@ -38,7 +42,9 @@ export async function computeOutdated(options: ComputingOptions): Promise<void> 
       next = Math.max(next + everyMs, performance.now() - FORECASTS_PER_WRITE * everyMs);
       await delay(Math.max(0, next - performance.now()));
     }
-    if (computed.length > 0) await store.putForecasts(computed, clock());
+    const now = clock();
+    const write = (some: readonly ComputedForecast[]): Promise<void> => store.putForecasts(some, now);
+    if (computed.length > 0) await failed.write(computed, now, ({ tankId }) => tankId, write);
     hasMore = outdated.length === FORECASTS_PER_WRITE;
   }
 }

@@ -109,7 +109,7 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
   replica_recovered: ["info", "a replica is used"],
   last_seen_delayed: ["warn", "last_seen_at could not be written; retrying"],
   forecasting_failed: ["error", "forecasts and the order of the fleet could not be updated; retrying"],
-  forecast_failed: ["error", "the forecast of tank {tankId} could not be computed"],
+  forecast_failed: ["error", "the forecast of tank {tankId} could not be computed or stored"],
   sweep_failed: ["error", "alerts of silent tanks could not be evaluated; retrying"],
   readings_rejected: ["warn", "readings were rejected"],
   mqtt_client_rejected: ["warn", "an MQTT client could not log in"],
