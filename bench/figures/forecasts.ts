@@ -170,7 +170,7 @@ function timeRows(): Measured[] {
     ];
     const { capacity, capacity_unit, use_case, min_fill_alert_percentage: threshold } = tank;
     const input = { readings, latitude, use_case, threshold, capacity, capacity_unit, now };
-    return { input, task: { tank, latestAt: now, parts, now } };
+    return { input, task: { tank, latestAt: now, latestFill: readings.at(-1)?.fill ?? 0, parts, now } };
   });
   const measured = (row: string, work: (input: (typeof inputs)[number]) => unknown): Measured => {
     const time = (input: (typeof inputs)[number]): number => {

@@ -18,7 +18,7 @@ export type ForecastTask = Omit<OutdatedTank, "since"> & {
   readonly now: Instant;
 };
 
-export function computeForecast({ tank, latestAt, parts, now }: ForecastTask): ComputedForecast {
+export function computeForecast({ tank, latestAt, latestFill, parts, now }: ForecastTask): ComputedForecast {
   const history = historyOf(parts.flatMap((part) => thinned(levelsOf(part))));
   const { capacity, capacity_unit, use_case, location, min_fill_alert_percentage: threshold } = tank;
   const input = { capacity, capacity_unit, use_case, latitude: location.latitude, threshold, now };
@@ -26,7 +26,7 @@ export function computeForecast({ tank, latestAt, parts, now }: ForecastTask): C
   // All readings until the latest were looked at, whichever of them were used.
   const found = { level: levelAt(now)?.p50 ?? null, leak: leakIn(history, tank), interval: usualInterval(parts) };
   const forecast = { ...values, based_on_until: latestAt, ...found };
-  return { tankId: tank.id, latestAt, forecast, refills: history.refills };
+  return { tankId: tank.id, updatedAt: tank.updated_at, latestAt, latestFill, forecast, refills: history.refills };
 }
 
 /** Sensors are set to another interval now and then, so only the newest readings count. */

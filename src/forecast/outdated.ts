@@ -50,16 +50,16 @@ export async function computeOutdated(options: ComputingOptions): Promise<void> 
 }
 
 /** If it fails, the tank has a forecast as without readings until it is outdated again, and the others go on. */
-async function computeOne(options: ComputingOptions, { tank, latestAt }: OutdatedTank): Promise<ComputedForecast> {
+async function computeOne(options: ComputingOptions, { since, ...known }: OutdatedTank): Promise<ComputedForecast> {
   const { store, clock, observe, compute } = options;
   const now = clock();
   try {
-    return await compute({ tank, latestAt, parts: await readingsOf(store, tank.id, now), now });
+    return await compute({ ...known, parts: await readingsOf(store, known.tank.id, now), now });
   } catch (error) {
     if (hasCode(error, "store_unavailable")) throw error;
     // The store has already reported damage.
-    if (!hasCode(error, "data_damaged")) observe({ kind: "forecast_failed", tankId: tank.id, error });
-    return { ...computeForecast({ tank, latestAt, parts: [], now }), refills: null };
+    if (!hasCode(error, "data_damaged")) observe({ kind: "forecast_failed", tankId: known.tank.id, error });
+    return { ...computeForecast({ ...known, parts: [], now }), refills: null };
   }
 }
 

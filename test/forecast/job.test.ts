@@ -313,6 +313,36 @@ function outdatedForecasts(engine: Engine): void {
     }
   });
 
+  test("what changes while a forecast is computed is left to the next one", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["one"], b: [] });
+    await ingest(store, ...falling("one", 50, 1, 30));
+    await store.updateSortKeys(["one"], NOW);
+    const changes = [
+      () => executed(store, command.changeTank("one", { min_fill_alert_percentage: 40 }), at(NOW + 1)),
+      () => executed(store, command.changeTank("one", { capacity: 5400 }), at(NOW + 2)),
+      () => ingest(store, { tank: "one", at: NOW, fill: 49 }),
+      () => ingest(store, { tank: "one", at: NOW + HOUR, fill: 48.9 }),
+    ];
+    const compute = (change: () => Promise<unknown>) =>
+      computeOutdated({
+        ...{ store, clock: () => NOW, observe: unexpected, everyMs: 0, isStopping: () => false },
+        async compute(task) {
+          const forecast = computeForecast(task);
+          await change();
+          return forecast;
+        },
+      });
+    for (const change of changes) {
+      await compute(change);
+      assert.equal((await store.outdatedForecasts(1)).length, 1, String(change));
+    }
+    await compute(async () => {});
+    assert.ok(await isComputed(store));
+    const low = await forecastOf(store, "one");
+    assert.ok(((low.runs_low_at.p50 ?? 0) - NOW) / DAY < 15, "the threshold counts");
+  });
+
   test("a damaged tank keeps its refills", async (t) => {
     const { store, url } = await engine.open(t);
     await putFleet(store, { a: ["one"], b: [] });
@@ -335,7 +365,7 @@ test("the thread goes on after an error", async (t) => {
   const thread = new ForecastThread();
   t.after(() => thread.close());
   const one = tank("one", "a");
-  const compute = (parts: ForecastTask["parts"]) => thread.compute({ tank: one, latestAt: NOW, parts, now: NOW });
+  const compute = (parts: ForecastTask["parts"]) => thread.compute({ tank: one, latestAt: NOW, latestFill: 49, parts, now: NOW });
   const [instants, fills] = [Float64Array.of(NOW - HOUR, NOW), Float64Array.of(50, 49)];
   await assert.rejects(compute([{ instants, fills: undefined as never }]), TypeError);
   assert.equal((await compute([{ instants: Float64Array.of(NOW), fills }])).forecast.state, "insufficient_data");

@@ -50,5 +50,6 @@ export async function putForecast(
   const when = { p10: null, p50: now + days * 86_400_000, p90: null };
   const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null, ...given };
   const forecast = { state: "ok", based_on_until: latestAt, ...values, level, leak } as const;
-  await store.putForecasts([{ tankId, latestAt, forecast, refills }], now);
+  const updatedAt = (await store.managedTank(tankId))?.tank.updated_at ?? 0;
+  await store.putForecasts([{ tankId, updatedAt, latestAt, latestFill: level, forecast, refills }], now);
 }

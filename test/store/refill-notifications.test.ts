@@ -120,7 +120,7 @@ function refillNotifications(engine: Engine): void {
     const when = { p10: null, p50: null, p90: null };
     const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null };
     const computed = tanks.map((tankId, i) => ({
-      ...{ tankId, latestAt: NOON, forecast: { ...forecast, ...values } },
+      ...{ tankId, updatedAt: 0, latestAt: NOON, latestFill: 92, forecast: { ...forecast, ...values } },
       refills: [{ startedAt: NOON - DAY, endedAt: NOON - DAY + HOUR + i, from: 10, to: 92 }],
     }));
     await store.putForecasts(computed, NOON);

@@ -53,11 +53,18 @@ const isLeak = (value: unknown): boolean =>
   typeof value["isSudden"] === "boolean";
 
 /** A tank whose forecast is to be computed, since when, and the latest reading that is known. */
-export type OutdatedTank = { readonly tank: Tank; readonly since: Instant; readonly latestAt: Instant };
+export type OutdatedTank = {
+  readonly tank: Tank;
+  readonly since: Instant;
+  readonly latestAt: Instant;
+  readonly latestFill: number;
+};
 export type ComputedForecast = {
   readonly tankId: string;
-  /** The latest reading that was known. */
+  /** The version of the tank, and the latest reading, that were known. */
+  readonly updatedAt: Instant;
   readonly latestAt: Instant;
+  readonly latestFill: number;
   readonly forecast: ForecastValues;
   /** Null: they are not known; those that are stored stay. */
   readonly refills: readonly Refill[] | null;

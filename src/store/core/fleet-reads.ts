@@ -111,8 +111,8 @@ export function forecastReads(prepare: Prepare): EntryReads {
      ) AS page ON true WHERE ${isInScope} ORDER BY page.started_at DESC`,
   );
   const outdated = prepare(
-    `SELECT forecast.outdated_since, forecast.at, ${prefixed("tank", TANK_COLUMNS)} FROM (
-       SELECT id, at, outdated_since FROM forecast WHERE outdated_since IS NOT NULL ORDER BY outdated_since LIMIT $1
+    `SELECT forecast.outdated_since, forecast.at, forecast.fill, ${prefixed("tank", TANK_COLUMNS)} FROM (
+       SELECT id, at, fill, outdated_since FROM forecast WHERE outdated_since IS NOT NULL ORDER BY outdated_since LIMIT $1
      ) AS forecast JOIN tank ON tank.id = forecast.id`, // forecast_outdated
   );
   const entry = prepare(`SELECT ${ENTRY_COLUMNS} FROM tank ${TANK_JOINS} WHERE ${isInScope}`);
@@ -139,8 +139,8 @@ export function forecastReads(prepare: Prepare): EntryReads {
     },
 
     async outdatedForecasts(limit) {
-      const tanks = (await outdated(limit)).map(([since, at, ...tank]) => {
-        return { since: Number(since), latestAt: Number(at), tank: tankOf(tank) };
+      const tanks = (await outdated(limit)).map(([since, at, fill, ...tank]) => {
+        return { since: Number(since), latestAt: Number(at), latestFill: Number(fill), tank: tankOf(tank) };
       });
       return tanks.sort((a, b) => a.since - b.since);
     },

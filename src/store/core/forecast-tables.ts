@@ -28,6 +28,7 @@ export const FORECAST_COLUMNS = FIELDS.map((name) => `forecast.${name}`).join(",
 export type FleetTank = {
   readonly id: string;
   readonly owner_id: string;
+  readonly updated_at: Instant;
   readonly threshold: number | null;
   readonly latest: Reading | null;
   readonly stored: ForecastRow | undefined;
@@ -65,12 +66,13 @@ export function forecastTables(prepare: Prepare, insert: InsertRows) {
       const rows = await rowsForIds(
         prepare,
         tankIds,
-        (ids) => `SELECT tank.id, tank.owner_id, fleet.threshold, fleet.at, fleet.fill, ${FORECAST_COLUMNS}
+        (ids) => `SELECT tank.id, tank.owner_id, tank.updated_at, fleet.threshold, fleet.at, fleet.fill, ${FORECAST_COLUMNS}
          FROM tank LEFT JOIN fleet ON fleet.tank = tank.id LEFT JOIN forecast ON forecast.id = tank.id WHERE tank.id IN (${ids})`,
       );
-      return rows.map(([id, owner_id, threshold, at, fill, ...stored]) => ({
+      return rows.map(([id, owner_id, updated_at, threshold, at, fill, ...stored]) => ({
         id: String(id),
         owner_id: String(owner_id),
+        updated_at: Number(updated_at),
         threshold: threshold as number | null,
         latest: fill === null ? null : { created_at: Number(at), fill_percentage: Number(fill) },
         stored: forecastRowOf(stored),

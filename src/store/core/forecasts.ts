@@ -43,9 +43,12 @@ async function evaluateTanks(tx: StoreTransaction, tanks: readonly FleetTank[], 
   tx.alertWork.add(alerted);
 }
 
-/** Readings that came meanwhile are left to the next forecast. */
-function computedForecast({ latest, stored }: FleetTank, computed: ComputedForecast | undefined, at: Instant) {
-  const isKnown = computed?.latestAt === latest?.created_at;
+/** Readings that came meanwhile, and changes of the tank, are left to the next forecast. */
+function computedForecast({ updated_at, latest, stored }: FleetTank, computed: ComputedForecast | undefined, at: Instant) {
+  const isKnown =
+    computed?.updatedAt === updated_at &&
+    computed.latestAt === latest?.created_at &&
+    computed.latestFill === latest.fill_percentage;
   return { outdatedSince: isKnown ? null : (stored?.outdatedSince ?? at), computedAt: at, forecast: computed?.forecast ?? null };
 }
 

@@ -194,7 +194,8 @@ class AlertRun {
       const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null };
       const latestAt = knows.created_at - Number(one.isLate);
       const forecast = { state: one.state, based_on_until: latestAt, ...values, level, leak };
-      computed.push({ tankId: one.tank, latestAt, forecast, refills: [] });
+      const known = { updatedAt: state.tank.updated_at, latestAt, latestFill: knows.fill_percentage };
+      computed.push({ tankId: one.tank, ...known, forecast, refills: [] });
       const stored = { state: one.state, computedAt: this.#now, runsLowAt, level, leak, knows, isOutdated: one.isLate };
       if (!state.deleted) naive.set(one.tank, stored);
     }
