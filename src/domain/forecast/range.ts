@@ -1,5 +1,6 @@
-// How far a tank's forecasts have been off: they are repeated from days in its past, and compared with what followed. Nothing
-// after such a day enters its forecast, except for the noise of the sensor.
+// How far a tank's forecasts have been off: they are repeated from days in its past, and compared with what followed. Use is learned
+// from the levels until such a day. Outliers, refills, the size of a jump and the noise of the sensor are those of all readings.
+// Nothing after the present enters the forecast itself.
 
 import type { DailyLevel } from "./daily.ts";
 import type { Season } from "./season.ts";
