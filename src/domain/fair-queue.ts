@@ -11,6 +11,11 @@ export class RoundRobin<T> {
     return this.#size;
   }
 
+  /** The number of items of one key. */
+  count(key: string): number {
+    return (this.#items.get(key) ?? this.#paused.get(key))?.length ?? 0;
+  }
+
   add(key: string, item: T): void {
     const paused = this.#paused.get(key);
     if (paused !== undefined) {
@@ -72,6 +77,11 @@ export class FairQueue {
   constructor(capacity: number | (() => number), restAfter: (took: number) => number = () => 0) {
     this.#capacity = typeof capacity === "number" ? () => capacity : capacity;
     this.#restAfter = restAfter;
+  }
+
+  /** The number of jobs of a key that have not started. */
+  waiting(key: string): number {
+    return this.#waiting.count(key);
   }
 
   run<T>(key: string, size: number, work: () => Promise<T>): Promise<T> {

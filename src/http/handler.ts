@@ -33,6 +33,9 @@ declare module "fastify" {
   }
 }
 
+/** Per key. */
+const MAX_WAITING_LONG_READS = 100;
+
 export function registerRoute(
   app: FastifyInstance,
   route: Route,
@@ -66,7 +69,7 @@ function createHandler(
     budget.scheduler.noteRequest(key.id);
     const id = (request.params as { readonly id?: string }).id ?? "";
     const client = () => clientOf(request, services.management.settings.publicUrl);
-    const asLongRead = <T>(work: () => Promise<T>): Promise<T> => longReads.run(key.id, 1, work);
+    const asLongRead = <T>(work: () => Promise<T>): Promise<T> => runLongRead(longReads, key.id, request, work);
     const handleNow = ({ headers, body, items }: RequestContent) =>
       route.handle({ reads, metrics, services, key, scope, session, client, id, parameters, headers, body, items, asLongRead });
     const handle: typeof handleNow = (content) =>
@@ -89,6 +92,17 @@ function createHandler(
     }
     return reply;
   };
+}
+
+/** When its turn comes, a read whose client has gone is skipped. */
+async function runLongRead<T>(queue: FairQueue, keyId: string, { raw }: FastifyRequest, work: () => Promise<T>): Promise<T> {
+  if (queue.waiting(keyId) >= MAX_WAITING_LONG_READS) {
+    throw new RequestError("overloaded", "Too many long reads of this key are waiting. Retry shortly.", { retryAfter: 1 });
+  }
+  return queue.run(keyId, 1, async () => {
+    if (raw.socket.destroyed) throw new RequestError("request_malformed", "The client has closed the connection.");
+    return work();
+  });
 }
 
 const clientOf = (request: FastifyRequest, publicUrl: string | null): ClientInfo => ({

@@ -61,7 +61,8 @@ const WITH_PARAMETERS: ErrorGroup = {
   name: "Parameters",
   codes: ["parameter_unknown", "parameter_invalid", "parameter_repeated"],
 };
-const WITH_BODY: ErrorGroup = { name: "Body", codes: ["body_missing", "body_malformed", "body_invalid", "overloaded"] };
+const WITH_BODY: ErrorGroup = { name: "Body", codes: ["body_missing", "body_malformed", "body_invalid"] };
+const OVERLOADED: ErrorGroup = { name: "Overloaded", codes: ["overloaded"] };
 
 const REQUEST_HEADERS = {
   "Idempotency-Key": {
@@ -277,6 +278,7 @@ function errorGroupsOf(route: Route): readonly ErrorGroup[] {
     ...(route.requiredRole === "session" ? [SESSION_ONLY] : []),
     ...(queryParametersOf(route) === undefined ? [] : [WITH_PARAMETERS]),
     ...(route.body === undefined ? [] : [WITH_BODY]),
+    ...(route.body !== undefined || route.isLongRead === true ? [OVERLOADED] : []),
     ...(route.headers ?? []).map((name) => REQUEST_HEADERS[name].errors),
     ...(route.errors ?? []).map((code) => ({ name: pascalCase(code), codes: [code] })),
   ];

@@ -5,7 +5,9 @@ import { describe, it } from "node:test";
 import { postgresDatabase } from "../support/postgres/database.ts";
 import { customerRecord, tankRecord } from "../support/records.ts";
 import { type Lifetime, type Service, startService } from "../support/service.ts";
-import { expectStatus, type JsonClient, jsonClient } from "./client.ts";
+import { until } from "../support/until.ts";
+import { expectStatus, type JsonClient, jsonClient, openSocket, send } from "./client.ts";
+import { ECHO_ROUTES, startEcho } from "./services.ts";
 
 const PATH = "/ingest/v1/readings";
 const MAX_READINGS = 10_000;
@@ -164,6 +166,47 @@ for (const [engine, environmentOf] of Object.entries(ENGINES)) {
     await Promise.all(flood);
   });
 }
+
+it("of a key's long reads 100 wait, more get 503, and those whose client has gone are skipped", async (t) => {
+  const gate = Promise.withResolvers<void>();
+  let started = 0;
+  const routes = ECHO_ROUTES.map((route) => ({
+    ...route,
+    isLongRead: true as const,
+    async handle() {
+      started++;
+      await gate.promise;
+      return {};
+    },
+  }));
+  const echo = await startEcho(t, { routes });
+  const [path, secret] = ["/manage/v1/things/first", await echo.key({ rate: 1000 })];
+  const [flooding, other] = [jsonClient(echo, secret), jsonClient(echo, await echo.key())];
+  // Two run; 50 of those that wait leave.
+  const remaining = Array.from({ length: 2 }, () => flooding("GET", path));
+  await until("they run", () => started === 2);
+  const leaving = openSocket(echo).on("error", () => {});
+  leaving.write(`GET ${path} HTTP/1.1\r\nHost: here\r\nX-API-Key: ${secret}\r\n\r\n`.repeat(50));
+  let rejected = 0;
+  const others = Array.from({ length: 60 }, async () => {
+    const response = await flooding("GET", path);
+    if (response.status === 503) rejected++;
+    return response;
+  });
+  await until("10 are rejected", () => rejected === 10);
+  leaving.resetAndDestroy();
+  const ofOther = other("GET", path);
+  // With its response, the service has seen the reset too.
+  await send(echo, "/docs");
+  gate.resolve();
+  expectStatus(await ofOther, 200);
+  for (const response of await Promise.all([...remaining, ...others])) {
+    if (response.status === 200) continue;
+    expectStatus(response, 503, "overloaded");
+    assert.equal(response.headers["retry-after"], "1");
+  }
+  assert.equal(started, 2 + 50 + 1);
+});
 
 it("a body that takes long to parse does not keep others waiting", async (t) => {
   const service = await startFleet(t, {});

@@ -294,10 +294,12 @@ type EchoOptions = {
   readonly timeouts?: ServerOptions["timeouts"];
   readonly connections?: ServerOptions["connections"];
   readonly clock?: Clock;
+  readonly routes?: readonly Route[];
 };
 
 export async function startEcho(life: Lifetime, options: EchoOptions = {}): Promise<EchoService> {
-  const { corsOrigins = [], connections = {}, timeouts = { headersMs: 5000, requestMs: 10_000 }, clock = Date.now } = options;
+  const { corsOrigins = [], connections = {}, timeouts = { headersMs: 5000, requestMs: 10_000 } } = options;
+  const { clock = Date.now, routes = ECHO_ROUTES } = options;
   const events: LogEvent[] = [];
   const observe = (event: LogEvent) => events.push(event);
   const store = await openStore(`sqlite:${join(temporaryFolder(life), "echo.db")}`, observe);
@@ -310,7 +312,7 @@ export async function startEcho(life: Lifetime, options: EchoOptions = {}): Prom
   const signIn = new SignInService({ management, limits, isLimited: true, observe, sendMail, noteSeen: () => {} });
   const services = { ingest, management, signIn, warnings: async () => [], wholeMap: async () => "" };
   const parts: ServerOptions = {
-    ...{ reads: store, services, lastSeen, clock, observe, metrics, limits, scheduler, routes: ECHO_ROUTES },
+    ...{ reads: store, services, lastSeen, clock, observe, metrics, limits, scheduler, routes },
     ...{ version: "0.0.0", rateLimit: 100, corsOrigins, trustProxy: false, timeouts, connections },
   };
   const server = await buildServer(parts);

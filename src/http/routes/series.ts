@@ -142,7 +142,7 @@ export const routes: readonly Route[] = [
       timezone: timezoneParameter,
     },
     response: { schema: ref("Series"), description: "The series", examples: { week: EXAMPLE } },
-    errors: ["tank_unknown", "tank_deleted"],
+    errors: ["tank_unknown", "tank_deleted", "overloaded"],
     async handle({ reads, services, scope, id, parameters, asLongRead }) {
       const { timezone: zone, ...given } = parameters;
       const query = seriesQuery({ ...given, zone }, services.management.clock(), 1);
