@@ -148,6 +148,7 @@ export class Supervisor {
     worker.isListening = false;
     const { message, exitCode } = error ?? { message: `a worker exited before it was ready: ${reason}`, exitCode: 1 };
     worker.listening.reject(new UserError(message, exitCode));
+    worker.report?.resolve();
     this.#workers.delete(number);
     this.#reports.exit(number);
     const restartInMs = this.#state === "running" ? this.#restartDelay(number, since(startedAt)) : null;
@@ -182,7 +183,7 @@ async function updateReport(worker: WorkerProcess): Promise<void> {
     worker.report = Promise.withResolvers();
     send(worker, { kind: "get_report" });
   }
-  await Promise.race([worker.report.promise, worker.exited, sleep(REPORT_TIMEOUT_MS, undefined, { ref: false })]);
+  await Promise.race([worker.report.promise, sleep(REPORT_TIMEOUT_MS, undefined, { ref: false })]);
 }
 
 const STABLE_MS = 10_000;
