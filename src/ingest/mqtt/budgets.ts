@@ -45,6 +45,10 @@ export class KeyMemory {
     this.#all = all;
   }
 
+  get isUsed(): boolean {
+    return this.#used > 0;
+  }
+
   reserve(bytes: number, retry: () => void): boolean {
     const isWithinShare = this.#used === 0 || this.#used + bytes <= this.#all.freeAfter(bytes) * SHARE_OF_FREE;
     if (!isWithinShare) return this.#waiting.add(retry);

@@ -67,6 +67,9 @@ export type KeySession = MessageSource & {
 /** Idle keys looked up per sweep: ten thousand of them cannot keep the store busy. */
 const KEYS_PER_SWEEP = 500;
 
+/** A session remains while memory is used for messages of clients that are gone: a new one would get another share. */
+const isUnused = ({ clients, leaving, memory }: KeySession): boolean => clients.size + leaving.size === 0 && !memory.isUsed;
+
 export class Sessions {
   readonly #authenticate: AuthenticateClient;
   readonly #limits: EndpointLimits;
@@ -128,14 +131,14 @@ export class Sessions {
   disconnect(session: KeySession, clientId: string, client: ConnectedClient): void {
     if (session.clients.get(clientId) === client) session.clients.delete(clientId);
     session.leaving.delete(client);
-    if (session.clients.size + session.leaving.size === 0 && this.#sessions.get(session.secret) === session)
-      this.#sessions.delete(session.secret);
+    if (isUnused(session) && this.#sessions.get(session.secret) === session) this.#sessions.delete(session.secret);
   }
 
-  /** Looks up some of the keys, in turn. */
+  /** Looks up some of the keys, in turn; removes those that are no longer used. */
   sweep(): void {
     for (const session of this.#sessions.values().take(KEYS_PER_SWEEP).toArray()) {
       this.#sessions.delete(session.secret);
+      if (isUnused(session)) continue;
       this.#sessions.set(session.secret, session);
       session.sender().catch(() => {});
     }

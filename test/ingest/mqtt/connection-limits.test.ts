@@ -142,3 +142,20 @@ test("clients that are gone count while messages of theirs are held", async (t) 
   endpoint.keys.set("of d1", bound);
   for (const _ of range(3)) assert.equal(await send(), 0, "the messages of the revoked key are dropped");
 });
+
+test("messages of clients that are gone count for the memory of their key until they are stored", async (t) => {
+  const endpoint = await startEndpoint(t, { memoryBytes: 400_000 });
+  endpoint.keys.set("other", { ...ANYONE, keyId: "key_2" });
+  const resume = endpoint.ingest.hold(({ sender }) => sender === ANYONE);
+  const message = (id: number) => publish(id, `${reading(1)}${" ".repeat(60_000)}`);
+  for (const id of range(8)) {
+    const client = await new RawClient(t, endpoint).connect();
+    client.send(message(id), { cmd: "disconnect" });
+    await client.closed();
+  }
+  const other = await new RawClient(t, endpoint).connect("other");
+  other.send(message(1));
+  await other.received("puback");
+  resume();
+  await until("all are stored", () => endpoint.ingest.stored.length === 9);
+});
