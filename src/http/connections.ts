@@ -1,6 +1,6 @@
 // The connections of the HTTP server: how many there may be, what each may hold, and which are closed.
 
-import type { IncomingMessage, Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Observe } from "../domain/log-events.ts";
 import { paced } from "../domain/paced.ts";
@@ -32,12 +32,26 @@ type Connection = {
   sentAt: number;
 };
 
-const lastRequests = new WeakMap<Socket, IncomingMessage>();
+/** `earlier`: the response to the request before, if it was unsent then. */
+type LastRequest = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly earlier: ServerResponse | undefined;
+};
+
+const lastRequests = new WeakMap<Socket, LastRequest>();
 
 /** The last request on a connection, if it has arrived completely. */
 export function lastCompleteRequest(socket: Socket): IncomingMessage | undefined {
-  const request = lastRequests.get(socket);
+  const request = lastRequests.get(socket)?.request;
   return request?.complete === true ? request : undefined;
+}
+
+/** The last response to a request that has arrived completely, if it is not yet sent. */
+export function unsentResponse(socket: Socket): ServerResponse | undefined {
+  const last = lastRequests.get(socket);
+  const response = last?.request.complete === true ? last.response : last?.earlier;
+  return response?.closed === false ? response : undefined;
 }
 
 export function manageConnections(server: Server, { max, limit, stalledMs }: ConnectionRules, observe: Observe): void {
@@ -71,7 +85,7 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
 
   server.prependListener("request", (request, response) => {
     const { socket } = request;
-    lastRequests.set(socket, request);
+    lastRequests.set(socket, { request, response, earlier: unsentResponse(socket) });
     const connection = connections.get(socket);
     if (connection === undefined) return;
     connection.unsent++;

@@ -9,7 +9,7 @@ import type { Observe } from "../domain/log-events.ts";
 import { paced } from "../domain/paced.ts";
 import { array, integer, object, oneOf, text } from "../domain/schema.ts";
 import { isDraining } from "./body.ts";
-import { lastCompleteRequest } from "./connections.ts";
+import { lastCompleteRequest, unsentResponse } from "./connections.ts";
 import type { KnownPaths } from "./paths.ts";
 
 /** The status of each error, and an example of its detail. */
@@ -155,12 +155,23 @@ export function requestErrorOf(error: unknown): RequestError {
 /** The declared type lacks the bytes at which the parser stopped. */
 type ConnectionError = { readonly code?: string; readonly rawPacket?: unknown; readonly bytesParsed?: number };
 
-/** Responds once to a malformed connection and closes it. The HTTP parser knows only some methods; `paths` knows the rest. */
+/** Responds once to a malformed connection, after the requests that came before, and closes it. The HTTP parser knows only some methods; `paths` knows the rest. */
 export function connectionErrorHandler(observe: Observe, paths: KnownPaths): (error: ConnectionError, socket: Socket) => void {
+  const waiting = new WeakSet<Socket>();
   function handle(error: ConnectionError, socket: Socket): void {
     // A client that does not read what was sent before would not read this either.
     if (error.code === "ECONNRESET" || !socket.writable || socket.writableLength > 0 || isDraining(socket)) {
       socket.destroy();
+      return;
+    }
+    if (waiting.has(socket)) return;
+    const unsent = unsentResponse(socket);
+    if (unsent !== undefined) {
+      waiting.add(socket);
+      unsent.once("close", () => {
+        waiting.delete(socket);
+        if (socket.writable) handle(error, socket);
+      });
       return;
     }
     const unknown = unknownMethod(error);

@@ -27,7 +27,8 @@ const shortTimeouts = await startEcho({ after }, { timeouts: { headersMs: 500, r
 const key = await echo.key({ role: "ingest" });
 
 const get = `GET /v1/tanks HTTP/1.1\r\nHost: here\r\nX-API-Key: ${fleet.operator}\r\n`;
-const form = `${get}Content-Type: application/x-www-form-urlencoded\r\n`;
+const FORM = "Content-Type: application/x-www-form-urlencoded\r\n";
+const form = get + FORM;
 const postWith =
   (secret: string) =>
   (path: string, ...headers: string[]) =>
@@ -154,9 +155,18 @@ describe("pipelined requests", () => {
   });
 
   it("followed by garbage are answered first", async () => {
-    const responses = await exchange(fleet, `${numbered("/v1/tanks", 0, "\r\n")}\0\0\0\0`);
-    await expectHarmless(fleet, responses);
-    assert.equal(statuses(responses).at(-1), 400);
+    const two = numbered("/v1/tanks", 0, "\r\n") + numbered("/v1/tanks", 1, "\r\n");
+    const chunked = numbered("/v1/tanks", 2, `${FORM}Transfer-Encoding: chunked\r\n\r\nx`);
+    for (const garbage of ["\0\0\0\0", chunked]) {
+      const responses = await exchange(fleet, two + garbage);
+      await expectHarmless(fleet, responses);
+      assert.deepEqual(statuses(responses), [200, 200, 400]);
+    }
+    const stored = await sendAndReceive(echo, (socket) => {
+      socket.write(`${post("/ingest/v1/loads", `Content-Length: ${load(3).length}`)}${load(3)}stray`);
+      socket.write("more");
+    });
+    assert.deepEqual(statuses(stored), [200, 400]);
   });
 });
 
