@@ -29,6 +29,7 @@ declare module "fastify" {
   interface FastifyRequest {
     caller: Caller | null;
     errorCode: ErrorCode | null;
+    isObserved: boolean;
   }
 }
 
@@ -60,6 +61,8 @@ const CHECK_CONNECTIONS_MS = 200;
 const MAX_LONG_READS = 2;
 /** Memory for the bodies of all requests together. */
 const MAX_BODY_MEMORY_BYTES = 134_217_728;
+/** In the log and the metrics, the status of a request whose connection was closed before the response was sent. */
+const CONNECTION_CLOSED = 499;
 /** A key is not an id, and would be masked in the log. */
 const VALID_REQUEST_ID = /^(?!.*tm_)[A-Za-z0-9._:/+=-]{1,128}$/;
 
@@ -128,9 +131,27 @@ function addHooks(app: FastifyInstance, { corsOrigins, observe }: ServerOptions,
   app.decorateRequest("caller", null);
   app.decorateRequest("errorCode", null);
   app.decorateRequest("routePath", null);
+  app.decorateRequest("isObserved", false);
+  function complete(request: FastifyRequest, reply: FastifyReply, status: number): void {
+    if (request.isObserved) return;
+    request.isObserved = true;
+    observe({
+      kind: "request_completed",
+      requestId: request.id,
+      method: request.method,
+      path: loggedPath(request.originalUrl),
+      route: request.routePath,
+      status,
+      code: status === CONNECTION_CLOSED ? null : request.errorCode,
+      keyId: request.caller?.key.id ?? null,
+      address: request.ip,
+      milliseconds: reply.elapsedTime,
+    });
+  }
   app.addHook("onRoute", ({ url, method }) => paths.add(url, [method].flat()));
   app.addHook("onRequest", (request, reply, done) => {
     const { raw, method } = request;
+    reply.raw.once("close", () => complete(request, reply, CONNECTION_CLOSED));
     const contentType = raw.headers["content-type"];
     if (contentType !== undefined) normalizeContentType(request, contentType);
     reply.header("x-request-id", request.id).header("x-content-type-options", "nosniff");
@@ -141,19 +162,13 @@ function addHooks(app: FastifyInstance, { corsOrigins, observe }: ServerOptions,
     } else if (request.is404 || method === "OPTIONS") done(paths.error(method, raw.url));
     else done();
   });
+  // A response that waits for those of earlier requests is not closed with its connection.
+  app.addHook("onSend", (request, reply, _, done) => {
+    if (request.raw.socket.destroyed) complete(request, reply, CONNECTION_CLOSED);
+    done();
+  });
   app.addHook("onResponse", (request, reply, done) => {
-    observe({
-      kind: "request_completed",
-      requestId: request.id,
-      method: request.method,
-      path: loggedPath(request.originalUrl),
-      route: request.routePath,
-      status: reply.statusCode,
-      code: request.errorCode,
-      keyId: request.caller?.key.id ?? null,
-      address: request.ip,
-      milliseconds: reply.elapsedTime,
-    });
+    complete(request, reply, reply.statusCode);
     done();
   });
 }

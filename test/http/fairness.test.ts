@@ -206,6 +206,8 @@ it("of a key's long reads 100 wait, more get 503, and those whose client has gon
     assert.equal(response.headers["retry-after"], "1");
   }
   assert.equal(started, 2 + 50 + 1);
+  const statuses = echo.events.flatMap((event) => (event.kind === "request_completed" ? [event.status] : []));
+  assert.equal(statuses.filter((status) => status === 499).length, 50, "those of the client that has gone");
 });
 
 it("a body that takes long to parse does not keep others waiting", async (t) => {

@@ -1,9 +1,11 @@
 // Response headers: ETags and caching, request ids, and CORS.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { after, describe, it } from "node:test";
 import { putReadings } from "../support/records.ts";
-import { expectError, type RequestOptions, request } from "./client.ts";
+import { until } from "../support/until.ts";
+import { expectError, openSocket, type RequestOptions, request } from "./client.ts";
 import { ENDPOINTS, type Fleet, NEWEST, startFleet } from "./services.ts";
 
 const fleet = await startFleet({ after });
@@ -100,6 +102,21 @@ describe("a request id", () => {
     const { method, path, route, status, code } = event;
     assert.deepEqual([method, path, route, status, code], ["GET", "/v1/tanks", "/v1/tanks", 200, null]);
     assert.ok(!JSON.stringify(fleet.events).includes(key));
+  });
+
+  it("is logged once with the status 499 if the client goes before it has the response", async () => {
+    const socket = openSocket(fleet).on("error", () => {});
+    const headers = `Host: here\r\nX-API-Key: ${key}\r\nX-Request-Id: gone\r\nContent-Type: application/x-www-form-urlencoded`;
+    socket.write(`GET /v1/tanks HTTP/1.1\r\n${headers}\r\nContent-Length: 6\r\nExpect: 100-continue\r\n\r\n`);
+    await once(socket, "data");
+    socket.resetAndDestroy();
+    const seen = () => fleet.events.filter((event) => event.kind === "request_completed" && event.requestId === "gone");
+    await until("it is logged", () => seen().length > 0);
+    await call("/v1/tanks");
+    assert.deepEqual(
+      seen().map((event) => event.kind === "request_completed" && [event.status, event.code, event.route]),
+      [[499, null, "/v1/tanks"]],
+    );
   });
 });
 
