@@ -75,3 +75,14 @@ test("a database with another schema is refused, with what to do", async (t) => 
     /was created by another version of Tank Monitor\. Export it with that version/,
   );
 });
+
+test("a database whose commits may return before they are on disk is refused", async (t) => {
+  const { url, query } = await postgresDatabase(t);
+  const { pathname } = new URL(url);
+  await query(`ALTER DATABASE ${pathname.slice(1)} SET synchronous_commit = off`);
+  await assert.rejects(
+    openStore(url, () => {}),
+    /synchronous_commit is off .* ALTER ROLE … SET synchronous_commit = on\.$/,
+  );
+  await (await openStore(`${url}?options=-csynchronous_commit%3Dlocal`, () => {})).close();
+});

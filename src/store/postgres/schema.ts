@@ -114,9 +114,17 @@ const FOREIGN = statement("SELECT name FROM unnest($1::text[]) AS name WHERE to_
 const MISSING = statement("SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NULL LIMIT 1");
 const STORED_FINGERPRINT = statement("SELECT to_jsonb(tank_monitor) ->> 'fingerprint' FROM tank_monitor");
 
+const SYNCHRONOUS_COMMIT = statement("SELECT current_setting('synchronous_commit')");
+
 /** Creates the schema in an empty database, if it may; throws if the database belongs to another program or has another schema. */
 export async function createSchema(pool: pg.Pool, mayCreate: boolean, script = SCHEMA_SCRIPT): Promise<void> {
   await transaction(pool, async (db) => {
+    // Commits are acknowledged, so they must be on disk. `fsync` is not checked: test servers turn it off.
+    if ((await db.rows(SYNCHRONOUS_COMMIT))[0]?.[0] === "off") {
+      throw new UserError(
+        "synchronous_commit is off for the role, the database or the server in DATABASE_URL: acknowledged readings could be lost. Turn it on with ALTER ROLE … SET synchronous_commit = on.",
+      );
+    }
     if (await hasSchema(db)) {
       const missing = await missingTableName(db);
       if (missing !== undefined) throw missingTable(missing);
