@@ -20,6 +20,7 @@ import {
   createPacketReader,
   DISCONNECT_CODES,
   type MqttVersion,
+  ownCopy,
   PacketBuffer,
   PacketType,
   propertiesSize,
@@ -169,6 +170,8 @@ export class Connection implements ConnectedClient {
     do this.#ingestHeld();
     while (this.#readPacket());
     if (this.#phase === "ended") return;
+    this.#input.compact();
+    if (this.#held[0] !== undefined) this.#held[0] = ownCopy(this.#held[0]);
     this.updateReading(this.#input.length !== before);
     if (this.#phase === "leaving" && this.#held.length === 0) this.#end();
   }
@@ -270,8 +273,7 @@ export class Connection implements ConnectedClient {
       return;
     }
     this.#inFlight.receive(qos);
-    // A copy where it has to wait: a small packet would keep all that arrived with it in memory.
-    this.#held.push(this.#held.length === 0 ? bytes : Buffer.from(bytes));
+    this.#held.push(this.#held.length === 0 ? bytes : ownCopy(bytes));
     this.#heldBytes += bytes.length + HELD_OVERHEAD;
     if (this.#version === 5 && this.#inFlight.isExceeded) this.close("protocol", ReasonCode.receiveMaximumExceeded);
   }
@@ -312,15 +314,14 @@ export class Connection implements ConnectedClient {
       if (sentAgain === "stored") this.#send({ cmd: "pubrec", messageId, reasonCode: ReasonCode.success });
       return;
     }
-    const { batcher, clock } = this.#shared;
     const source = this.#session;
-    const message = createMqttMessage(topic, typeof payload === "string" ? Buffer.from(payload) : payload, clock());
+    const message = createMqttMessage(topic, typeof payload === "string" ? Buffer.from(payload) : payload, this.#shared.clock());
     const settle = (result: MessageResult): void => {
       this.#release(bytes.length);
       this.#acknowledge(qos, messageId, replyTo(message, source.key.sender, result));
       this.#schedule();
     };
-    batcher.add({ topic, message, source, settle });
+    this.#shared.batcher.add({ topic, message, source, settle });
   }
 
   #acknowledge(qos: number, messageId: number, reply: Acknowledgement | MqttDisconnectReason): void {

@@ -81,6 +81,14 @@ export function propertiesSize(publish: Buffer): number {
 
 const EMPTY: Buffer = Buffer.alloc(0);
 
+/** For bytes that have to wait, in memory of their own: a small packet would keep all that arrived with it in memory. */
+export function ownCopy(bytes: Buffer): Buffer {
+  if (bytes.length === bytes.buffer.byteLength) return bytes;
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}
+
 /** Received bytes that are not yet taken as packets. */
 export class PacketBuffer {
   #bytes = EMPTY;
@@ -123,6 +131,15 @@ export class PacketBuffer {
     return bytes;
   }
 
+  /** Copies a small rest, so that what was taken is released. */
+  compact(): void {
+    const { length } = this;
+    if (length === 0 || length * 4 > this.#bytes.length) return;
+    this.#bytes = ownCopy(this.#bytes.subarray(this.#start, this.#end));
+    this.#start = 0;
+    this.#end = length;
+  }
+
   clear(): void {
     this.#bytes = EMPTY;
     this.#start = 0;
@@ -142,10 +159,13 @@ export function createPacketReader(): (bytes: Buffer) => Packet | undefined {
     packet = undefined;
     try {
       reader.parse(bytes);
+      return packet;
     } catch {
       return undefined;
+    } finally {
+      // The last packet is not kept in memory.
+      packet = undefined;
     }
-    return packet;
   };
 }
 

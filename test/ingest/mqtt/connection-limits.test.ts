@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import test from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { generate } from "mqtt-packet";
 import { TEST_CERTIFICATE } from "../../support/certificate.ts";
 import { until } from "../../support/until.ts";
@@ -13,12 +15,22 @@ import {
   connectPacket,
   dropReasons,
   expectService,
+  PUBLISH,
   publish,
   RawClient,
   range,
   reading,
   startEndpoint,
 } from "./endpoint.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+/** Bytes in buffers. */
+function bufferBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().arrayBuffers;
+}
 
 test("clients are limited in total; one too many is told so, and may connect when another has left", async (t) => {
   const endpoint = await startEndpoint(t, { clients: 3 });
@@ -158,4 +170,30 @@ test("messages of clients that are gone count for the memory of their key until 
   await other.received("puback");
   resume();
   await until("all are stored", () => endpoint.ingest.stored.length === 9);
+});
+
+test("what a client has sent before a packet that is incomplete, or has to wait, is released", async (t) => {
+  const endpoint = await startEndpoint(t);
+  endpoint.keys.set("limited", ANYONE);
+  let requested = 0;
+  // Of each client the first message is stored, the second has to wait.
+  endpoint.tokens.set("limited", () => (requested++ % 2 === 0 ? 0 : 60_000));
+  const large = publish(1, `${reading(1)}${" ".repeat(30_000)}`);
+  const small = publish(2, reading(2));
+  const [incomplete, waiting] = [
+    Buffer.concat([generate(large), Buffer.of(PUBLISH)]),
+    Buffer.concat([generate(large), generate(small)]),
+  ];
+  for (const [key, bytes] of [
+    ["good", incomplete],
+    ["limited", waiting],
+  ] as const) {
+    const clients = await Promise.all(range(100).map(() => new RawClient(t, endpoint).connect(key)));
+    const before = bufferBytes();
+    for (const client of clients) {
+      client.socket.write(bytes);
+      await client.received("puback");
+    }
+    await until("it is released", () => bufferBytes() - before < 1_000_000);
+  }
 });
