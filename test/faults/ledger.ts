@@ -80,6 +80,15 @@ export class Ledger {
     return { acknowledged, sent: instants.length };
   }
 
+  /** Acknowledged readings that were never sent before `since`. The others may have been stored before, and only be duplicates. */
+  acknowledgedNewSince(since: number): number {
+    const isNew = (attempts: readonly Attempt[]): boolean =>
+      attempts.some(
+        ({ isAcknowledged, fill }) => isAcknowledged && attempts.every((one) => one.fill !== fill || one.begun > since),
+      );
+    return [...this.#sent.values()].flatMap((sent) => [...sent.values()].filter(isNew)).length;
+  }
+
   /** What is wrong with what is stored. Only what was acknowledged by then must be there. */
   errorsIn(stored: StoredReadings, sources: readonly Source[], by = this.#now): string[] {
     return sources.flatMap((source) => {
