@@ -29,7 +29,6 @@ declare module "fastify" {
   interface FastifyRequest {
     caller: Caller | null;
     errorCode: ErrorCode | null;
-    isObserved: boolean;
   }
 }
 
@@ -131,27 +130,26 @@ function addHooks(app: FastifyInstance, { corsOrigins, observe }: ServerOptions,
   app.decorateRequest("caller", null);
   app.decorateRequest("errorCode", null);
   app.decorateRequest("routePath", null);
-  app.decorateRequest("isObserved", false);
-  function complete(request: FastifyRequest, reply: FastifyReply, status: number): void {
-    if (request.isObserved) return;
-    request.isObserved = true;
+  function complete(request: FastifyRequest, reply: FastifyReply, startedAt: number): void {
+    const isSent = reply.raw.writableFinished;
     observe({
       kind: "request_completed",
       requestId: request.id,
       method: request.method,
       path: loggedPath(request.originalUrl),
       route: request.routePath,
-      status,
-      code: status === CONNECTION_CLOSED ? null : request.errorCode,
+      status: isSent ? reply.statusCode : CONNECTION_CLOSED,
+      code: isSent ? request.errorCode : null,
       keyId: request.caller?.key.id ?? null,
       address: request.ip,
-      milliseconds: reply.elapsedTime,
+      milliseconds: performance.now() - startedAt,
     });
   }
   app.addHook("onRoute", ({ url, method }) => paths.add(url, [method].flat()));
   app.addHook("onRequest", (request, reply, done) => {
     const { raw, method } = request;
-    reply.raw.once("close", () => complete(request, reply, CONNECTION_CLOSED));
+    const startedAt = performance.now();
+    reply.raw.once("close", () => complete(request, reply, startedAt));
     const contentType = raw.headers["content-type"];
     if (contentType !== undefined) normalizeContentType(request, contentType);
     reply.header("x-request-id", request.id).header("x-content-type-options", "nosniff");
@@ -161,15 +159,6 @@ function addHooks(app: FastifyInstance, { corsOrigins, observe }: ServerOptions,
       reply.header("access-control-allow-methods", paths.allowed(raw.url)).code(204).send();
     } else if (request.is404 || method === "OPTIONS") done(paths.error(method, raw.url));
     else done();
-  });
-  // A response that waits for those of earlier requests is not closed with its connection.
-  app.addHook("onSend", (request, reply, _, done) => {
-    if (request.raw.socket.destroyed) complete(request, reply, CONNECTION_CLOSED);
-    done();
-  });
-  app.addHook("onResponse", (request, reply, done) => {
-    complete(request, reply, reply.statusCode);
-    done();
   });
 }
 
