@@ -1,7 +1,7 @@
 // What the fleet stores of a live tank: its latest reading, and two columns that are indexed for counts. Few readings change those,
 // so that few readings change an index. The same on both engines.
 
-import { CONDITION_BITS, LOW_UNTOLD_BIT } from "../domain/alerts/evaluate.ts";
+import { CONDITION_BITS, LOW_UNANNOUNCED_BIT } from "../domain/alerts/evaluate.ts";
 import type { LevelState } from "../domain/fleet.ts";
 import { EARLIEST } from "../domain/instant.ts";
 import type { Reading } from "../domain/reading.ts";
@@ -32,7 +32,7 @@ export const stateIn = (fill: string, threshold: string): string =>
   `CASE WHEN ${fill} <= ${threshold} THEN ${STORED_STATES.low} ELSE ${STORED_STATES.ok} END`;
 
 /** The bits that a reading may clear. Others change with forecasts, or when the tank becomes low. */
-const BY_READINGS = CONDITION_BITS.low | CONDITION_BITS.silent | LOW_UNTOLD_BIT;
+const BY_READINGS = CONDITION_BITS.low | CONDITION_BITS.silent | LOW_UNANNOUNCED_BIT;
 
 /**
  * Whether a reading can be appended without evaluating alerts, as an expression in SQL over the columns of the fleet: it neither

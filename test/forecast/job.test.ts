@@ -8,7 +8,7 @@ import type { LogEvent } from "../../src/domain/log-events.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { computeForecast, type ForecastTask } from "../../src/forecast/compute.ts";
 import { ForecastJob } from "../../src/forecast/job.ts";
-import { computeOutdated } from "../../src/forecast/outdated.ts";
+import { type ComputingOptions, computeOutdated } from "../../src/forecast/outdated.ts";
 import { ForecastThread } from "../../src/forecast/thread.ts";
 import { forecastMetrics } from "../../src/observe/fleet-metrics.ts";
 import { putFleet, putForecast } from "../store/alert-support.ts";
@@ -66,6 +66,12 @@ async function forecastOf(store: Store, tankId: string): Promise<StoredForecast>
   assert.ok(typeof found === "object" && found !== null, `${tankId}: ${found}`);
   return found;
 }
+
+const computeAll = (store: Store, options: Partial<ComputingOptions> = {}): Promise<void> =>
+  computeOutdated({
+    ...{ store, clock: () => NOW, observe: unexpected, compute: computeForecast, everyMs: 0, isStopping: () => false },
+    ...options,
+  });
 
 function forecastJob(engine: Engine): void {
   job(
@@ -130,11 +136,7 @@ function forecastJob(engine: Engine): void {
     await putTanks(store, tank("one", "a"));
     await ingest(store, ...falling("one", 50, 1, 30));
     await store.updateSortKeys(["one"], NOW);
-    const compute = () =>
-      computeOutdated({
-        ...{ store, clock: () => NOW, observe: unexpected, everyMs: 0, isStopping: () => false },
-        compute: computeForecast,
-      });
+    const compute = () => computeAll(store);
     await compute();
     const before = await forecastOf(store, "one");
     assert.equal(before.use_per_day?.unit, "liters");
@@ -248,8 +250,7 @@ function outdatedForecasts(engine: Engine): void {
     const lag = async () => (await forecastMetrics(store, () => NOW)())[0]?.values[0]?.value;
     assert.equal(await lag(), 90);
     const computed: string[] = [];
-    await computeOutdated({
-      ...{ store, clock: () => NOW, observe: unexpected, everyMs: 0, isStopping: () => false },
+    await computeAll(store, {
       compute(task) {
         computed.push(task.tank.id);
         return computeForecast(task);
@@ -267,8 +268,8 @@ function outdatedForecasts(engine: Engine): void {
     await putForecast(store, "broken", { now: NOW - 2 * DAY, refills: [refill] });
     await store.updateSortKeys(["one", "broken", "two"], NOW);
     const [events, error]: [LogEvent[], Error] = [[], new Error("never seen before")];
-    await computeOutdated({
-      ...{ store, clock: () => NOW, observe: (event) => events.push(event), everyMs: 0, isStopping: () => false },
+    await computeAll(store, {
+      observe: (event) => events.push(event),
       compute(task) {
         if (task.tank.id === "broken") throw error;
         return computeForecast(task);
@@ -287,11 +288,7 @@ function outdatedForecasts(engine: Engine): void {
     await putFleet(store, { a: ["one"], b: [] });
     await ingest(store, ...falling("one", 40, 1, 30));
     await store.updateSortKeys(["one"], NOW);
-    const compute = () =>
-      computeOutdated({
-        ...{ store, clock: () => NOW, observe: unexpected, everyMs: 0, isStopping: () => false },
-        compute: computeForecast,
-      });
+    const compute = () => computeAll(store);
     await compute();
     const forecast = await forecastOf(store, "one");
     const { runs_low_at, use_per_day, suggested_delivery } = forecast;
@@ -325,8 +322,7 @@ function outdatedForecasts(engine: Engine): void {
       () => ingest(store, { tank: "one", at: NOW + HOUR, fill: 48.9 }),
     ];
     const compute = (change: () => Promise<unknown>) =>
-      computeOutdated({
-        ...{ store, clock: () => NOW, observe: unexpected, everyMs: 0, isStopping: () => false },
+      computeAll(store, {
         async compute(task) {
           const forecast = computeForecast(task);
           await change();
@@ -351,10 +347,7 @@ function outdatedForecasts(engine: Engine): void {
     await putForecast(store, "one", { now: NOW - 2 * DAY, refills: [refill] });
     await store.updateSortKeys(["one"], NOW);
     await runSql(url, "UPDATE block SET checksum = checksum + 1");
-    await computeOutdated({
-      ...{ store, clock: () => NOW, observe: unexpected, everyMs: 0, isStopping: () => false },
-      compute: computeForecast,
-    });
+    await computeAll(store);
     assert.equal((await forecastOf(store, "one")).state, "insufficient_data");
     const refills = await store.refillPage("one", { page: 1, size: 10 }, UNRESTRICTED);
     assert.deepEqual(refills, { data: [refill], totalItems: 1 });

@@ -49,7 +49,7 @@ const SILENT_INTERVALS = 3;
  */
 export const CONDITION_BITS: Readonly<Record<AlertKind, number>> = { low: 1, silent: 2, runs_low_soon: 4, leak: 8 };
 /** Another bit of `activeConditions`: nobody was told that the tank is low, since the reading that said so was old. */
-export const LOW_UNTOLD_BIT = 16;
+export const LOW_UNANNOUNCED_BIT = 16;
 
 /** What is known of a tank when its alerts are evaluated. */
 export type TankCondition = {
@@ -78,7 +78,7 @@ export type Evaluation = {
   readonly opened: readonly OpenedCondition[];
   readonly cleared: readonly ClearedCondition[];
   /** A recent reading confirms that the tank is low, and nobody was told before. */
-  readonly tellsLow: boolean;
+  readonly announcesLow: boolean;
   readonly activeConditions: number;
   readonly evaluateAt: Instant | null;
 };
@@ -97,7 +97,7 @@ export const ON_FORECAST: EvaluationMode = { mode: "forecast" };
 
 export function evaluate(condition: TankCondition, settings: AlertSettings, now: Instant, by: EvaluationMode): Evaluation {
   const { isLive, threshold, latest, activeConditions, pausedUntil } = condition;
-  const nothing = { opened: [], cleared: [], tellsLow: false, evaluateAt: null };
+  const nothing = { opened: [], cleared: [], announcesLow: false, evaluateAt: null };
   if (!isLive) return { ...nothing, activeConditions: 0 };
   if (latest === undefined) return { ...nothing, activeConditions };
   const isPaused = pausedUntil !== null && pausedUntil > now;
@@ -106,13 +106,13 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   const fill = latest.fill_percentage;
   const isRecent = now - latest.created_at <= NOTIFY_MAX_AGE_MS;
   const wasLow = (activeConditions & CONDITION_BITS.low) !== 0;
-  const wasUntold = (activeConditions & LOW_UNTOLD_BIT) !== 0;
+  const wasUnannounced = (activeConditions & LOW_UNANNOUNCED_BIT) !== 0;
   const hasRecovered = isRecovered(fill, threshold, settings.closeMargin);
   if (!wasLow) {
     if (fill <= threshold && !isPaused) opened.push({ kind: "low", isNews: isRecent });
-  } else if (hasRecovered) cleared.push({ kind: "low", isNews: !wasUntold });
+  } else if (hasRecovered) cleared.push({ kind: "low", isNews: !wasUnannounced });
   const isLow = fill <= threshold || (wasLow && !hasRecovered);
-  const tellsLow = wasLow && isLow && wasUntold && isRecent && !isPaused && by.mode === "change";
+  const announcesLow = wasLow && isLow && wasUnannounced && isRecent && !isPaused && by.mode === "change";
   for (const kind of FORECAST_KINDS) {
     const change = forecastConditionChange(kind, condition, latest, isLow, settings);
     const isNews = now - latest.created_at <= FORECAST_NOTIFY_MAX_AGE_MS;
@@ -132,12 +132,12 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
     // Whatever the age of the reading: a device that sends what it has stored begins with the oldest.
     cleared.push({ kind: "silent", isNews: true });
   }
-  const after = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], activeConditions & ~LOW_UNTOLD_BIT);
+  const after = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], activeConditions & ~LOW_UNANNOUNCED_BIT);
   const active = cleared.reduce((bits, { kind }) => bits & ~CONDITION_BITS[kind], after);
-  const isUntold = wasLow ? wasUntold && !tellsLow : !isRecent;
-  const remaining = isUntold && (active & CONDITION_BITS.low) !== 0 ? active | LOW_UNTOLD_BIT : active;
+  const isUnannounced = wasLow ? wasUnannounced && !announcesLow : !isRecent;
+  const remaining = isUnannounced && (active & CONDITION_BITS.low) !== 0 ? active | LOW_UNANNOUNCED_BIT : active;
   const evaluateAt = nextEvaluation(condition, remaining, silentAt, now);
-  return { opened, cleared, tellsLow, activeConditions: remaining, evaluateAt };
+  return { opened, cleared, announcesLow, activeConditions: remaining, evaluateAt };
 }
 
 /** A tank that is low does not run low soon: one alert takes over from the other. */

@@ -6,7 +6,7 @@ import {
   DEFAULT_ALERT_SETTINGS,
   evaluate,
   isRecovered,
-  LOW_UNTOLD_BIT,
+  LOW_UNANNOUNCED_BIT,
   ON_FORECAST,
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
@@ -19,7 +19,7 @@ import type { TankAlertRows } from "./alert-rows.ts";
 import { type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
 import type { TankRow } from "./operations.ts";
 
-const ALL_BITS = Object.values(CONDITION_BITS).reduce((bits, bit) => bits | bit, LOW_UNTOLD_BIT);
+const ALL_BITS = Object.values(CONDITION_BITS).reduce((bits, bit) => bits | bit, LOW_UNANNOUNCED_BIT);
 
 /** `latest`: the newest reading of a live tank. */
 export function alertErrors(
@@ -50,7 +50,7 @@ export function alertErrors(
       repairable(`it has a ${kind} alert that is not closed, but its condition ${kind} is not active`),
     ),
     ...((activeConditions & ~ALL_BITS) === 0 &&
-    (isActive("low") || (activeConditions & LOW_UNTOLD_BIT) === 0) &&
+    (isActive("low") || (activeConditions & LOW_UNANNOUNCED_BIT) === 0) &&
     (activeConditions === 0 || latest !== undefined)
       ? []
       : repairable(`its active conditions are ${activeConditions}`)),

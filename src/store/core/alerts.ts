@@ -65,8 +65,8 @@ export async function evaluateAlerts(
   const changed = evaluated.filter(({ condition, evaluation }) => isStateChanged(condition, evaluation));
   const states = new Map(changed.map(({ condition, evaluation }) => [condition.tankId, evaluation]));
   const affected = evaluated.filter(
-    ({ condition: { isLive }, evaluation: { opened, cleared, tellsLow } }) =>
-      !isLive || opened.length + cleared.length > 0 || tellsLow,
+    ({ condition: { isLive }, evaluation: { opened, cleared, announcesLow } }) =>
+      !isLive || opened.length + cleared.length > 0 || announcesLow,
   );
   if (affected.length === 0) {
     await tx.setEvaluations(states);
@@ -127,7 +127,7 @@ async function withHeads(
 
 function alertChanges(
   condition: TankCondition,
-  { opened, cleared, tellsLow }: Evaluation,
+  { opened, cleared, announcesLow }: Evaluation,
   alerts: readonly Alert[],
   { closeMargin }: AlertSettings,
   now: Instant,
@@ -149,7 +149,7 @@ function alertChanges(
     ),
     // Unless somebody has seen it meanwhile.
     ...alerts
-      .filter(({ kind, state }) => tellsLow && kind === "low" && state === "open")
+      .filter(({ kind, state }) => announcesLow && kind === "low" && state === "open")
       .map((alert): AlertChange => {
         const after = { ...withLatest(alert, latest), updated_at: now };
         return { before: alert, after, type: "alert.opened", isNews: true };

@@ -7,7 +7,7 @@ import {
   DEFAULT_ALERT_SETTINGS,
   type Evaluation,
   evaluate,
-  LOW_UNTOLD_BIT,
+  LOW_UNANNOUNCED_BIT,
   medianInterval,
   ON_CHANGE,
   type TankCondition,
@@ -132,7 +132,7 @@ test("what is over a day old is no news", () => {
   assert.deepEqual(news(commit(tank(10), NOW + DAY + 1)), [false]);
   // Who was told that it is low is told that it is not.
   assert.deepEqual(news(commit(tank(90, { activeConditions: CONDITION_BITS.low }), NOW + DAY + 1)), [true]);
-  assert.deepEqual(news(commit(tank(90, { activeConditions: CONDITION_BITS.low | LOW_UNTOLD_BIT }), NOW)), [false]);
+  assert.deepEqual(news(commit(tank(90, { activeConditions: CONDITION_BITS.low | LOW_UNANNOUNCED_BIT }), NOW)), [false]);
   // A device that was silent may begin with what it has stored.
   assert.deepEqual(news(commit(tank(50, { activeConditions: CONDITION_BITS.silent }), NOW + 40 * HOUR)), [true]);
   assert.deepEqual(news(sweep(tank(50), NOW + 48 * HOUR + DAY)), [true]);
@@ -143,18 +143,18 @@ test("what is over a day old is no news", () => {
 
 test("people are told of a tank that was low by an old reading once a recent one confirms it", () => {
   const old = commit(tank(10), NOW + 30 * HOUR);
-  assert.deepEqual([old.tellsLow, old.activeConditions], [false, CONDITION_BITS.low | LOW_UNTOLD_BIT]);
+  assert.deepEqual([old.announcesLow, old.activeConditions], [false, CONDITION_BITS.low | LOW_UNANNOUNCED_BIT]);
   const { activeConditions } = old;
   const still = commit(tank(9, { activeConditions }), NOW + 30 * HOUR);
-  assert.deepEqual([still.tellsLow, still.activeConditions], [false, activeConditions]);
-  assert.equal(commit(tank(9, { activeConditions, pausedUntil: NOW + DAY })).tellsLow, false);
+  assert.deepEqual([still.announcesLow, still.activeConditions], [false, activeConditions]);
+  assert.equal(commit(tank(9, { activeConditions, pausedUntil: NOW + DAY })).announcesLow, false);
   const confirmed = commit(tank(9, { activeConditions }));
-  assert.deepEqual([changes(confirmed), confirmed.tellsLow, confirmed.activeConditions], [[], true, CONDITION_BITS.low]);
-  assert.equal(commit(tank(9, { activeConditions: CONDITION_BITS.low })).tellsLow, false);
+  assert.deepEqual([changes(confirmed), confirmed.announcesLow, confirmed.activeConditions], [[], true, CONDITION_BITS.low]);
+  assert.equal(commit(tank(9, { activeConditions: CONDITION_BITS.low })).announcesLow, false);
 });
 
 test("a deleted tank, and one without readings, have no conditions", () => {
-  const nothing = { opened: [], cleared: [], tellsLow: false, activeConditions: 0, evaluateAt: null };
+  const nothing = { opened: [], cleared: [], announcesLow: false, activeConditions: 0, evaluateAt: null };
   assert.deepEqual(commit(tank(5, { isLive: false, activeConditions: 3, evaluateAt: NOW })), nothing);
   assert.deepEqual(commit(tank(5, { latest: undefined })), nothing);
 });

@@ -146,7 +146,7 @@ test("a new forecast leaves silent alerts as they are, also after the clock was 
     NOW - 5 * DAY,
     ON_FORECAST,
   );
-  assert.deepEqual(silent, { opened: [], cleared: [], tellsLow: false, activeConditions });
+  assert.deepEqual(silent, { opened: [], cleared: [], announcesLow: false, activeConditions });
   assert.deepEqual(evaluate(tank(forecast(30)), DEFAULT_ALERT_SETTINGS, NOW + 90 * DAY, ON_FORECAST).opened, []);
   assert.equal(evaluateAt, null);
 });

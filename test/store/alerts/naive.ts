@@ -54,7 +54,7 @@ export class NaiveAlerts {
   /** Active conditions: opened and not cleared since, whether or not their alert was closed by hand: "tank kind". */
   #active = new Set<string>();
   /** Tanks that are low by an old reading, of which nobody was told. */
-  #untold = new Set<string>();
+  #unannounced = new Set<string>();
   #forecasts = new Map<string, NaiveForecast>();
   #lastSweep: number | undefined;
   #silenceFrom = Number.NEGATIVE_INFINITY;
@@ -64,7 +64,7 @@ export class NaiveAlerts {
     copy.alerts = this.alerts.map((alert) => ({ ...alert }));
     copy.events = [...this.events];
     copy.#active = new Set(this.#active);
-    copy.#untold = new Set(this.#untold);
+    copy.#unannounced = new Set(this.#unannounced);
     copy.#forecasts = new Map(this.#forecasts);
     copy.#lastSweep = this.#lastSweep;
     copy.#silenceFrom = this.#silenceFrom;
@@ -141,7 +141,7 @@ export class NaiveAlerts {
         if (alert.tank === tank && alert.state !== "closed") this.#close(alert, "tank_deleted", latest, now, true);
       }
       for (const kind of KINDS) this.#active.delete(`${tank} ${kind}`);
-      this.#untold.delete(tank);
+      this.#unannounced.delete(tank);
       return;
     }
     if (latest === undefined) return;
@@ -154,15 +154,15 @@ export class NaiveAlerts {
       if (isAbove(fill, threshold)) {
         const alert = this.unclosed(tank, "low");
         const reason = alert !== undefined && isAbove(fill, alert.threshold) ? "recovered" : "threshold_changed";
-        this.#clear(tank, "low", reason, latest, now, !this.#untold.delete(tank));
-      } else if (by === "commit" && isRecent && !isPaused && this.#untold.delete(tank)) {
+        this.#clear(tank, "low", reason, latest, now, !this.#unannounced.delete(tank));
+      } else if (by === "commit" && isRecent && !isPaused && this.#unannounced.delete(tank)) {
         if (this.unclosed(tank, "low")?.state === "open") {
           this.events.push({ tank, kind: "low", type: "alert.opened", isNews: true });
         }
       }
     } else if (fill <= threshold && !isPaused) {
       this.#open(tank, "low", threshold, latest, now, isRecent);
-      if (!isRecent) this.#untold.add(tank);
+      if (!isRecent) this.#unannounced.add(tank);
     }
 
     const isLow = fill <= threshold || this.#active.has(`${tank} low`);
