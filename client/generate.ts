@@ -40,7 +40,12 @@ export type Document = {
 };
 
 /** POST requests that may be repeated although they have no idempotency key: a read, and readings, which are stored once. */
-const REPEATABLE_POSTS = new Set(["querySeries", "sendReadings", "receiveChirpstack", "receiveTts"]);
+const TIME_FIELDS: Readonly<Record<string, string>> = {
+  sendReadings: "created_at",
+  receiveChirpstack: "time",
+  receiveTts: "received_at",
+};
+const REPEATABLE_POSTS = new Set(["querySeries", ...Object.keys(TIME_FIELDS)]);
 const REPEATABLE_METHODS = new Set(["get", "put", "delete"]);
 const VERBS: Readonly<Record<string, string>> = {
   get: "retrieve",
@@ -116,6 +121,7 @@ function describe(document: Document, path: string, method: string, operation: O
     path,
     hasBody: body === undefined ? undefined : true,
     isRepeatable: REPEATABLE_METHODS.has(method) || REPEATABLE_POSTS.has(operation.operationId) ? true : undefined,
+    timeField: TIME_FIELDS[operation.operationId],
     hasKey: headers.includes("Idempotency-Key") ? true : undefined,
     isVersioned: response.headers?.["ETag"]?.$ref?.endsWith("/Version") === true ? true : undefined,
     list: list?.kind,

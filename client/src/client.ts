@@ -33,7 +33,7 @@ export function createClient(options: ClientOptions = {}): Client {
   const versions = new WeakMap<object, string>();
 
   async function request(operation: Operation, path: string, body: unknown, query: Query, controls: Controls): Promise<unknown> {
-    const { method, isRepeatable = false, hasKey = false, isVersioned = false } = operation;
+    const { method, hasKey = false, isVersioned = false } = operation;
     const url = baseUrl + path + queryString(query);
     const cached = method === "GET" ? cache.get(url) : undefined;
     const headers = withoutUndefined({
@@ -49,8 +49,8 @@ export function createClient(options: ClientOptions = {}): Client {
       url,
       headers,
       body: JSON.stringify(body),
-      // Once it is executed, it would fail because of its own change.
-      isRepeatable: hasKey || (isRepeatable && controls.ifMatch === undefined),
+      // With `ifMatch`, once it is executed, it would fail because of its own change.
+      isRepeatable: hasKey || (isRepeatable(operation, body) && controls.ifMatch === undefined),
       signal: controls.signal,
       timeoutMs: controls.timeoutMs ?? timeoutMs,
     };
@@ -91,6 +91,14 @@ export function createClient(options: ClientOptions = {}): Client {
 
   return nested(OPERATIONS.map((operation) => [operation.name, callOf(operation)])) as Client;
 }
+
+/** A reading without a time would become another one. */
+function isRepeatable({ isRepeatable, timeField }: Operation, body: unknown): boolean {
+  if (isRepeatable !== true || timeField === undefined) return isRepeatable === true;
+  return [body].flat().every((item) => isObject(item) && item[timeField] != null);
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
 
 /** Errors of `URL` and `fetch` would quote a password in it. */
 function checkedBaseUrl(given = ""): string {

@@ -11,6 +11,8 @@ export type Operation = {
   readonly hasBody?: true;
   /** Executing it twice has the effect of executing it once. */
   readonly isRepeatable?: true;
+  /** It is repeatable only if all readings in its body have this field. */
+  readonly timeField?: string;
   /** It accepts an idempotency key, which makes it repeatable. */
   readonly hasKey?: true;
   /** Its ETag is one for `ifMatch`. */

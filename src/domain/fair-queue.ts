@@ -116,10 +116,12 @@ export class FairQueue {
   #rest(key: string, milliseconds: number): void {
     if (milliseconds <= 0) return;
     this.#waiting.pause(key);
-    setTimeout(() => {
+    const timer = setTimeout(() => {
       this.#waiting.resume(key);
       this.#startNext();
     }, milliseconds);
+    // With nothing to do afterwards it does not keep the process from ending.
+    if (this.#waiting.count(key) === 0) timer.unref();
   }
 }
 

@@ -18,6 +18,8 @@ export type SlicedIngest = (readings: ReadingSlices, sender: ReadingSender) => P
 const AT_ONCE_READINGS = 100;
 /** Decoded at a time, and stored at a time: readings and reads of others wait for a slice. */
 const SLICE_READINGS = { ofOnlyKey: 1000, besideOthers: 250 };
+/** Lists of so many readings are stored in the order of the calls. A longer one may be stored after those that follow it. */
+export const MAX_ORDERED_READINGS = SLICE_READINGS.besideOthers;
 /** Readings that the store has at a time: those of others wait behind them. */
 const MAX_IN_STORE = 4000;
 /** The sender of readings without a key. */
@@ -33,7 +35,8 @@ export function ingestInSlices(ingest: Ingest, scheduler: StepScheduler): Sliced
     const size = SLICE_READINGS[isOnlyKey ? "ofOnlyKey" : "besideOthers"];
     if (length <= size) {
       const decode = () => readings.slice(0, length);
-      const decoded = length <= AT_ONCE_READINGS ? decode() : await scheduler.runStep(key, decode);
+      const isAtOnce = length <= AT_ONCE_READINGS || Array.isArray(readings);
+      const decoded = isAtOnce ? decode() : await scheduler.runStep(key, decode);
       return store.run(key, length, () => ingest(decoded, sender));
     }
     const { decoded, slices } = await scheduler.runSteps(key, decodeInSlices(readings, size));

@@ -144,6 +144,23 @@ describe("a request is repeated", () => {
     assert.deepEqual([results, proxy.requests.length], [[{ status: "duplicate" }], 2]);
   });
 
+  it("never if it sends readings without a time, each of which would be another one", async () => {
+    const timed = { tank_id: "t-1", created_at: "2026-01-02T00:00:00Z", fill_percentage: 50 };
+    const uplink = { deviceInfo: { devEui: "0011223344556677" }, object: { fill_percentage: 50 } };
+    for (const send of [
+      () => client.ingest.readings({ tank_id: "t-1", fill_percentage: 50 }),
+      () => client.ingest.readings([timed, { tank_id: "t-1", fill_percentage: 50 }]),
+      () => client.ingest.chirpstack(uplink),
+    ]) {
+      proxy.plan("lose");
+      assert.equal((await failure(send())).code, "network_error");
+      assert.equal(proxy.requests.length, 1);
+    }
+    proxy.plan("lose");
+    await client.ingest.chirpstack({ ...uplink, time: "2026-01-02T00:00:00Z" });
+    assert.equal(proxy.requests.length, 2);
+  });
+
   it("never if it could be executed twice, unless it was over a rate limit", async () => {
     proxy.plan("lose");
     assert.equal((await failure(client.manage.tanks.update("t-1", { name: "Hall 4" }))).code, "network_error");

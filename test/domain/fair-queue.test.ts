@@ -29,6 +29,20 @@ test("a key rests after each of its jobs, others go on, and nothing is forgotten
   assert.ok((started.at(-1)?.at ?? 0) - first > 19, "the last ones have waited");
 });
 
+test("a rest keeps the process running only if there is something to do after it", async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+  const before = timers();
+  const queue = new FairQueue(1, () => 100);
+  await queue.run("a", 1, async () => {});
+  await pause(1);
+  assert.equal(timers(), before);
+  const jobs = ["b", "b"].map((key) => queue.run(key, 1, async () => {}));
+  await jobs[0];
+  await pause(1);
+  assert.equal(timers(), before + 1);
+  await jobs[1];
+});
+
 test("steps of the only key follow each other at once, and pause while another key sends requests", async () => {
   const scheduler = new StepScheduler();
   const steps = Array.from({ length: 200 });

@@ -9,6 +9,7 @@ import type { MqttEndpointKind, Observe } from "../../domain/log-events.ts";
 import { printable } from "../../domain/text.ts";
 import { decodeMqttMessage, type MqttMessage } from "../decode.ts";
 import type { IncomingReading, Ingest, ReadingResult, ReadingSender, Rejected } from "../ingest.ts";
+import { MAX_ORDERED_READINGS } from "../slices.ts";
 
 /** `error`: nothing of the message was stored, or the outcome is unknown. It must not be acknowledged. */
 export type MessageResult = { readonly results: readonly ReadingResult[] } | { readonly error: unknown };
@@ -34,13 +35,16 @@ type DecodedMessage = {
   result: MessageResult;
 };
 
-/** Batches of one key in progress. They are settled in their order. */
-type Lane = { batches: number; settled: Promise<void> };
+/** Batches of one key in progress. They are handed over to the store, and settled, in their order. */
+type Lane = { batches: number; hasLongBatch: boolean; authenticated: Promise<unknown>; settled: Promise<void> };
 
 /** Readings and characters after which a batch is full: the message that reaches either limit is its last. */
-const BATCH_READINGS = 250;
+const BATCH_READINGS = MAX_ORDERED_READINGS;
 const BATCH_LENGTH = 262_144;
-/** Batches of one key at a time. While one is stored, the next is decoded and handed over, so that the store never waits for us. */
+/**
+ * Batches of one key at a time. While one is stored, the next is decoded and handed over, so that the store never waits for us. The
+ * next one has to wait if the batch has a message with so many readings that they are not stored at once.
+ */
 const MAX_BATCHES = 2;
 /**
  * With at least `BUSY_MESSAGES` unsettled messages a batch starts no sooner than `BATCH_DELAY_MS` after the one before, unless it
@@ -113,14 +117,19 @@ export class Batcher {
   #start(key: string, batch: readonly DecodedMessage[]): void {
     const [first] = batch;
     if (first === undefined) return;
-    const lane = this.#lanes.get(key) ?? { batches: 0, settled: Promise.resolve() };
+    const { source } = first.pending;
+    const lane = this.#lanes.get(key) ?? newLane();
     this.#lanes.set(key, lane);
     lane.batches++;
-    if (lane.batches === MAX_BATCHES) this.#waiting.pause(key);
-    lane.settled = Promise.all([lane.settled, this.#store(first.pending.source, batch)]).then(() => {
-      if (lane.batches === MAX_BATCHES) this.#waiting.resume(key);
+    lane.hasLongBatch = batch.reduce((sum, { readings }) => sum + readings.length, 0) > MAX_ORDERED_READINGS;
+    if (lane.hasLongBatch || lane.batches === MAX_BATCHES) this.#waiting.pause(key);
+    const sender = lane.authenticated.then(source.sender);
+    lane.authenticated = sender.catch(() => {});
+    lane.settled = Promise.all([lane.settled, this.#store(source, batch, sender)]).then(() => {
       lane.batches--;
       if (lane.batches === 0) this.#lanes.delete(key);
+      // A long batch is the last one: nothing is started after it until it is settled.
+      if (lane.batches === 0 || !lane.hasLongBatch) this.#waiting.resume(key);
       this.#settle(batch);
       this.#next();
     });
@@ -142,11 +151,11 @@ export class Batcher {
   }
 
   /** A message that makes ingestion fail must not fail the others: after an unexpected error, or damage, each is tried alone. */
-  async #store(source: MessageSource, messages: readonly DecodedMessage[]): Promise<void> {
+  async #store(source: MessageSource, messages: readonly DecodedMessage[], sender: Promise<ReadingSender>): Promise<void> {
     const readings = messages.flatMap((decoded) => decoded.readings);
     try {
-      const sender = await source.sender();
-      const results = readings.length === 0 ? [] : await this.#ingest(readings, sender);
+      const authenticated = await sender;
+      const results = readings.length === 0 ? [] : await this.#ingest(readings, authenticated);
       if (results.length !== readings.length) throw new Error(`${results.length} results for ${readings.length} readings`);
       let at = 0;
       for (const decoded of messages) {
@@ -158,7 +167,7 @@ export class Batcher {
       const isDamaged = hasCode(error, "data_damaged");
       if (error instanceof RequestError && !isDamaged) return;
       if (!isDamaged) this.#observe({ kind: "mqtt_failed", error });
-      if (messages.length > 1) await Promise.all(messages.map((decoded) => this.#store(source, [decoded])));
+      if (messages.length > 1) await Promise.all(messages.map((decoded) => this.#store(source, [decoded], source.sender())));
     }
   }
 
@@ -175,6 +184,13 @@ export class Batcher {
     if (this.#unsettled === 0) this.#whenIdle?.resolve();
   }
 }
+
+const newLane = (): Lane => ({
+  batches: 0,
+  hasLongBatch: false,
+  authenticated: Promise.resolve(),
+  settled: Promise.resolve(),
+});
 
 const keyOf = ({ source }: PendingMessage): string => source.keyId ?? "";
 

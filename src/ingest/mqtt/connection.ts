@@ -26,6 +26,7 @@ import {
   propertiesSize,
   publishError,
   ReasonCode,
+  type ReceivedPacket,
   ReplyWriter,
   reasonProperties,
   refusedConnack,
@@ -33,6 +34,7 @@ import {
   replyToControl,
   replyVersion,
 } from "./protocol.ts";
+import type { ReceiptTimes } from "./receipt-times.ts";
 import type { ConnectedClient, EndpointLimits, KeySession, Sessions } from "./sessions.ts";
 
 /** What all connections of an endpoint share. */
@@ -41,6 +43,7 @@ export type ConnectionDependencies = {
   readonly sessions: Sessions;
   readonly batcher: Batcher;
   readonly eventLoopBudget: EventLoopBudget;
+  readonly receiptTimes: ReceiptTimes;
   readonly observe: Observe;
   readonly clock: Clock;
   readonly connections: Connections<Connection>;
@@ -61,7 +64,6 @@ export class Connection implements ConnectedClient {
   readonly #socket: Socket;
   readonly #replies: ReplyWriter;
   readonly #shared: ConnectionDependencies;
-  readonly #limits: EndpointLimits;
   readonly #input = new PacketBuffer();
   readonly #parse = createPacketReader();
   #phase: Phase = "connecting";
@@ -70,7 +72,7 @@ export class Connection implements ConnectedClient {
   #session: KeySession | undefined;
   #clientId = "";
   /** Whole PUBLISH packets that may not be ingested yet. */
-  readonly #held: Buffer[] = [];
+  readonly #held: ReceivedPacket[] = [];
   #heldBytes = 0;
   readonly #buffered = new BufferedBytes();
   /** Bytes reserved for an incomplete PUBLISH that is too large to be held. It is the only one then. */
@@ -90,7 +92,6 @@ export class Connection implements ConnectedClient {
     this.#socket = socket;
     this.#replies = new ReplyWriter(socket);
     this.#shared = shared;
-    this.#limits = shared.limits;
     this.#inFlight = new InFlight(shared.limits.inFlight);
     this.#deadlines = new Deadlines(shared.limits);
     shared.connections.open(this);
@@ -118,14 +119,12 @@ export class Connection implements ConnectedClient {
 
   /** Closes the connection for a reason that the operator is told; a client of MQTT 5 is told too. */
   close(reason: MqttDisconnectReason, code: number = DISCONNECT_CODES[reason]): void {
-    if (this.#phase === "leaving" && reason === "key") this.#end();
-    if (this.#phase === "ended" || this.#phase === "leaving") return;
+    if (this.#phase === "ended" || (this.#phase === "leaving" && reason !== "key")) return;
     this.#shared.observe({ kind: "mqtt_client_dropped", reason, address: this.address });
     this.disconnect(code);
   }
 
   disconnect(reasonCode: number): void {
-    if (this.#phase === "ended" || this.#phase === "leaving") return;
     if (this.#phase === "open" && this.#version === 5) this.#send({ cmd: "disconnect", reasonCode });
     this.#end();
   }
@@ -171,7 +170,7 @@ export class Connection implements ConnectedClient {
     while (this.#readPacket());
     if (this.#phase === "ended") return;
     this.#input.compact();
-    if (this.#held[0] !== undefined) this.#held[0] = ownCopy(this.#held[0]);
+    if (this.#held[0] !== undefined) this.#held[0].bytes = ownCopy(this.#held[0].bytes);
     this.updateReading(this.#input.length !== before);
     if (this.#phase === "leaving" && this.#held.length === 0) this.#end();
   }
@@ -194,7 +193,7 @@ export class Connection implements ConnectedClient {
     const header = this.#input.header();
     if (header === undefined || this.#isBudgetUsedUp()) return false;
     const { type, size, qos } = header;
-    const { publishBytes, connectBytes, controlBytes } = this.#limits;
+    const { publishBytes, connectBytes, controlBytes } = this.#shared.limits;
     const isPublish = type === PacketType.publish;
     if (isConnecting ? type !== PacketType.connect : !CLIENT_PACKETS.has(type)) this.close("protocol");
     else if (size > (isPublish ? publishBytes : isConnecting ? connectBytes : controlBytes)) this.close("packet_too_large");
@@ -213,11 +212,11 @@ export class Connection implements ConnectedClient {
 
   /** Nothing is read while the client does not read our replies, or has sent too many control packets. */
   #isBlocked(): boolean {
-    return this.#socket.writableNeedDrain || this.#controlCost >= this.#limits.controlPackets;
+    return this.#socket.writableNeedDrain || this.#controlCost >= this.#shared.limits.controlPackets;
   }
 
   #mayHold(bytes = this.#input.length): boolean {
-    return this.#heldBytes + bytes < this.#limits.heldBytes && this.#session?.buffer.isFull !== true;
+    return this.#heldBytes + bytes < this.#shared.limits.heldBytes && this.#session?.buffer.isFull !== true;
   }
 
   #connect(bytes: Buffer): void {
@@ -262,28 +261,29 @@ export class Connection implements ConnectedClient {
     this.#clientId = clientId;
     this.#deadlines.connected(packet.keepalive ?? 0);
     this.#phase = "open";
-    this.#send(acceptedConnack(packet, clientId, this.#limits));
+    this.#send(acceptedConnack(packet, clientId, this.#shared.limits));
     this.#process();
   }
 
   #hold(bytes: Buffer, qos: number): void {
     // Many small properties would take long to parse.
-    if (this.#version === 5 && propertiesSize(bytes) > this.#limits.controlBytes) {
+    if (this.#version === 5 && propertiesSize(bytes) > this.#shared.limits.controlBytes) {
       this.close("packet_too_large");
       return;
     }
     this.#inFlight.receive(qos);
-    this.#held.push(this.#held.length === 0 ? bytes : ownCopy(bytes));
+    this.#held.push({ bytes: this.#held.length === 0 ? bytes : ownCopy(bytes), receivedAt: this.#shared.clock() });
     this.#heldBytes += bytes.length + HELD_OVERHEAD;
     if (this.#version === 5 && this.#inFlight.isExceeded) this.close("protocol", ReasonCode.receiveMaximumExceeded);
   }
 
   #ingestHeld(): void {
     for (let next = this.#held[0]; next !== undefined; next = this.#held[0]) {
-      if (this.#isBudgetUsedUp() || (this.#reservedBytes === 0 && !this.#tryBegin(next.length))) return;
+      const { length } = next.bytes;
+      if (this.#isBudgetUsedUp() || (this.#reservedBytes === 0 && !this.#tryBegin(length))) return;
       this.#reservedBytes = 0;
       this.#held.shift();
-      this.#heldBytes -= next.length + HELD_OVERHEAD;
+      this.#heldBytes -= length + HELD_OVERHEAD;
       this.#ingest(next);
     }
   }
@@ -298,7 +298,7 @@ export class Connection implements ConnectedClient {
     return true;
   }
 
-  #ingest(bytes: Buffer): void {
+  #ingest({ bytes, receivedAt }: ReceivedPacket): void {
     const packet = this.#parse(bytes);
     const error = publishError(packet);
     if (this.#session === undefined || packet?.cmd !== "publish" || error !== undefined) {
@@ -315,7 +315,7 @@ export class Connection implements ConnectedClient {
       return;
     }
     const source = this.#session;
-    const message = createMqttMessage(topic, typeof payload === "string" ? Buffer.from(payload) : payload, this.#shared.clock());
+    const message = createMqttMessage(topic, payload as Buffer, this.#shared.receiptTimes.next(topic, receivedAt));
     const settle = (result: MessageResult): void => {
       this.#release(bytes.length);
       this.#acknowledge(qos, messageId, replyTo(message, source.key.sender, result));
@@ -337,7 +337,7 @@ export class Connection implements ConnectedClient {
 
   /** A client sends a message again when it reconnects, and not before. Until then others of its messages are acknowledged. */
   #requestResend(qos: number): void {
-    if (qos > 0) this.#resendTimer ??= setTimeout(() => this.close("data_damaged"), this.#limits.resendMs);
+    if (qos > 0) this.#resendTimer ??= setTimeout(() => this.close("data_damaged"), this.#shared.limits.resendMs);
   }
 
   #release(bytes: number): void {

@@ -12,6 +12,7 @@ import { Connection, type ConnectionDependencies } from "./connection.ts";
 import { Connections } from "./connections.ts";
 import { EventLoopBudget } from "./event-loop-budget.ts";
 import { ReasonCode } from "./protocol.ts";
+import { ReceiptTimes } from "./receipt-times.ts";
 import { type AuthenticateClient, DEFAULT_LIMITS, type EndpointLimits, Sessions } from "./sessions.ts";
 
 export type EndpointDependencies = {
@@ -50,7 +51,10 @@ export class MqttEndpoint {
     const sessions = new Sessions(authenticate, limits, observe);
     const batcher = new Batcher("mqtt", ingest, observe);
     const connections = new Connections<Connection>(limits);
-    this.#shared = { limits, sessions, batcher, eventLoopBudget: new EventLoopBudget(), observe, clock, connections };
+    this.#shared = {
+      ...{ limits, sessions, batcher, observe, clock, connections },
+      ...{ eventLoopBudget: new EventLoopBudget(), receiptTimes: new ReceiptTimes() },
+    };
     this.#admit = admit;
   }
 

@@ -14,6 +14,7 @@ import { createMqttMessage, TOPIC_FILTERS } from "../decode.ts";
 import type { Ingest, Rejected } from "../ingest.ts";
 import { Batcher, isUnavailable, type MessageSource, reportRejected } from "./batcher.ts";
 import { limitPackets } from "./packet-limit.ts";
+import { ReceiptTimes } from "./receipt-times.ts";
 
 const DEFAULT_PORTS = { "mqtt:": 1883, "mqtts:": 8883 } as const;
 
@@ -110,8 +111,11 @@ export class ExternalBroker {
   readonly #limits: ExternalBrokerLimits;
   readonly #address: BrokerAddress;
   readonly #batcher: Batcher;
+  readonly #receiptTimes = new ReceiptTimes();
   readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
+  /** The batches so far. */
+  #stored: Promise<unknown> = Promise.resolve();
   #isShared: boolean;
   #client: MqttClient | undefined;
   /** State of the current connection. The first reason for its end explains those that follow. */
@@ -285,7 +289,7 @@ export class ExternalBroker {
     this.#bytes += bytes.length;
     this.#batcher.add({
       topic,
-      message: createMqttMessage(topic, bytes, this.#dependencies.clock()),
+      message: createMqttMessage(topic, bytes, this.#receiptTimes.next(topic, this.#dependencies.clock())),
       source: SOURCE,
       settle: (result) => {
         this.#messages--;
@@ -311,7 +315,14 @@ export class ExternalBroker {
     }, this.#limits.resendMs);
   }
 
-  async #ingest(...args: Parameters<Ingest>): ReturnType<Ingest> {
+  /** One batch after the other: the next must not be stored while this one is tried again. */
+  #ingest(...args: Parameters<Ingest>): ReturnType<Ingest> {
+    const results = this.#stored.then(() => this.#storeUntilAvailable(...args));
+    this.#stored = results.catch(() => {});
+    return results;
+  }
+
+  async #storeUntilAvailable(...args: Parameters<Ingest>): ReturnType<Ingest> {
     for (let delay = MIN_RETRY_MS; ; delay = Math.min(delay * 2, MAX_RETRY_MS)) {
       try {
         return await this.#dependencies.ingest(...args);

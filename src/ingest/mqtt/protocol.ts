@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { generate, type IConnackPacket, type IConnectPacket, type Packet, parser } from "mqtt-packet";
 import { type ErrorCode, hasCode, RequestError } from "../../domain/errors.ts";
 import { deviceKey } from "../../domain/id.ts";
+import type { Instant } from "../../domain/instant.ts";
 import type { MqttDisconnectReason } from "../../domain/log-events.ts";
 import type { MqttMessage } from "../decode.ts";
 import type { ReadingSender } from "../ingest.ts";
@@ -88,6 +89,8 @@ export function ownCopy(bytes: Buffer): Buffer {
   bytes.copy(copy);
   return copy;
 }
+
+export type ReceivedPacket = { bytes: Buffer; readonly receivedAt: Instant };
 
 /** Received bytes that are not yet taken as packets. */
 export class PacketBuffer {

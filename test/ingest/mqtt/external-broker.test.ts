@@ -66,6 +66,18 @@ test("while the store is unavailable nothing is acknowledged, and the same readi
   assert.equal(events.length, 1, "the connection was never lost");
 });
 
+test("after a failure the messages are stored in their order", async (t) => {
+  const { broker, ingest } = await subscribe(t);
+  let calls = 0;
+  ingest.failWith = () => (++calls === 1 ? unavailable() : undefined);
+  ingest.delayMs = 20;
+  broker.publish(TOPIC, reading(50));
+  await until("the first is being stored", () => ingest.calls.length === 1);
+  broker.publish(TOPIC, reading(60));
+  await acknowledged(broker, 2);
+  assert.deepEqual(ingest.fills, [50, 60]);
+});
+
 test("after a lost connection the broker sends again what was not acknowledged", async (t) => {
   const subscriber = await subscribe(t);
   const { broker, ingest } = subscriber;

@@ -1,10 +1,12 @@
 // MQTT as the service opens it: with stored keys and their rates, and with a client id at an external broker.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import mqtt from "mqtt";
+import { createClient } from "../../../client/src/index.ts";
 import { readConfig } from "../../../src/config.ts";
 import { UserError } from "../../../src/domain/errors.ts";
 import { localLimits } from "../../../src/http/limits.ts";
@@ -37,6 +39,60 @@ test("messages and requests count together for a key's rate; messages beyond it 
   forward(1000);
   await peer.received("puback", 13);
   assert.equal(peer.isClosed, false);
+});
+
+async function serviceWithTank(life: Lifetime) {
+  const service = await startService(life, { environment: { MQTT: "0", HOST: "127.0.0.1" } });
+  const port = Number(new URL(eventsOf(service, "mqtt_listening")[0]?.url ?? "").port);
+  const api = createClient({ baseUrl: service.url, key: await service.key({ role: "manage" }) });
+  const threshold = { min_fill_alert_percentage: 20 };
+  await api.manage.customers.create({ id: "c1", name: "Brenner Gas GmbH", email: "office@brenner-gas.example" });
+  await api.manage.tanks.create({
+    ...{ id: "t1", owner_id: "c1", name: "Hall 3", capacity: 2700, capacity_unit: "liters", assigned_device_id: "d1" },
+    ...threshold,
+  });
+  return { service, port, telemetry: () => api.tanks.telemetry("t1", { size: 100 }) };
+}
+
+test("a message is stored after those before it, however many readings they have", async (t) => {
+  const { service, port, telemetry } = await serviceWithTank(t);
+  const client = await new RawClient(t, { port }).connect(await service.key({ role: "ingest" }));
+  const start = Date.parse("2026-11-01T00:00:00Z");
+  for (const [i, count] of [1, 101, 251, 1001, 5000].entries()) {
+    const times = range(count).map((n) => new Date(start + i * 86_400_000 + n * 1000).toISOString());
+    const list = times.map((created_at) => ({ created_at, fill_percentage: 50 }));
+    const correction = { created_at: times.at(-1), fill_percentage: 60 };
+    client.send(publish(2 * i + 1, JSON.stringify(list)), publish(2 * i + 2, JSON.stringify(correction)));
+    await client.received("puback", 2 * i + 2);
+    assert.equal((await telemetry()).data[0]?.fill_percentage, 60, `${count} readings`);
+  }
+});
+
+test("messages without a time are readings of the time they arrived, also if they arrive together or are held", async (t) => {
+  const { service, port, telemetry } = await serviceWithTank(t);
+  const client = await new RawClient(t, { port }).connect(await service.key({ role: "ingest", rate: 20 }));
+  const before = Date.now();
+  client.send(...range(60).map((fill) => publish(fill, reading(fill))));
+  await client.received("puback", 40);
+  const after = Date.now() + 60;
+  await client.received("puback", 60);
+  const { data } = await telemetry();
+  assert.deepEqual(data.map(({ fill_percentage }) => fill_percentage).toReversed(), range(60));
+  for (const { created_at } of data) assert.ok(Date.parse(created_at) >= before && Date.parse(created_at) <= after, created_at);
+});
+
+test("stopping does not wait for a client that has said goodbye, and keeps its connection open", async (t) => {
+  const { service, port } = await serviceWithTank(t);
+  const client = new RawClient(t, { port });
+  client.socket.allowHalfOpen = true;
+  await client.connect(await service.key({ role: "ingest", rate: 0.01 }));
+  client.send(...range(3).map((id) => publish(id, reading(id))), { cmd: "disconnect" });
+  await once(client.socket, "end");
+  // Until the endpoint has asked for the next message's place in the rate.
+  await sleep(500);
+  const started = performance.now();
+  await service.stop();
+  assert.ok(performance.now() - started < 10_000);
 });
 
 const open = (environment: Record<string, string>): ReturnType<typeof openMqtt> =>
