@@ -2009,7 +2009,7 @@ export type ListFleetOptions = RequestOptions & {
   readonly city?: string;
   /** Only those with an alert of this kind that is not closed */
   readonly alert?: "low" | "runs_low_soon" | "leak" | "silent";
-  /** Only those where each word of this text is part of the tank's name, id, custom_id, device, city or street, or of the name or phone number of its owner, in capitals or not */
+  /** Only those where each word of this text is part of the tank's name, id, custom_id, device or address, or of the name or phone number of its owner, in capitals or not */
   readonly search?: string;
   /** Only those within west,south,east,north in degrees, such as 7.5,47.8,8,48.2; or `none`: only those without coordinates */
   readonly bbox?: string;

@@ -79,7 +79,7 @@ export function deviceMoves(
 export function hasSameFields(one: object, other: object): boolean {
   return Object.entries(one).every(([name, value]) => {
     const known = (other as Record<string, unknown>)[name];
-    if (value === known) return true;
+    if (value === known || Array.isArray(value)) return isDeepStrictEqual(value, known);
     return (
       typeof value === "object" && value !== null && typeof known === "object" && known !== null && hasSameFields(value, known)
     );

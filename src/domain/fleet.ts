@@ -46,14 +46,11 @@ export type FleetQuery = Pick<PageQuery, "page" | "size"> & {
   readonly area: Area | undefined;
 };
 
-const MAX_WORDS = 8;
+/** Enough for an address. Each word takes time. */
+export const MAX_SEARCH_WORDS = 16;
 
-/** The words of a search. */
-export const searchWords = (search = ""): readonly string[] =>
-  search
-    .split(/\s+/)
-    .filter((word) => word !== "")
-    .slice(0, MAX_WORDS);
+/** The words of a search, without the commas between them. */
+export const searchWords = (search = ""): readonly string[] => search.split(/,*\s+|,+$/).filter((word) => word !== "");
 
 /** How a text may spell the word. The databases ignore the case of A to Z only, which is lowercased here: Ä and ä are two letters. */
 export function spellings(word: string): readonly string[] {
@@ -64,11 +61,11 @@ export function spellings(word: string): readonly string[] {
 }
 
 /**
- * The digits of a word that may be part of a phone number, without the zeros before it; undefined for other words. Two digits are,
- * if they begin as a phone number does.
+ * The digits of a word that may be part of a phone number, without the zeros before it and a (0); undefined for other words. Two
+ * digits are, if they begin as a phone number does.
  */
 export function phoneDigits(word: string): string | undefined {
-  const digits = word.replaceAll(/[^0-9]/g, "").replace(/^0+/, "");
+  const digits = word.replaceAll(/\(0\)|[^0-9]/g, "").replace(/^0+/, "");
   const least = /^[0+(]/.test(word) ? 2 : 3;
   return /^[0-9+()/.-]+$/.test(word) && digits.length >= least ? digits : undefined;
 }

@@ -1,7 +1,7 @@
 // Identifiers, and what stored texts may contain. Identifiers are opaque strings: ours have a prefix and sort by creation time,
 // imported ones are kept unchanged.
 
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import type { Instant } from "./instant.ts";
 
 export const ID_MAX_LENGTH = 128;
@@ -19,6 +19,12 @@ export function newId(prefix: IdPrefix, now: Instant, random: (size: number) => 
   }
   const suffix = Array.from(random(16), (byte) => ALPHABET.charAt(byte % 32)).join("");
   return `${prefix}_${time}${suffix}`;
+}
+
+/** The same id for the same text. It says nothing about the time. */
+export function derivedId(prefix: IdPrefix, text: string): string {
+  const suffix = Array.from(hash("sha256", text, "buffer").subarray(0, 26), (byte) => ALPHABET.charAt(byte % 32)).join("");
+  return `${prefix}_${suffix}`;
 }
 
 /** False for a text that cannot be the id of anything, so that no query is needed. */

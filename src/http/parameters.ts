@@ -3,7 +3,7 @@
 
 import { RequestError } from "../domain/errors.ts";
 import { isCleanText, isLongerThan } from "../domain/id.ts";
-import { formatInstant, type Instant, parseDuration, parseInstant } from "../domain/instant.ts";
+import { formatInstant, type Instant, LAST_INSTANT, parseDuration, parseInstant } from "../domain/instant.ts";
 import { PAGE_NUMBER, PAGE_SIZE, type Page, type PageQuery } from "../domain/page.ts";
 import { array, boolean, integer, literal, object, oneOf, type Schema, text as textSchema } from "../domain/schema.ts";
 import { quoted, suggestion } from "../domain/text.ts";
@@ -25,7 +25,7 @@ export const instant = (description: string, roundUp: boolean): Parameter<Instan
     const parsed = parseInstant(text);
     if (parsed === undefined) return { must: "an ISO datetime such as 2026-11-14T09:30:00Z" };
     // Instants are stored in milliseconds: a finer lower bound is rounded up, a finer upper bound down.
-    return { value: parsed.finer && roundUp ? parsed.instant + 1 : parsed.instant };
+    return { value: parsed.finer && roundUp ? Math.min(parsed.instant + 1, LAST_INSTANT) : parsed.instant };
   },
 });
 

@@ -19,14 +19,15 @@ test("a word is found in capitals or not, in any alphabet", () => {
   assert.deepEqual(spellings("Tank-7"), ["tank-7"]);
 });
 
-test("a search has up to eight words; those that look like a phone number have its digits", () => {
+test("a search has words, without the commas between them; those that look like a phone number have its digits", () => {
   assert.deepEqual(searchWords("  Hall \t 3\n"), ["Hall", "3"]);
-  assert.deepEqual(searchWords(undefined), []);
-  assert.equal(searchWords("a b c d e f g h i").length, 8);
-  assert.deepEqual(["030/55", "+49", "(0)30", "12", "5550", "t-204"].map(phoneDigits), [
+  assert.deepEqual(searchWords("Am See 17, 79189 Bonn,"), ["Am", "See", "17", "79189", "Bonn"]);
+  assert.deepEqual([searchWords(undefined), searchWords(" , "), searchWords("1,5 t")], [[], [], ["1,5", "t"]]);
+  assert.deepEqual(["030/55", "+49", "(0)30", "+49(0)30", "12", "5550", "t-204"].map(phoneDigits), [
     "3055",
     "49",
     "30",
+    "4930",
     undefined,
     "5550",
     undefined,

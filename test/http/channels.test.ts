@@ -71,6 +71,9 @@ describe("a channel", () => {
     const fields = { delay: "4h", customer_id: customer, kinds: ["low"] };
     const changed = await manage("PATCH", path, fields, { "if-match": tag });
     assert.deepEqual({ ...expectStatus(changed, 200), ...fields }, changed.body);
+    for (const kinds of [["low", "silent", "leak"], ["low", "silent"], ["low"], null]) {
+      assert.deepEqual(expectStatus(await manage("PATCH", path, { kinds }), 200)["kinds"], kinds);
+    }
     expectStatus(await manage("PATCH", path, { delay: null }, { "if-match": tag }), 412, "precondition_failed");
     expectStatus(await manage("DELETE", path, undefined, { "if-match": tag }), 412, "precondition_failed");
     const disabled = expectStatus(await manage("PATCH", path, { state: "disabled" }), 200);

@@ -29,7 +29,8 @@ before(async () => {
     ["worst", 90, 40.7, "Bremen", 8.8],
     ["sold", 20, 50, "Bonn", 7.1],
   ] as const) {
-    const location = { city, longitude, latitude: longitude === null ? null : 50 };
+    const address = { street: "Lindenweg", street_number: "12a", postal_code: "79100", city };
+    const location = { ...address, longitude, latitude: longitude === null ? null : 50 };
     const tank = { id, name: id, owner_id: id === "worst" ? "f2" : "f1", assigned_device_id: id, location };
     const fields = { ...tank, capacity: 2700, capacity_unit: "gallons", min_fill_alert_percentage };
     expectStatus(await manage("POST", "/manage/v1/tanks", fields), 201);
@@ -75,6 +76,7 @@ describe("the fleet", () => {
       ["?search=o%20bonn&state=ok", ["ok"], 1],
       ["?search=%20", ["worst", "low", "edge", "ok", "never"], 5],
       ["?search=%25", [], 0],
+      ["?search=lindenweg%2012A,%2079100%20bonn", ["edge", "ok", "never"], 3],
       ["?alert=low&search=k%C3%B6ln", ["low"], 1],
       ["?bbox=7.1,50,8.8,50", ["worst", "edge", "ok"], 3],
       ["?bbox=7.1,-90,180,90&state=low&size=1", ["worst"], 2],
@@ -85,6 +87,12 @@ describe("the fleet", () => {
       const page = await fleet(query);
       assert.deepEqual([tankIds(page), page["total_items"]], [expected, total], query);
     }
+  });
+
+  it("is searched by at most 16 words", async () => {
+    const words = (count: number) => `?search=${Array.from({ length: count }, () => "bonn").join("%20")}`;
+    assert.equal((await fleet(words(16)))["total_items"], 3);
+    expectError(await call(`${FLEET}${words(17)}`, keys.operator), 400, "parameter_invalid", "search");
   });
 
   it("says of each tank its margin, the age of its reading, what is in it and what fits into it; and when that was so", async () => {

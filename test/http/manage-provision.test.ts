@@ -88,6 +88,17 @@ describe("provisioning", () => {
     expectStatus(await manage("POST", PROVISION, { customers: [] }, once), 422, "idempotency_key_reused");
   });
 
+  it("of many rows without ids happens once per Idempotency-Key, also when it is repeated at the same time or after a failure", async () => {
+    const once = { "idempotency-key": "sheet 2" };
+    const customers = Array.from({ length: 1100 }, (_, i) => ({ name: `Many ${i}`, email: "a@b.example" }));
+    const answers = await Promise.all([0, 1].map(() => manage("POST", PROVISION, { customers }, once)));
+    for (const answer of answers)
+      assert.deepEqual(expectStatus(answer, 200)["customers"], { new: 1100, changed: 0, unchanged: 0 });
+    assert.equal((await manage("GET", `${CUSTOMERS}?name=many`)).body["total_items"], 1100);
+    const other = expectStatus(await manage("POST", PROVISION, { customers }, { "idempotency-key": "sheet 3" }), 200);
+    assert.deepEqual(other["customers"], { new: 1100, changed: 0, unchanged: 0 });
+  });
+
   it("reports all errors of a row, and none that only follows from the row of the customer", async () => {
     const { device, fields } = await create();
     const customers = [{ id: "invalid", name: "", email: "a@b.example" }];

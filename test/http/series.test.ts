@@ -180,6 +180,7 @@ describe("a request for series", () => {
       ["step=1m", "step", /one of/],
       ["timezone=Europe/Bonn", "timezone", /a time zone such as Europe\/Berlin/],
       ["timezone=", "timezone", /a time zone/],
+      ["timezone=%20Europe/Berlin", "timezone", /a time zone/],
       ["from=2026-11-02&to=2026-11-01", "from", /must be before to/],
       ["from=2026-11-01&to=2026-11-01", "from", /must be before to/],
       ["from=2027-01-01", "from", /must be before to, 2026-11-14T09:15:00.000Z/],
@@ -193,6 +194,17 @@ describe("a request for series", () => {
     }
     expectError(await call(service, path("tank_hall", "?size=1")), 400, "parameter_unknown", "size");
     expectError(await call(service, `${SERIES}?step=1d`), 405, "method_not_allowed");
+  });
+
+  it("may have an offset as its time zone, and bounds at the end of time", async () => {
+    for (const timezone of ["+02:00", "%2B02:00"]) {
+      assert.equal((await series(service, path("tank_hall", `?timezone=${timezone}`)))["timezone"], "+02:00", timezone);
+    }
+    const last = "9999-12-31T23:59:59.999Z";
+    const to = last.replace("Z", "9Z");
+    assert.equal((await series(service, path("tank_hall", `?step=1M&from=9999-01-01&to=${to}`)))["to"], last);
+    const [first] = (await post(service, { tank_ids: ["tank_hall"], to })).body["data"] as Item[];
+    assert.equal(first?.["to"], last);
   });
 
   it("with a wrong body is rejected, with all errors", async () => {
@@ -213,7 +225,7 @@ describe("a request for series", () => {
         "step must be one of 15m, 1h, 6h, 1d, 1w, 1M, auto",
         "timezone must not be empty",
       ],
-      [{ tank_ids: ["a"], timezone: "Mars/Olympus" }, "timezone must be a time zone such as Europe/Berlin"],
+      [{ tank_ids: ["a"], timezone: "Mars/Olympus" }, "timezone must be a time zone such as Europe/Berlin or +02:00"],
       [{ tank_ids: ["a"], from: "2026-02-01", to: "2026-01-01" }, "from must be before to, 2026-01-01T00:00:00.000Z"],
       [
         { tank_ids: many.slice(0, 100), from: "2024-01-01", to: "2026-01-01", step: "1d" },

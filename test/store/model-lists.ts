@@ -95,10 +95,12 @@ function shownMargin(entry: FleetEntry): number {
 }
 
 function hasWord({ tank, customer }: FleetEntry, word: string): boolean {
-  const { city, street } = tank.location;
-  const texts = [tank.id, tank.name, tank.custom_id, tank.assigned_device_id, city, street, customer.name, customer.phone];
+  const { id, name, custom_id, assigned_device_id } = tank;
+  const { street, street_number, postal_code, city, district } = tank.location;
+  const address = [street, street_number, postal_code, city, district];
+  const texts = [id, name, custom_id, assigned_device_id, ...address, customer.name, customer.phone];
   const digits = phoneDigits(word);
-  const hasPhone = digits !== undefined && (customer.phone ?? "").replaceAll(/[^0-9]/g, "").includes(digits);
+  const hasPhone = digits !== undefined && (customer.phone ?? "").replaceAll(/\(0\)|[^0-9]/g, "").includes(digits);
   return hasPhone || spellings(word).some((one) => texts.some((text) => lowerCase(text ?? "").includes(one)));
 }
 

@@ -255,6 +255,14 @@ suite("the statements of the store on PostgreSQL", () => {
     }
   });
 
+  test("searches are not kept prepared: there are very many different ones", async () => {
+    const search = (text: string) => () => store.fleetPage({ ...WHOLE_FLEET, search: text });
+    for (const text of ["hall", "hall 3", "Öl 030/55"]) {
+      const [statement, ...more] = await statementsDuring(search(text));
+      assert.deepEqual([statement?.name, more], ["", []], text);
+    }
+  });
+
   test("the statements of a write are prepared, except for those of the transaction and COPY", () => {
     for (const { name, text } of [...byTank, ...byDevice, ...release].filter(isWork)) assert.ok(name, text);
   });

@@ -56,7 +56,7 @@ export async function checkProvision(lookups: Lookups, rows: Provision, at: Inst
     ({ before, after }) => before !== undefined && before.tank.assigned_device_id !== after.tank.assigned_device_id,
   );
   const ids = new Set(moved.map(({ id }) => id));
-  const deviceChanges = [...rows.tanks.keys()].filter((i) => ids.has(idIn(rows.tanks[i]?.fields) ?? ""));
+  const deviceChanges = rows.tanks.flatMap((row, i) => (ids.has(idOf(row)) ? [i] : []));
   return { resource: provisioned({ dry_run: true, ...planned.report }), deviceChanges };
 }
 
@@ -146,9 +146,9 @@ class ProvisionPlan {
 
   /** Devices are released before any is assigned, so that tanks can exchange them in any order of rows. */
   releaseDevices(rows: readonly ProvisionRow[]): void {
-    for (const { fields } of rows) {
-      const { id = "", assigned_device_id } = (fields ?? {}) as TankInput;
-      const before = this.objects.tanks.get(id)?.tank;
+    for (const row of rows) {
+      const { assigned_device_id } = (row.fields ?? {}) as TankInput;
+      const before = this.objects.tanks.get(idOf(row))?.tank;
       if (before === undefined || typeof assigned_device_id !== "string") continue;
       if (deviceKey(assigned_device_id) !== deviceKey(before.assigned_device_id)) this.#use.release(before);
     }
@@ -206,6 +206,9 @@ function repeatedIds(rows: readonly ProvisionRow[], kind: string): FieldError[] 
   });
 }
 
+/** A request that is repeated with its idempotency key has the same new ids: their objects may exist. */
+const idOf = ({ newId, fields }: ProvisionRow): string => idIn(fields) ?? newId;
+
 function idIn(fields: unknown): string | undefined {
   const id = isObject(fields) ? fields["id"] : undefined;
   return typeof id === "string" ? id : undefined;
@@ -229,8 +232,8 @@ function reportedChanges(
   const changed = [...auditCustomers(customers), ...ofTanks].filter(({ action }) => action === "changed");
   const byId = Map.groupBy(changed, ({ object, id }) => `${object}s ${id}`);
   const changes = (["customers", "tanks"] as const).flatMap((kind) =>
-    rows[kind].flatMap(({ fields }, i) =>
-      (byId.get(`${kind} ${idIn(fields)}`) ?? []).flatMap(({ id, changes }) =>
+    rows[kind].flatMap((row, i) =>
+      (byId.get(`${kind} ${idOf(row)}`) ?? []).flatMap(({ id, changes }) =>
         Object.entries(changes).map(([field, { from, to }]) => ({ row: `${kind}[${i}]`, id, field, from, to })),
       ),
     ),
@@ -249,8 +252,8 @@ async function loadKnown(
   customers: readonly ProvisionRow[],
   tanks: readonly ProvisionRow[],
 ): Promise<KnownObjects> {
-  const known = await lookups.tanks(textsOf(tanks, "id"));
+  const known = await lookups.tanks(tanks.map(idOf));
   const owners = Array.from(known.values(), ({ tank }) => tank.owner_id);
-  const ids = [...textsOf(customers, "id"), ...textsOf(tanks, "owner_id"), ...owners];
+  const ids = [...customers.map(idOf), ...textsOf(tanks, "owner_id"), ...owners];
   return { customers: new Map(await lookups.customers(ids)), tanks: new Map(known) };
 }

@@ -10,8 +10,10 @@ import {
   type FleetQuery,
   type FleetReads,
   LEVEL_STATES,
+  MAX_SEARCH_WORDS,
   marginOf,
   SILENT_AFTER_MS,
+  searchWords,
   volumesOf,
 } from "../../domain/fleet.ts";
 import { forecastObject } from "../../domain/forecast/objects.ts";
@@ -22,7 +24,16 @@ import type { Page } from "../../domain/page.ts";
 import { telemetryObject } from "../../domain/reading.ts";
 import { array, boolean, instantField, literal, nullable, number, object, oneOf, ref, text } from "../../domain/schema.ts";
 import { CAPACITY_UNITS, tankObject } from "../../domain/tank.ts";
-import { choice, duration, listJson, listSchema, PAGE_PARAMETERS, prefixFilter, textFilter } from "../parameters.ts";
+import {
+  choice,
+  duration,
+  listJson,
+  listSchema,
+  PAGE_PARAMETERS,
+  type Parameter,
+  prefixFilter,
+  textFilter,
+} from "../parameters.ts";
 import { type Route, route } from "../route.ts";
 import { AREA } from "./map.ts";
 import { tankUnknown } from "./read.ts";
@@ -95,6 +106,16 @@ export const schemas = {
   ),
 };
 
+const SEARCH_TEXT = textFilter(
+  "Only those where each word of this text is part of the tank's name, id, custom_id, device or address, or of the name or phone number of its owner, in capitals or not",
+);
+const SEARCH: Parameter<string | undefined> = {
+  ...SEARCH_TEXT,
+  read(text) {
+    return searchWords(text).length > MAX_SEARCH_WORDS ? { must: `at most ${MAX_SEARCH_WORDS} words` } : SEARCH_TEXT.read(text);
+  },
+};
+
 export const routes: readonly Route[] = [
   route({
     path: "/insight/v1/fleet",
@@ -121,9 +142,7 @@ export const routes: readonly Route[] = [
       owner_id: textFilter("Only those of this customer"),
       city: prefixFilter("city"),
       alert: choice(ALERT_KINDS, "Only those with an alert of this kind that is not closed", undefined),
-      search: textFilter(
-        "Only those where each word of this text is part of the tank's name, id, custom_id, device, city or street, or of the name or phone number of its owner, in capitals or not",
-      ),
+      search: SEARCH,
       bbox: AREA,
     },
     response: { schema: ref("FleetList"), description: "One page of the fleet" },

@@ -3,7 +3,7 @@
 import { type Bucket, BucketCollector, maxBuckets, STEPS, type Step, shortestStep } from "../../domain/buckets.ts";
 import { type FieldError, RequestError } from "../../domain/errors.ts";
 import { isPossibleId } from "../../domain/id.ts";
-import { FIRST_INSTANT, formatInstant, type Instant, parseInstant } from "../../domain/instant.ts";
+import { FIRST_INSTANT, formatInstant, type Instant, LAST_INSTANT, parseInstant } from "../../domain/instant.ts";
 import { FILL } from "../../domain/reading.ts";
 import {
   array,
@@ -41,7 +41,7 @@ const MAX_READINGS = 10_000_000;
 const TANKS_AT_ONCE = 4;
 
 const UTC = timeZone("UTC") as TimeZone;
-const UNKNOWN_ZONE = "a time zone such as Europe/Berlin";
+const UNKNOWN_ZONE = "a time zone such as Europe/Berlin or +02:00";
 
 const CHOICES = [...STEPS, "auto"] as const;
 const ABOUT = {
@@ -120,7 +120,8 @@ const timezoneParameter: Parameter<TimeZone> = {
   schema: text({ description: ABOUT.timezone, default: "UTC" }),
   fallback: UTC,
   read(name) {
-    const zone = timeZone(name);
+    // Query string decoding turns the plus of an offset into a space.
+    const zone = timeZone(name.replace(/^ /, "+"));
     return zone === undefined ? { must: UNKNOWN_ZONE } : { value: zone };
   },
 };
@@ -247,7 +248,7 @@ const repeated = (ids: readonly string[]): FieldError[] =>
 /** Readings are at whole milliseconds: none is between a finer bound and the next millisecond. */
 function roundedUp(datetime: string | undefined): Instant | undefined {
   const parsed = datetime === undefined ? undefined : parseInstant(datetime);
-  return parsed && (parsed.finer ? parsed.instant + 1 : parsed.instant);
+  return parsed && (parsed.finer ? Math.min(parsed.instant + 1, LAST_INSTANT) : parsed.instant);
 }
 
 /** Readings that may still be read. */

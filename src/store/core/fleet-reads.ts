@@ -52,7 +52,7 @@ const MAX_SORTED = 50_000;
 const SCAN_SIZE = 5000;
 
 export function fleetReadsOn(engine: ManagementEngine, maxSorted = MAX_SORTED) {
-  const { listPages, rows, dialect } = engine;
+  const { listPages, rows, unpreparedRows, dialect } = engine;
   const pages = (lists: typeof ALL | typeof OWN) => ({
     urgency: listPages(lists.urgency, ENTRY_COLUMNS, ENTRY_JOINS),
     margin: listPages(lists.margin, ENTRY_COLUMNS, ENTRY_JOINS),
@@ -63,7 +63,8 @@ export function fleetReadsOn(engine: ManagementEngine, maxSorted = MAX_SORTED) {
   async function matching(query: FleetQuery): Promise<Page<FleetEntry>> {
     const parameters = new Parameters();
     const sql = isSearch(query) ? searchSql(dialect, query, parameters) : filteredSql(dialect, query, parameters, maxSorted);
-    return pageOf(await rows(sql, parameters.values), fleetEntryOf);
+    const read = query.search === undefined ? rows : unpreparedRows;
+    return pageOf(await read(sql, parameters.values), fleetEntryOf);
   }
 
   return {
@@ -274,9 +275,10 @@ function searchSql(dialect: Dialect, query: FleetQuery, parameters: Parameters):
 const textOf = (...columns: readonly string[]): string =>
   `lower(${columns.map((column) => `coalesce(${column}, '')`).join(" || '\n' || ")})`;
 const TANK_TEXT = textOf(
-  ...["id", "name", "custom_id", "assigned_device_id", "city", "street"].map((column) => `tank.${column}`),
+  ...["id", "name", "custom_id", "assigned_device_id"].map((column) => `tank.${column}`),
+  ...["street", "street_number", "postal_code", "city", "district"].map((column) => `tank.${column}`),
 );
-const PHONE_DIGITS = [" ", "-", "/", ".", "(", ")"].reduce((text, sign) => `replace(${text}, '${sign}', '')`, "phone");
+const PHONE_DIGITS = ["(0)", " ", "-", "/", ".", "(", ")"].reduce((text, sign) => `replace(${text}, '${sign}', '')`, "phone");
 
 function hasWord(parameters: Parameters, word: string): string {
   const patterns = spellings(word).map((one) => parameters.add(`%${one.replaceAll(/[%_!]/g, (sign) => `!${sign}`)}%`));

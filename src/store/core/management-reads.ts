@@ -30,6 +30,8 @@ import type { ListPages, RowPage } from "./reads.ts";
 export type ManagementEngine = {
   readonly dialect: Dialect;
   readonly rows: (sql: string, values: readonly (string | number)[]) => Promise<readonly Row[]>;
+  /** For SQL that depends on the words of a search: it is not kept prepared, which would take ever more memory. */
+  readonly unpreparedRows: ManagementEngine["rows"];
   readonly listPages: ListPages;
   /** The number of live tanks: an expression, and what has to be in front of a statement that uses it. */
   readonly liveTanks: (parameters: Parameters) => { readonly query: string; readonly count: string };

@@ -8,7 +8,7 @@ import type { Prepare } from "../core/reads.ts";
 
 export type Value = string | number | boolean | null | Uint8Array | readonly (string | number | boolean | null | Uint8Array)[];
 
-/** A statement that the server prepares once per connection. */
+/** A statement that the server prepares once per connection; without a name, each time. */
 export type Statement = { readonly name: string; readonly text: string };
 
 /** Runs statements: on any connection of a pool, or on the one of a transaction. */

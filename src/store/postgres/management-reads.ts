@@ -14,6 +14,7 @@ export function managementReads(db: Db, maxSorted?: number) {
   const engine: ManagementEngine = {
     dialect: DIALECT,
     rows: (sql, values) => db.rows(statementOf(sql), values),
+    unpreparedRows: (sql, values) => db.rows({ name: "", text: sql }, values),
     listPages: listPagesOn(db),
     liveTanks: () => ({ query: `WITH RECURSIVE ${LIVE_TANKS.query}`, count: LIVE_TANKS.count }),
   };

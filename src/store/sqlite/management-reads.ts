@@ -9,7 +9,7 @@ import { type ManagementEngine, managementReadsOn } from "../core/management-rea
 import { LISTS } from "../series/lists.ts";
 import { listPages } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";
-import { QueryCache } from "./statements.ts";
+import { QueryCache, query } from "./statements.ts";
 
 /** Up to `maxSorted` matches of a filter of the fleet are sorted. */
 export function managementReads(db: DatabaseSync, maxSorted?: number) {
@@ -18,6 +18,7 @@ export function managementReads(db: DatabaseSync, maxSorted?: number) {
   const engine: ManagementEngine = {
     dialect: DIALECT,
     rows: async (sql, values) => queries.rows(sql, values),
+    unpreparedRows: async (sql, values) => query(db, sql).all(...values),
     listPages(kind, columns, joins) {
       const { page } = listPages(db, kind, columns, joins);
       return async (key, request) => page(key, request);

@@ -2,6 +2,7 @@
 
 import { NewCustomer } from "../../../domain/commands/customers.ts";
 import { NewTank } from "../../../domain/commands/tanks.ts";
+import { derivedId } from "../../../domain/id.ts";
 import { array, boolean, integer, literal, object, partial, ref, text } from "../../../domain/schema.ts";
 import { invalidBody, isObject } from "../../../domain/validate.ts";
 import { flag } from "../../parameters.ts";
@@ -74,11 +75,16 @@ export const routes: readonly Route[] = [
       const { services, body, key, parameters } = request;
       const { management } = services;
       const { customers, tanks } = rowsIn(body);
-      const rows = {
-        customers: customers.map((fields) => ({ newId: management.newId("cus"), fields })),
-        tanks: tanks.map((fields) => ({ newId: management.newId("tank"), fields })),
-      };
       const idempotencyKey = parameters.dry_run ? undefined : idempotencyKeyOf(PATH, request);
+      // Many rows are written in parts: a repeated request finds those that were written before it.
+      const newId = (prefix: "cus" | "tank", row: number): string =>
+        idempotencyKey === undefined
+          ? management.newId(prefix)
+          : derivedId(prefix, JSON.stringify([key.id, idempotencyKey.key, idempotencyKey.fingerprint, row]));
+      const rows = {
+        customers: customers.map((fields, row) => ({ newId: newId("cus", row), fields })),
+        tanks: tanks.map((fields, row) => ({ newId: newId("tank", row), fields })),
+      };
       const { resource, replayed } = await management.provision(rows, parameters.dry_run, key.id, idempotencyKey);
       return new RouteResponse(200, resource.object, replayed ? REPLAYED : {});
     },
