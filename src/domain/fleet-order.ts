@@ -3,8 +3,9 @@
 
 import type { FleetSort, LevelState } from "./fleet.ts";
 import type { ForecastValues } from "./forecast/stored.ts";
-import type { Instant } from "./instant.ts";
+import { type Instant, isInstant } from "./instant.ts";
 import type { Reading } from "./reading.ts";
+import { isObject } from "./validate.ts";
 
 /** Margins are compared to a billionth of a percentage point, which is how exactly they are shown. */
 const MARGIN_UNITS = 1e9;
@@ -60,6 +61,10 @@ export const SORT_COLUMNS = { urgency: "urgency", margin: "margin", silent: "at"
 
 /** `asOf`: the order knows all readings until then. `holder`: the process that keeps the order, and when it last said so. */
 export type FleetOrderState = { readonly asOf: Instant; readonly holder: string; readonly at: Instant };
+
+/** Whether what is stored is a state. */
+export const isFleetOrderState = (value: unknown): boolean =>
+  isObject(value) && isInstant(Number(value["asOf"])) && isInstant(Number(value["at"])) && typeof value["holder"] === "string";
 
 /** A forecast is computed again after a day, also without a new reading: its range widens. */
 export const FORECAST_MAX_AGE_MS = 24 * 3_600_000;

@@ -142,10 +142,20 @@ type StoredInstants = Readonly<Record<string, Instant | null>> & { readonly crea
 
 /** The first error in the stored instants of an object. */
 export function errorInInstants(instants: StoredInstants): string | undefined {
-  const invalid = Object.entries(instants).find(([, value]) => value !== null && !isInstant(value));
-  if (invalid !== undefined) return `${invalid[0]}: ${invalid[1]} is not an instant between the years 0000 and 9999`;
   const { created_at, updated_at = created_at } = instants;
-  return updated_at < created_at ? UPDATED_BEFORE_CREATED : undefined;
+  return errorInEachInstant(instants) ?? (updated_at < created_at ? UPDATED_BEFORE_CREATED : undefined);
+}
+
+/** As above, for instants in any order. */
+export function errorInEachInstant(instants: Readonly<Record<string, Instant | null>>): string | undefined {
+  const invalid = Object.entries(instants).find(([, value]) => value !== null && !isInstant(value));
+  return invalid && `${invalid[0]}: ${invalid[1]} is not an instant between the years 0000 and 9999`;
+}
+
+/** For times of the clock, which has none before 1970. They are in any order: it may have been set back. */
+export function errorInClockTimes(times: Readonly<Record<string, Instant | null>>): string | undefined {
+  const early = Object.entries(times).find(([, value]) => value !== null && value < 0);
+  return errorInEachInstant(times) ?? (early && `${early[0]}: must not be before 1970`);
 }
 
 export const UPDATED_BEFORE_CREATED = "updated_at: must not be before created_at";

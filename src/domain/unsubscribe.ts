@@ -5,6 +5,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Customer } from "./customer.ts";
 
 export const newUnsubscribeSecret = (): string => randomBytes(32).toString("base64url");
+export const isUnsubscribeSecret = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 
 const TOKEN = /^([A-Za-z0-9_-]{2,700})\.([A-Za-z0-9_-]{43})$/;
 

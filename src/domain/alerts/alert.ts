@@ -1,8 +1,9 @@
 // An alert: a tank that needs somebody's attention, from the moment it was noticed until it is closed.
 
 import type { Leak } from "../forecast/leak.ts";
-import { formatInstant, formatInstantOrNull, type Instant } from "../instant.ts";
+import { errorInClockTimes, errorInEachInstant, formatInstant, formatInstantOrNull, type Instant } from "../instant.ts";
 import { idField, instantField, literal, nullable, number, object, oneOf, text } from "../schema.ts";
+import { errorInObject } from "../validate.ts";
 
 export const ALERT_KINDS = ["low", "runs_low_soon", "leak", "silent"] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
@@ -128,4 +129,25 @@ function leakObject({ since, excess, isSudden }: Leak) {
     percentage_per_day: isSudden ? null : percentage,
     percentage_lost: isSudden ? percentage : null,
   };
+}
+
+/** What is wrong with a stored alert. */
+export function errorInAlert(alert: Alert): string | undefined {
+  const { opened_at, acknowledged_at, closed_at, updated_at, latest_reading_at, runs_low_at, leak } = alert;
+  return (
+    errorInClockTimes({ opened_at, acknowledged_at, closed_at, updated_at }) ??
+    errorInEachInstant({ latest_reading_at, runs_low_at, "leak.since": leak?.since ?? null }) ??
+    errorInObject(AlertObject, alertObject(alert)) ??
+    errorInStateFields(alert)
+  );
+}
+
+/** A closed alert may have been acknowledged or not. */
+function errorInStateFields({ state, acknowledged_at, closed_at, close_reason }: Alert): string | undefined {
+  const isClosed = state === "closed";
+  if ((closed_at !== null) !== isClosed) return `closed_at: must be ${isClosed ? "set" : "null"}, it is ${state}`;
+  if ((close_reason !== null) !== isClosed) return `close_reason: must be ${isClosed ? "set" : "null"}, it is ${state}`;
+  const isAcknowledged = state === "acknowledged";
+  if (isClosed || (acknowledged_at !== null) === isAcknowledged) return undefined;
+  return `acknowledged_at: must be ${isAcknowledged ? "set" : "null"}, it is ${state}`;
 }

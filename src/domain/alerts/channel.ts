@@ -1,6 +1,6 @@
 // A channel: where the operator is notified, a webhook or an e-mail address.
 
-import { formatDuration, formatInstant, type Instant } from "../instant.ts";
+import { errorInClockTimes, formatDuration, formatInstant, type Instant } from "../instant.ts";
 import {
   ADDRESS_PATTERN,
   array,
@@ -15,6 +15,8 @@ import {
   TIME_PATTERN,
   text,
 } from "../schema.ts";
+import { isTimeZone } from "../timezone.ts";
+import { errorInObject } from "../validate.ts";
 import { ALERT_KINDS, type AlertKind } from "./alert.ts";
 import { CHANNEL_EVENTS, type EventType } from "./event.ts";
 import { URL_MAX_LENGTH } from "./webhook-url.ts";
@@ -153,6 +155,18 @@ export function channelObject(channel: Channel) {
     created_at: formatInstant(channel.created_at),
     updated_at: formatInstant(channel.updated_at),
   } as const;
+}
+
+/** What is wrong with a stored channel. */
+export function errorInChannel(channel: Channel): string | undefined {
+  const { type, url, to, quiet_hours, created_at, updated_at } = channel;
+  const error = errorInClockTimes({ created_at, updated_at }) ?? errorInObject(ChannelObject, channelObject(channel));
+  if (error !== undefined) return error;
+  const isWebhook = type === "webhook";
+  if ((url !== null) !== isWebhook) return `url: must ${isWebhook ? "not " : ""}be null`;
+  if ((to !== null) === isWebhook) return `to: must ${isWebhook ? "" : "not "}be null`;
+  const isUnknown = quiet_hours !== null && !isTimeZone(quiet_hours.timezone);
+  return isUnknown ? "quiet_hours.timezone: must be a time zone such as Europe/Berlin" : undefined;
 }
 
 /** What a webhook gets as a test. It is not part of the feed: it has no sequence number. */

@@ -3,8 +3,9 @@
 import { type CustomerWithCount, customerObject } from "../customer.ts";
 import { refillObject } from "../forecast/objects.ts";
 import type { Refill } from "../forecast/refills.ts";
-import { formatInstant, type Instant } from "../instant.ts";
+import { errorInClockTimes, formatInstant, type Instant } from "../instant.ts";
 import { type Tank, tankObject } from "../tank.ts";
+import { isObject, parseJson } from "../validate.ts";
 import { type Alert, alertObject } from "./alert.ts";
 
 export const ALERT_EVENTS = ["alert.opened", "alert.acknowledged", "alert.closed"] as const;
@@ -78,4 +79,16 @@ export function eventObject({ type, at, alert, tank, customer }: AlertEvent, seq
     sequence,
     data: { alert: alertObject(alert), tank: tankObject(tank), customer: customerObject(customer) },
   } as const;
+}
+
+/** What is wrong with a stored event. */
+export function errorInEvent({ sequence, at, payload }: StoredEvent): string | undefined {
+  const event = parseJson(payload)?.value;
+  if (!isObject(event) || !isObject(event["data"])) return "payload: cannot be read";
+  const { type, data } = event;
+  if (event["sequence"] !== sequence) return `payload: has the sequence number ${event["sequence"]}`;
+  if (!CHANNEL_EVENTS.some((one) => one === type)) return `payload: type must be one of ${CHANNEL_EVENTS.join(", ")}`;
+  const about = type === "tank.refilled" ? "refill" : "alert";
+  const missing = [about, "tank", "customer"].find((name) => !isObject(data[name]));
+  return missing === undefined ? errorInClockTimes({ at }) : `payload: ${missing} is missing`;
 }

@@ -1,7 +1,8 @@
 // A notification: one message to one recipient, with the attempts to send it. Its payload is fixed when it is created.
 
-import { formatInstant, formatInstantOrNull, type Instant } from "../instant.ts";
+import { errorInClockTimes, formatInstant, formatInstantOrNull, type Instant, isInstant } from "../instant.ts";
 import { array, idField, instantField, integer, literal, nullable, object, oneOf, text } from "../schema.ts";
+import { errorInObject } from "../validate.ts";
 import type { Channel } from "./channel.ts";
 import { EVENT_TYPES, type EventType } from "./event.ts";
 
@@ -87,6 +88,18 @@ export function notificationObject(notification: Notification) {
     created_at: formatInstant(created_at),
     attempts: attempts.map((attempt) => ({ ...attempt, at: formatInstant(attempt.at) })),
   } as const;
+}
+
+/** What is wrong with a stored notification. */
+export function errorInNotification(notification: Notification): string | undefined {
+  const { created_at, next_attempt_at, attempts, state, channel_id, customer_id } = notification;
+  const error = errorInClockTimes({ created_at, next_attempt_at });
+  if (error !== undefined) return error;
+  const isReadable = Array.isArray(attempts) && attempts.every((attempt: Attempt | null) => isInstant(attempt?.at ?? Number.NaN));
+  if (!isReadable) return "attempts: cannot be read";
+  if (state === "pending" && next_attempt_at === null) return "next_attempt_at: must not be null, it is pending";
+  if ((channel_id === null) === (customer_id === null)) return "channel_id, customer_id: one of them must be null";
+  return errorInObject(NotificationObject, notificationObject(notification));
 }
 
 const SECOND = 1000;

@@ -1,7 +1,8 @@
 // The sweep evaluates tanks that need it without a new reading: those that have become silent, and those whose pause has ended.
 // One process of all on a database sweeps at a time: it claims the sweep in a state that they share.
 
-import type { Instant } from "../instant.ts";
+import { type Instant, isInstant } from "../instant.ts";
+import { isObject, parseJson } from "../validate.ts";
 import type { AlertSettings } from "./evaluate.ts";
 
 export const SWEEP_EVERY_MS = 30_000;
@@ -49,6 +50,21 @@ export interface SweepWrites {
   /** Some tanks that are due, and the alerts of one of them: for a sweep of a damaged database. `at`: by default the database's time. */
   tanksDue(at: Instant | undefined): Promise<readonly string[]>;
   evaluateTank(tankId: string, at: Instant | undefined): Promise<void>;
+}
+
+/** Undefined if what is stored is not a state. */
+export function sweepStateOf(stored: string): SweepState | undefined {
+  const state = parseJson(stored)?.value;
+  return isObject(state) && isSweepState(state as SweepState) ? (state as SweepState) : undefined;
+}
+
+function isSweepState({ at, silenceFrom, reevaluation, settings }: SweepState): boolean {
+  return (
+    isInstant(at) &&
+    (silenceFrom === null || isInstant(silenceFrom)) &&
+    (reevaluation === null || (isObject(reevaluation) && typeof reevaluation.after === "string")) &&
+    (settings === null || (isObject(settings) && SWEPT.every((name) => name in settings)))
+  );
 }
 
 /** The state that the sweep begins with; undefined while another process has the claim. */

@@ -1,8 +1,10 @@
 // Reads of alerts for checks, in SQL that both engines run.
 
-import type { AlertKind } from "../../domain/alerts/alert.ts";
-import type { SweepState, SweptSettings } from "../../domain/alerts/sweep.ts";
+import type { Alert, AlertKind } from "../../domain/alerts/alert.ts";
+import { type SweptSettings, sweepStateOf } from "../../domain/alerts/sweep.ts";
 import type { Row } from "../columns.ts";
+import { ALERT_FIELDS, alertOf } from "../core/alert-tables.ts";
+import { prefixed } from "../core/dialect.ts";
 
 /** Alerts of one tank. `misowned`: how many, closed ones too, have another owner than the tank. */
 export type TankAlertRows = { readonly unclosed: readonly AlertKind[]; readonly misowned: number };
@@ -13,6 +15,11 @@ export type StoredAlerts = {
   /** The settings that all tanks were last evaluated with; undefined if there was no sweep, or it is not complete. */
   readonly settings: SweptSettings | undefined;
 };
+
+/** An alert as it is stored. */
+export type AlertRow = { readonly alert: Alert; readonly hasTank: boolean };
+
+const MAX_ALERTS = 2000;
 
 type Rows = (sql: string, ...values: string[]) => Promise<readonly Row[]>;
 
@@ -42,11 +49,20 @@ export function alertOperations({ rows }: { readonly rows: Rows }) {
       }
       return { of: (tankId) => found.get(tankId) ?? NO_ALERTS, settings: settingsOf(sweep) };
     },
+    /** The next ones by id; none at the end. */
+    async alertsAfter(id: string): Promise<AlertRow[]> {
+      const found = await rows(
+        `SELECT ${prefixed("alert", ALERT_FIELDS.join(", "))}, tank.id FROM alert LEFT JOIN tank ON tank.id = alert.tank_id
+         WHERE alert.id > $1 ORDER BY alert.id LIMIT ${MAX_ALERTS}`, // primary keys
+        id,
+      );
+      return found.map((row) => ({ alert: alertOf(row), hasTank: row.at(-1) !== null }));
+    },
   };
 }
 
+/** A state that cannot be read is reported on its own. */
 function settingsOf(sweep: unknown): SweptSettings | undefined {
-  if (typeof sweep !== "string") return undefined;
-  const { settings, reevaluation } = JSON.parse(sweep) as SweepState;
-  return reevaluation === null ? (settings ?? undefined) : undefined;
+  const state = typeof sweep === "string" ? sweepStateOf(sweep) : undefined;
+  return state?.reevaluation === null ? (state.settings ?? undefined) : undefined;
 }

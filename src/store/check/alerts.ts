@@ -1,6 +1,6 @@
-// Checks alerts against the tanks that they are about.
+// Checks alerts, and compares them with the tanks that they are about.
 
-import { ALERT_KINDS, type AlertKind } from "../../domain/alerts/alert.ts";
+import { ALERT_KINDS, type AlertKind, errorInAlert } from "../../domain/alerts/alert.ts";
 import {
   CONDITION_BITS,
   DEFAULT_ALERT_SETTINGS,
@@ -15,11 +15,17 @@ import type { SweptSettings } from "../../domain/alerts/sweep.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { evaluateAlerts } from "../core/alerts.ts";
 import type { StoreTransaction } from "../core/transaction.ts";
-import type { TankAlertRows } from "./alert-rows.ts";
-import { type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
+import type { AlertRow, TankAlertRows } from "./alert-rows.ts";
+import { type CheckedRow, damagedRow, type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
 import type { TankRow } from "./operations.ts";
 
 const ALL_BITS = Object.values(CONDITION_BITS).reduce((bits, bit) => bits | bit, LOW_UNANNOUNCED_BIT);
+
+/** Each alert alone. Alerts of deleted tanks stay: a tank row is never removed. */
+export function checkAlert({ alert, hasTank }: AlertRow): CheckedRow<string> {
+  const error = errorInAlert(alert) ?? (hasTank ? undefined : `tank_id: there is no tank ${alert.tank_id}`);
+  return { key: alert.id, where: `alert ${alert.id}`, found: damagedRow(error) };
+}
 
 /** `latest`: the newest reading of a live tank. */
 export function alertErrors(

@@ -14,8 +14,16 @@ import { LIST_START, type ListKind, listOf } from "../series/lists.ts";
 import { reorderReadings, splitHead } from "../series/merge.ts";
 import { RankIndex, type Segment } from "../series/rank-index.ts";
 import { checkAccounts } from "./accounts.ts";
-import { repairAlerts } from "./alerts.ts";
-import { type CheckResult, findingsOf, repairable, unrepairable } from "./inconsistency.ts";
+import { checkAlert, repairAlerts } from "./alerts.ts";
+import { type CheckedRow, type CheckResult, findingsOf, repairable, unrepairable } from "./inconsistency.ts";
+import {
+  checkChannels,
+  checkDrafts,
+  checkEvents,
+  checkNotifications,
+  checkNotificationsAfter,
+  linksIn,
+} from "./notifications.ts";
 import {
   type CheckedTank,
   checkAudit,
@@ -30,6 +38,7 @@ import {
 } from "./objects.ts";
 import type { CheckOperations } from "./operations.ts";
 import { checkListIndex, segmentStarts } from "./rank-index.ts";
+import { checkServiceState, repairServiceState } from "./service-state.ts";
 
 /** Runs reads in one snapshot. */
 export type Snapshot = <T>(work: (reads: CheckOperations) => Promise<T>) => Promise<T>;
@@ -48,6 +57,10 @@ export async function* checkAll(
   yield* await report(database, hasUnrepairable(database) ? undefined : repair && (() => repair("repairDatabase")));
   if (hasUnrepairable(database)) return totals;
   yield* await report(await snapshot(checkReferences), repair && (() => repair("repairReferences")));
+
+  // Before the tanks: repairs of their alerts write events and notifications.
+  yield* await report(await snapshot(checkServiceState), repair && (() => repair("repairServiceState")));
+  yield* await report(await snapshot(checkChannels), undefined);
 
   const total = await snapshot((reads) => reads.objectCount());
   for (let after = ""; ; ) {
@@ -75,6 +88,10 @@ export async function* checkAll(
     progress(totals.customers + totals.tanks, total);
     await setImmediate();
   }
+  yield* checkRows(snapshot, "", async (reads, after) => (await reads.alertsAfter(after)).map(checkAlert));
+  yield* checkRows(snapshot, Number.MIN_SAFE_INTEGER, checkEvents);
+  yield* checkRows(snapshot, "", checkNotificationsAfter, repair && ((id) => repair("repairNotification", id)));
+  yield* checkRows(snapshot, "", checkDrafts);
   yield* await report(await snapshot(checkDevices), repair && (() => repair("repairDevices")));
   yield* await report(await snapshot(checkKeys), undefined);
   yield* await report(await snapshot(checkAccounts), repair && (() => repair("repairAccounts")));
@@ -108,6 +125,25 @@ const hasUnrepairable = (results: readonly CheckResult[]): boolean =>
 async function report(results: readonly CheckResult[], repair: (() => Promise<Finding[]>) | undefined): Promise<Finding[]> {
   if (repair !== undefined && hasRepairable(results)) return repair();
   return results.flatMap((result) => findingsOf(result));
+}
+
+/** All rows of a table, some in each snapshot. `checkAfter` returns the next ones; none at the end. */
+async function* checkRows<K>(
+  snapshot: Snapshot,
+  start: K,
+  checkAfter: (reads: CheckOperations, after: K) => Promise<readonly CheckedRow<K>[]>,
+  repair?: (key: K) => Promise<Finding[]>,
+): AsyncGenerator<Finding> {
+  for (let after = start; ; ) {
+    const rows = await snapshot((reads) => checkAfter(reads, after));
+    // In a damaged table a number may be too large to go on from.
+    if (rows.length === 0 || rows.at(-1)?.key === after) return;
+    for (const row of rows) {
+      after = row.key;
+      yield* await report([row], repair && (() => repair(row.key)));
+    }
+    await setImmediate();
+  }
 }
 
 async function checkDatabase(reads: CheckOperations): Promise<CheckResult[]> {
@@ -160,6 +196,7 @@ export type EngineTransaction = StoreTransaction & { readonly repairs: () => Che
 type Lock = (tx: StoreTransaction, id: string) => Promise<unknown>;
 const lockNothing: Lock = async () => {};
 const lockLists: Lock = (tx) => tx.lockLists();
+const lockAlerts: Lock = (tx) => tx.lockAlerts();
 /** Lists of alerts change under the lock of alerts. */
 const lockAllLists: Lock = (tx) => tx.lockLists().then(() => tx.lockAlerts());
 const lockDevices: Lock = (tx) => tx.lockLists().then(() => tx.lockDevices("exclusive"));
@@ -205,6 +242,14 @@ export const REPAIRS = {
   repairAccounts: repairOf(lockLists, checkAccounts, async (operations, _id, tx) => {
     await tx.endSessions(await operations.lostSessions());
   }),
+  repairServiceState: repairOf(lockAlerts, checkServiceState, (operations) => repairServiceState(operations)),
+  repairNotification: repairOf(
+    lockAlerts,
+    async (reads, id) => checkNotifications(reads, await reads.notification(id)),
+    async (operations, id) => {
+      for (const link of linksIn(await operations.notification(id))) await operations.addLink(link);
+    },
+  ),
   repairList: repairOf(lockAllLists, checkList, async (_operations, series, tx) => {
     const list = listOf(series);
     if (list === undefined) await tx.removeRankIndex("lists", series);

@@ -6,6 +6,8 @@ import type { Finding } from "../../domain/store.ts";
 export type Inconsistency = { readonly message: string; readonly isRepairable: boolean };
 /** What was checked, and what is wrong with it. */
 export type CheckResult = { readonly where: string; readonly found: readonly Inconsistency[] };
+/** The result of a row. `key`: its place in the order of the rows. */
+export type CheckedRow<K> = CheckResult & { readonly key: K };
 
 /** Keeps the first inconsistency of each kind and counts the others: a damaged tank is reported in a few lines. */
 export class Inconsistencies {
@@ -32,3 +34,6 @@ export function findingsOf({ where, found }: CheckResult, remaining: readonly In
 
 export const unrepairable = (message: string): Inconsistency[] => [{ message, isRepairable: false }];
 export const repairable = (message: string): Inconsistency[] => [{ message, isRepairable: true }];
+/** For rows that nothing else says how to correct. */
+export const damagedRow = (error: string | undefined): Inconsistency[] =>
+  error === undefined ? [] : unrepairable(`${error}: restore a backup`);

@@ -13,7 +13,7 @@ import { errorsInProfile } from "../../domain/profile.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { errorsInShape } from "../../domain/shape.ts";
 import { errorInTank } from "../../domain/tank.ts";
-import { isObject } from "../../domain/validate.ts";
+import { isObject, parseJson } from "../../domain/validate.ts";
 import type { StoreTransaction } from "../core/transaction.ts";
 import { type FleetRow, fleetRow } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
@@ -155,7 +155,7 @@ function assignmentErrors(row: TankRow): Inconsistency[] {
 
 function shapeErrors(shape: string | null): Inconsistency[] {
   if (shape === null) return [];
-  const parsed = parse(shape);
+  const parsed = parseJson(shape);
   if (parsed === undefined) return unrepairable("its shape cannot be read: set it again");
   const [error] = errorsInShape(parsed.value);
   return error === undefined ? [] : unrepairable(`${error.field}: ${error.message}; set its shape again`);
@@ -244,14 +244,14 @@ function deviceErrors(device: DeviceRow, isWrongTank: boolean): Inconsistency[] 
 }
 
 function profileErrors(profile: string): Inconsistency[] {
-  const parsed = parse(profile);
+  const parsed = parseJson(profile);
   if (parsed === undefined) return unrepairable("its profile cannot be read: set it again");
   const [error] = errorsInProfile(parsed.value);
   return error === undefined ? [] : unrepairable(`${error.field}: ${error.message}; set its profile again`);
 }
 
 function pendingError({ created_at, fill, payload, damage }: Stored<PendingReading>): string | undefined {
-  const isReadable = payload === null ? fill !== null : isObject(parse(payload)?.value);
+  const isReadable = payload === null ? fill !== null : isObject(parseJson(payload)?.value);
   if (isReadable && damage === undefined) return undefined;
   const unreadable = payload === null ? "has neither a fill nor a payload" : "has a payload that cannot be read";
   const problem = isReadable ? "is damaged: its checksum is wrong" : unreadable;
@@ -280,7 +280,7 @@ export async function checkAudit(reads: CheckOperations): Promise<CheckResult> {
   const isComplete = count === 0 || (first === 1 && last === count);
   const unreadable: number[] = [];
   for await (const [number, changes] of reads.auditChanges()) {
-    if (!isObject(parse(changes)?.value)) unreadable.push(number);
+    if (!isObject(parseJson(changes)?.value)) unreadable.push(number);
     if (unreadable.length === MAX_ENTRIES_LISTED) break;
   }
   return {
@@ -292,12 +292,4 @@ export async function checkAudit(reads: CheckOperations): Promise<CheckResult> {
         : unrepairable(`the changes of entry ${unreadable.join(", ")} cannot be read: restore a backup`)),
     ],
   };
-}
-
-function parse(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
 }

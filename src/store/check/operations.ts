@@ -35,7 +35,9 @@ import { type Position, SEGMENT_MAX } from "../series/rank-index.ts";
 import { accountOperations } from "./accounts.ts";
 import { alertOperations } from "./alert-rows.ts";
 import type { Inconsistency } from "./inconsistency.ts";
+import { notificationOperations } from "./notifications.ts";
 import type { StoredGroup } from "./rank-index.ts";
+import { serviceStateOperations } from "./service-state.ts";
 
 type PositionValue = string | number;
 
@@ -181,6 +183,8 @@ export function checkOperationsOn(engine: CheckEngine) {
     ...otherChecks(engine),
     ...alertOperations(engine),
     ...accountOperations(engine),
+    ...notificationOperations(engine),
+    ...serviceStateOperations(engine),
   };
 }
 

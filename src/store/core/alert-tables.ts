@@ -16,7 +16,7 @@ import type { Prepare } from "./reads.ts";
 import { ALERT_INDEX_CONDITION } from "./schema.ts";
 import type { PlannedNotification, TankWithOwner } from "./transaction.ts";
 
-const ALERT_FIELDS = [
+export const ALERT_FIELDS = [
   "id",
   "kind",
   "state",

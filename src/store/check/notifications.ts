@@ -1,0 +1,141 @@
+// Checks channels, events and notifications: what is read when an alert opens, in the feed, and when something is sent.
+
+import { errorInChannel } from "../../domain/alerts/channel.ts";
+import { errorInEvent, type StoredEvent } from "../../domain/alerts/event.ts";
+import { errorInNotification } from "../../domain/alerts/notification.ts";
+import { isObject, parseJson } from "../../domain/validate.ts";
+import type { Row } from "../columns.ts";
+import { CHANNEL_COLUMNS, CHANNEL_FIELDS, channelOf } from "../core/alert-tables.ts";
+import { NOTIFICATION_COLUMNS, notificationOf } from "../core/channel-tables.ts";
+import { prefixed } from "../core/dialect.ts";
+import { chunksOf, valueRows } from "../core/many-rows.ts";
+import { type CheckedRow, type CheckResult, damagedRow, type Inconsistency, repairable } from "./inconsistency.ts";
+
+type Rows = (sql: string, ...values: (string | number)[]) => Promise<readonly Row[]>;
+
+/** Payloads of mail may be long. */
+const MAX_ROWS = 500;
+
+/** By primary keys. What belongs to a channel may outlive it; customers, tanks and alerts are never removed. */
+const CHANNELS = `SELECT ${prefixed("channel", CHANNEL_COLUMNS)}, customer.id
+  FROM channel LEFT JOIN customer ON customer.id = channel.customer_id ORDER BY channel.id`;
+const EVENTS = `SELECT event.sequence, event.at, event.owner_id, event.payload, customer.id
+  FROM event LEFT JOIN customer ON customer.id = event.owner_id
+  WHERE event.sequence > $1 ORDER BY event.sequence LIMIT ${MAX_ROWS}`;
+const NOTIFICATIONS = `SELECT ${prefixed("notification", NOTIFICATION_COLUMNS)}, notification.ended_at, notification.payload,
+    customer.id, tank.id
+  FROM notification LEFT JOIN customer ON customer.id = notification.customer_id LEFT JOIN tank ON tank.id = notification.tank_id`;
+const DRAFTS = `SELECT recipient, content FROM digest_draft WHERE recipient > $1 ORDER BY recipient LIMIT ${MAX_ROWS}`;
+
+type Link = readonly [alertId: string, notificationId: string];
+
+export function notificationOperations({ rows }: { readonly rows: Rows }) {
+  return {
+    allChannels: () => rows(CHANNELS),
+    eventsAfter: (sequence: number) => rows(EVENTS, sequence),
+    notificationsAfter: (id: string) =>
+      rows(`${NOTIFICATIONS} WHERE notification.id > $1 ORDER BY notification.id LIMIT ${MAX_ROWS}`, id),
+    notification: (id: string) => rows(`${NOTIFICATIONS} WHERE notification.id = $1`, id),
+    draftsAfter: (recipient: string) => rows(DRAFTS, recipient),
+    /** Returns those that are not stored, and whether their alert exists. */
+    async missingLinks(links: readonly Link[]) {
+      const missing: { readonly link: Link; readonly hasAlert: boolean }[] = [];
+      for (const chunk of chunksOf(links)) {
+        const found = await rows(
+          `SELECT DISTINCT wanted.column1, wanted.column2, alert.id
+           FROM (VALUES ${valueRows(chunk.length, 2, ["text", "text"])}) AS wanted
+           LEFT JOIN notification_alert AS link ON link.alert_id = wanted.column1 AND link.notification_id = wanted.column2
+           LEFT JOIN alert ON alert.id = wanted.column1
+           WHERE link.alert_id IS NULL OR alert.id IS NULL`, // primary keys
+          ...chunk.flat(),
+        );
+        missing.push(
+          ...found.map(([alert, own, known]) => ({ link: [String(alert), String(own)] as const, hasAlert: known !== null })),
+        );
+      }
+      return missing;
+    },
+    async addLink([alertId, notificationId]: Link): Promise<void> {
+      await rows(
+        "INSERT INTO notification_alert (alert_id, notification_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+        alertId,
+        notificationId,
+      );
+    },
+  };
+}
+
+export type NotificationOperations = ReturnType<typeof notificationOperations>;
+
+const CHANNEL_JSON = ["events", "kinds", "quiet_hours"] as const;
+
+export async function checkChannels(reads: NotificationOperations): Promise<CheckResult[]> {
+  return (await reads.allChannels()).map((row) => ({ where: `channel ${row[0]}`, found: damagedRow(channelError(row)) }));
+}
+
+function channelError(row: Row): string | undefined {
+  const unreadable = CHANNEL_JSON.find((name) => !isJsonOrNull(row[CHANNEL_FIELDS.indexOf(name)]));
+  if (unreadable !== undefined) return `${unreadable}: cannot be read`;
+  const channel = channelOf(row);
+  const hasCustomer = channel.customer_id === null || row.at(-1) !== null;
+  return errorInChannel(channel) ?? (hasCustomer ? undefined : `customer_id: there is no customer ${channel.customer_id}`);
+}
+
+const isJsonOrNull = (value: unknown): boolean => value === null || parseJson(String(value)) !== undefined;
+
+export async function checkEvents(reads: NotificationOperations, after: number): Promise<CheckedRow<number>[]> {
+  return (await reads.eventsAfter(after)).map(([sequence, at, owner_id, payload, customer]) => {
+    const event = { sequence, at, owner_id, payload: String(payload) } as StoredEvent;
+    const error = errorInEvent(event) ?? (customer === null ? `owner_id: there is no customer ${owner_id}` : undefined);
+    return { key: event.sequence, where: `event ${sequence}`, found: damagedRow(error) };
+  });
+}
+
+export const checkNotificationsAfter = async (reads: NotificationOperations, id: string): Promise<CheckedRow<string>[]> =>
+  checkNotifications(reads, await reads.notificationsAfter(id));
+
+export async function checkNotifications(reads: NotificationOperations, rows: readonly Row[]): Promise<CheckedRow<string>[]> {
+  const errors = rows.map(notificationError);
+  const missing = await reads.missingLinks(linksIn(rows.filter((_, i) => errors[i] === undefined)));
+  const byNotification = Map.groupBy(missing, ({ link }) => link[1]);
+  return rows.map((row, i) => {
+    const key = row[0] as string;
+    return { key, where: `notification ${key}`, found: [...damagedRow(errors[i]), ...linkErrors(byNotification.get(key) ?? [])] };
+  });
+}
+
+/** Of notifications that can be read. */
+export const linksIn = (rows: readonly Row[]): Link[] =>
+  rows.map(notificationOf).flatMap(({ id, alert_ids }) => alert_ids.map((alertId): Link => [alertId, id]));
+
+function notificationError(row: Row): string | undefined {
+  const [alertIds, attempts] = [row[4], row[9]];
+  if (parseJson(String(alertIds)) === undefined) return "alert_ids: cannot be read";
+  if (parseJson(String(attempts)) === undefined) return "attempts: cannot be read";
+  const notification = notificationOf(row);
+  const error = errorInNotification(notification);
+  if (error !== undefined) return error;
+  const { event, state, customer_id, tank_id } = notification;
+  const [endedAt, payload, customer, tank] = row.slice(10);
+  if ((endedAt === null) !== (state === "pending"))
+    return `ended_at: must be ${endedAt === null ? "set" : "null"}, it is ${state}`;
+  // The link of a verification is not kept.
+  const isRemoved = event === "customer.verification" && payload === "";
+  if (!isRemoved && !isObject(parseJson(String(payload))?.value)) return "payload: cannot be read";
+  if (customer_id !== null && customer === null) return `customer_id: there is no customer ${customer_id}`;
+  return tank_id !== null && tank === null ? `tank_id: there is no tank ${tank_id}` : undefined;
+}
+
+function linkErrors(missing: Awaited<ReturnType<NotificationOperations["missingLinks"]>>): Inconsistency[] {
+  const unknown = missing.find(({ hasAlert }) => !hasAlert);
+  if (unknown !== undefined) return damagedRow(`alert_ids: there is no alert ${unknown.link[0]}`);
+  return missing.length === 0 ? [] : repairable(`it is not in the list of notifications of alert ${missing[0]?.link[0]}`);
+}
+
+export async function checkDrafts(reads: NotificationOperations, after: string): Promise<CheckedRow<string>[]> {
+  return (await reads.draftsAfter(after)).map(([recipient, content]) => {
+    const isReadable = isObject(parseJson(String(content))?.value);
+    const found = damagedRow(isReadable ? undefined : "it cannot be read");
+    return { key: recipient as string, where: `draft of a mail to ${recipient}`, found };
+  });
+}
