@@ -100,7 +100,15 @@ export const hasCode = (error: unknown, code: ErrorCode): error is RequestError 
   error instanceof RequestError && error.code === code;
 
 /** Stored data is damaged: bytes on disk are not what was written. Other data is not affected. */
-export class DamageError extends Error {}
+export class DamageError extends Error {
+  /** The tank whose head is damaged. */
+  readonly tankId: string | undefined;
+
+  constructor(message: string, { tankId, ...options }: ErrorOptions & { readonly tankId?: string } = {}) {
+    super(message, options);
+    this.tankId = tankId;
+  }
+}
 
 /** An error that the person at the command line can correct; shown as one line, without a stack. */
 export class UserError extends Error {

@@ -5,7 +5,7 @@ import type { ComposeReads } from "../../domain/alerts/compose.ts";
 import type { NotificationQueueReads } from "../../domain/alerts/notification-queue.ts";
 import type { AuditContext } from "../../domain/audit.ts";
 import type { Command } from "../../domain/commands/command.ts";
-import { hasCode, type RequestError, storeUnavailable } from "../../domain/errors.ts";
+import { DamageError, hasCode, type RequestError, storeUnavailable } from "../../domain/errors.ts";
 import type { FleetOrderReads } from "../../domain/fleet-order.ts";
 import type { ForecastReads } from "../../domain/forecast/stored.ts";
 import type { Observe } from "../../domain/log-events.ts";
@@ -26,6 +26,8 @@ export type Engine = Pick<Maintenance, "backup" | "exportRecords" | "check" | "s
   readonly reads: EngineReads;
   readonly write: <N extends WriteName>(name: N, ...args: WriteArgs<N>) => Promise<WriteResult<N>>;
   readonly ingest: (batch: IncomingBatch) => Promise<IngestResult>;
+  /** Readings of the tank are not appended until its head can be read again. */
+  readonly addDamagedTank: (tankId: string) => void;
   /** A `RequestError` for errors that mean that the database is unavailable or damaged; others unchanged. */
   readonly translateError: (error: unknown) => unknown;
   readonly close: () => Promise<void>;
@@ -49,6 +51,8 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
       } catch (error) {
         const translated = translateError(error);
         if (hasCode(translated, "store_unavailable") && health.lostFile === undefined) of.lose(reasonOf(translated));
+        const damagedTank = damagedTankIn(translated);
+        if (damagedTank !== undefined) engine.addDamagedTank(damagedTank);
         // The sweep finds out itself which tank is damaged.
         if (hasCode(translated, "data_damaged") && name !== "sweepAlerts") {
           observe({ kind: "data_damaged", object: objectOf(name, args), reason: reasonOf(translated) });
@@ -145,6 +149,8 @@ function objectOf(name: string, [first]: readonly unknown[]): string {
   return object === undefined ? name : `${object} ${first}`;
 }
 
+const damagedTankIn = (error: unknown): string | undefined =>
+  hasCode(error, "data_damaged") && error.cause instanceof DamageError ? error.cause.tankId : undefined;
 const reasonOf = ({ cause, message }: RequestError): string => (cause instanceof Error ? cause.message : message);
 
 /** What is known of the database, from calls and from the engine. */

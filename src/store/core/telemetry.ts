@@ -42,6 +42,7 @@ export async function storeReadings(
   const heads = await tx.lockHeads([...remaining.keys()], !holdsHeads && !append);
   if (heads === "busy") return "busy";
   tx.alertWork.add(await mergeAll(tx, batch, remaining, heads, outcomes));
+  if (tx.damagedTanks.size > 0) for (const tankId of heads.keys()) tx.damagedTanks.delete(tankId);
   return { outcomes, longHeads };
 }
 
@@ -58,7 +59,7 @@ export async function appendReadings(
   positions: Map<string, Uint32Array>,
 ): Promise<AppendResult> {
   const appends = appendsOf(batch, positions);
-  const result = appends.length === 0 ? NOTHING_APPENDED : await tx.append(by, batch, appends);
+  const result = appends.length === 0 ? NOTHING_APPENDED : await tx.append(by, batch, appends, tx.damagedTanks);
   for (const { id } of result.appended) positions.delete(id);
   tx.alertWork.add(result.toEvaluate);
   return result;

@@ -44,6 +44,8 @@ export interface StoreTransaction extends Lookups {
   /** Tanks whose alerts are evaluated before the transaction is committed. */
   readonly alertWork: PendingAlertWork;
   readonly alertSettings: AlertSettings;
+  /** Tanks whose heads this process has found damaged: see `damaged-tanks.ts`. */
+  readonly damagedTanks: Set<string>;
 
   // Locks. Everyone takes them in this order: lists, devices, heads by tank id, device rows by id, alerts.
 
@@ -81,9 +83,14 @@ export interface StoreTransaction extends Lookups {
 
   /**
    * Appends to heads that have room and end before the readings, without reading them. Readings of a device go to the tank that
-   * it serves, if it has served it since the first of them and has no pending readings.
+   * it serves, if it has served it since the first of them and has no pending readings. Nothing is appended to tanks of `except`.
    */
-  append(by: ReadingSource["kind"], batch: BatchColumns, appends: readonly Append[]): Promise<AppendResult>;
+  append(
+    by: ReadingSource["kind"],
+    batch: BatchColumns,
+    appends: readonly Append[],
+    except: ReadonlySet<string>,
+  ): Promise<AppendResult>;
   /** "busy": another transaction holds one of them, and `wait` is false. */
   lockHeads(tankIds: readonly string[], wait: boolean): Promise<ReadonlyMap<string, HeadRow> | "busy">;
   blocks(wanted: readonly BlockKey[]): Promise<{ readonly get: (key: BlockKey) => BlockRow }>;

@@ -11,6 +11,7 @@ import { accountReads } from "../core/account-tables.ts";
 import { alertReads } from "../core/alert-reads.ts";
 import { channelReads } from "../core/channel-reads.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
+import { addDamagedTank } from "../core/damaged-tanks.ts";
 import { forecastReads } from "../core/fleet-reads.ts";
 import { pendingDestinationsOn } from "../core/notification-tables.ts";
 import { primaryReads, replicaReads } from "../core/reads.ts";
@@ -118,6 +119,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
     },
     write,
     ingest: (batch) => writer.ingest(batch),
+    addDamagedTank: (tankId) => addDamagedTank(writer.damagedTanks, tankId),
     backup: (file, progress) => backup(unlimited, file, progress),
     scratchCopy: (progress) => openScratchCopy(connections, progress, observe),
     exportRecords: () => exportDatabase(pool),

@@ -36,9 +36,9 @@ const WITH_TANK: Readonly<Record<ReadingSource["kind"], string>> = {
 
 /**
  * In the order of the tanks, as everyone locks heads. The first byte of a head is its layout. A deleted tank, which has no
- * threshold here, is left out.
+ * threshold here, is left out. `except`: a condition on the head.
  */
-const appendStatement = (by: ReadingSource["kind"]): Statement =>
+const appendStatement = (by: ReadingSource["kind"], except = ""): Statement =>
   statement(`
   WITH appended AS (
     UPDATE head SET total = total + new.count, data = head.data || substring(new.data FROM 2),
@@ -46,13 +46,15 @@ const appendStatement = (by: ReadingSource["kind"]): Statement =>
       ${indexedColumns("new.last", "new.fill", "threshold")}
     FROM (${WITH_TANK[by]} ORDER BY tank OFFSET 0) AS new
     WHERE ${isLookedUp("head.tank", "new.tank")} AND at < new.first AND total - in_blocks + new.count <= ${HEAD_HARD_MAX}
-      AND substring(head.data FOR 1) = substring(new.data FOR 1) AND threshold IS NOT NULL
+      AND substring(head.data FOR 1) = substring(new.data FOR 1) AND threshold IS NOT NULL ${except}
     RETURNING number, head.tank, total - in_blocks AS length,
       ${changesNoAlert("new.fill", "$8::double precision", "least")} AS changes_no_alert
   )
   SELECT coalesce(array_agg(number), '{}'), coalesce(array_agg(tank) FILTER (WHERE length > ${HEAD_MAX}), '{}'),
     coalesce(array_agg(tank) FILTER (WHERE NOT changes_no_alert), '{}') FROM appended`);
 const APPEND = { tank: appendStatement("tank"), device: appendStatement("device") };
+const EXCEPT = "AND head.tank <> ALL ($9::text[])";
+const APPEND_EXCEPT = { tank: appendStatement("tank", EXCEPT), device: appendStatement("device", EXCEPT) };
 
 const LOCK_HEADS = "SELECT tank, total, start, data, checksum FROM head WHERE tank = ANY ($1::text[]) ORDER BY tank FOR UPDATE";
 const LOCK_AND_WAIT = statement(LOCK_HEADS);
@@ -81,14 +83,19 @@ const MAX_BLOCKS_PER_STATEMENT = 10_000;
 
 export function telemetryWrites(db: Db, closeMargin: number) {
   return {
-    async append(by: ReadingSource["kind"], batch: BatchColumns, appends: readonly Append[]): Promise<AppendResult> {
+    async append(
+      by: ReadingSource["kind"],
+      batch: BatchColumns,
+      appends: readonly Append[],
+      except: ReadonlySet<string>,
+    ): Promise<AppendResult> {
       const at = (i: number, column: Float64Array): number[] =>
         appends.map(({ positions }) => column[positions.at(i) as number] as number);
       const checksums: number[] = [];
       const data = writtenByteas(appends, appendSize, (view, append, offset) => {
         checksums.push(writeAppend(view, offset, batch, append));
       });
-      const [row] = await db.rows(APPEND[by], [
+      const [row] = await db.rows((except.size === 0 ? APPEND : APPEND_EXCEPT)[by], [
         texts(appends.map(({ id }) => id)),
         bigints(appends.map(({ positions }) => positions.length)),
         bigints(at(0, batch.createdAt)),
@@ -97,6 +104,7 @@ export function telemetryWrites(db: Db, closeMargin: number) {
         data,
         bigints(checksums),
         closeMargin,
+        ...(except.size === 0 ? [] : [texts([...except])]),
       ]);
       const [numbers, longHeads, toEvaluate] = row as unknown as readonly [
         readonly number[],

@@ -64,7 +64,7 @@ const NOW = statement("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 
 /** Held until the end of the transaction, so that events become visible in the order of their sequence numbers. */
 const LOCK_ALERTS = statement("SELECT pg_advisory_xact_lock(5522219045)");
 
-export function transactionOn(db: Db, alertSettings: AlertSettings): EngineTransaction {
+export function transactionOn(db: Db, alertSettings: AlertSettings, damagedTanks = new Set<string>()): EngineTransaction {
   const { storedGroups: _, ...rankIndexes } = rankIndexOperations(db);
   return {
     async lockLists() {
@@ -87,6 +87,7 @@ export function transactionOn(db: Db, alertSettings: AlertSettings): EngineTrans
     ...accountTables(prepareOn(db), DIALECT),
     alertWork: new PendingAlertWork(),
     alertSettings,
+    damagedTanks,
     async lockAlerts() {
       await db.rows(LOCK_ALERTS);
     },

@@ -30,6 +30,7 @@ export class Writer {
   readonly #observe: Observe;
   readonly #queue: (WriteJob | IngestJob)[] = [];
   readonly #longHeads = new Set<string>();
+  readonly damagedTanks = new Set<string>();
   #running: Promise<void> | undefined;
 
   constructor(pool: pg.Pool, alerts: AlertSettings, observe: Observe) {
@@ -131,7 +132,7 @@ export class Writer {
   ): Promise<T> {
     let notifications = 0;
     const run = async (db: DbTransaction): Promise<T> => {
-      const tx = transactionOn(db, this.#alerts);
+      const tx = transactionOn(db, this.#alerts, this.damagedTanks);
       const result = await work(tx);
       notifications = isAborted(result) ? 0 : await finishTransaction(tx, this.#alerts);
       return result;

@@ -68,7 +68,7 @@ export function openHead(tankId: string, head: HeadRow): Head {
   const { total, start, data, checksum } = head;
   const view = isStored(head) ? viewOf(data) : undefined;
   const isIntact = view !== undefined && headChecksum(tankId, head, view) === checksum;
-  if (!isIntact) throw new DamageError(`tank ${tankId}: ${displayHead(start)} is damaged`);
+  if (!isIntact) throw new DamageError(`tank ${tankId}: ${displayHead(start)} is damaged`, { tankId });
   return { total, start, block: new Block(data, view) };
 }
 

@@ -78,6 +78,7 @@ export async function openSqlite(
     },
     write: (name, ...args) => writer.call(name, args) as Promise<WriteResult<typeof name>>,
     ingest: (batch) => writer.call("ingest", [batch]) as Promise<IngestResult>,
+    addDamagedTank: (damagedTank) => writer.send({ damagedTank }),
     backup: (to, progress) => copy(file, to, progress),
     scratchCopy: (progress) => openCopy(file, progress, observe),
     exportRecords: () => exportFile(file),

@@ -74,13 +74,19 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin
   const update = (statement: StatementSync, ...values: SQLInputValue[]): boolean => statement.run(...values).changes === 1;
 
   /** Adds the tank to `toEvaluate` if the readings may open or close an alert. */
-  function tryAppend(by: ReadingSource["kind"], batch: BatchColumns, candidate: Append, toEvaluate: string[]): boolean {
+  function tryAppend(
+    by: ReadingSource["kind"],
+    batch: BatchColumns,
+    candidate: Append,
+    except: ReadonlySet<string>,
+    toEvaluate: string[],
+  ): boolean {
     const { id, positions } = candidate;
     const [first, last] = [positions[0] as number, positions.at(-1) as number];
     const lastAt = batch.createdAt[last] as number;
     const firstAt = batch.createdAt[first] as number;
     const tankId = by === "tank" ? id : currentTank.get(id, firstAt)?.[0];
-    if (typeof tankId !== "string") return false;
+    if (typeof tankId !== "string" || (except.size > 0 && except.has(tankId))) return false;
     const latest = [tankId, firstAt, lastAt, batch.fill[last] as number, quarterDayOf(lastAt), closeMargin];
     if (!update(updateLatest, ...latest)) {
       const updated = updateLatestAndIndexes.get(...latest);
@@ -95,11 +101,16 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin
   }
 
   return {
-    append(by: ReadingSource["kind"], batch: BatchColumns, appends: readonly Append[]): AppendResult {
+    append(
+      by: ReadingSource["kind"],
+      batch: BatchColumns,
+      appends: readonly Append[],
+      except: ReadonlySet<string>,
+    ): AppendResult {
       const toEvaluate: string[] = [];
       const appended = appends.filter((candidate) => {
         pause();
-        return tryAppend(by, batch, candidate, toEvaluate);
+        return tryAppend(by, batch, candidate, except, toEvaluate);
       });
       return { appended, longHeads: [], toEvaluate };
     },

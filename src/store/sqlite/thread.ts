@@ -2,14 +2,21 @@
 
 import { Worker } from "node:worker_threads";
 import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
-import { dataDamaged, type ErrorCode, RequestError, storeUnavailable } from "../../domain/errors.ts";
+import { DamageError, dataDamaged, type ErrorCode, RequestError, storeUnavailable } from "../../domain/errors.ts";
 import type { LogEvent, Observe } from "../../domain/log-events.ts";
 import { translateError } from "./connection.ts";
 
 export type Call = { readonly id: number; readonly name: string; readonly args: readonly unknown[] };
 export type Reply =
   | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: unknown; readonly code: ErrorCode | undefined };
+  | {
+      readonly id: number;
+      readonly error: unknown;
+      readonly code: ErrorCode | undefined;
+      readonly damagedTank: string | undefined;
+    };
+/** To the writer thread: the head of the tank is damaged. */
+export type DamagedTank = { readonly damagedTank: string };
 
 export type ThreadData = { readonly file: string; readonly alerts: AlertSettings };
 
@@ -48,6 +55,11 @@ export class StoreThread {
     this.#worker?.postMessage({ id, name, args } satisfies Call);
     this.#calls.set(id, { resolve, reject });
     return promise;
+  }
+
+  /** Has no reply. */
+  send(message: DamagedTank): void {
+    this.#worker?.postMessage(message);
   }
 
   /** Calls made before are answered first. */
@@ -103,14 +115,16 @@ export class StoreThread {
 
 type FailedReply = Extract<Reply, { readonly error: unknown }>;
 
-/** In the thread: the reply to a call that failed. A message keeps neither the class of an error nor its code. */
+/** In the thread: the reply to a call that failed. A message keeps neither the class of an error nor its fields. */
 export function failedReply(id: number, error: unknown): FailedReply {
   const translated = translateError(error);
-  if (!(translated instanceof RequestError)) return { id, error, code: undefined };
-  return { id, error: translated.cause, code: translated.code };
+  if (!(translated instanceof RequestError)) return { id, error, code: undefined, damagedTank: undefined };
+  const { cause, code } = translated;
+  return { id, error: cause, code, damagedTank: cause instanceof DamageError ? cause.tankId : undefined };
 }
 
-function errorOf({ error, code }: FailedReply): unknown {
+function errorOf({ error, code, damagedTank: tankId }: FailedReply): unknown {
   if (code === undefined) return error;
-  return code === "data_damaged" ? dataDamaged(error) : storeUnavailable(error);
+  if (code !== "data_damaged") return storeUnavailable(error);
+  return dataDamaged(tankId === undefined ? error : new DamageError((error as Error).message, { tankId }));
 }

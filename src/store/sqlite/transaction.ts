@@ -65,7 +65,12 @@ type SharedTables = ReturnType<typeof alertTables> &
   ReturnType<typeof accountTables>;
 
 /** `pause` is called between tanks. */
-export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings: AlertSettings): EngineTransaction {
+export function transactionOn(
+  db: DatabaseSync,
+  pause: () => void,
+  alertSettings: AlertSettings,
+  damagedTanks = new Set<string>(),
+): EngineTransaction {
   const operations = {
     ...lookups(db),
     ...objectWrites(db),
@@ -79,7 +84,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings
     lockDevices: () => {},
     lockAlerts: () => {},
     now: () => Date.now(),
-  } as Synchronous<Omit<StoreTransaction, "alertWork" | "alertSettings" | keyof SharedTables>>;
+  } as Synchronous<Omit<StoreTransaction, "alertWork" | "alertSettings" | "damagedTanks" | keyof SharedTables>>;
   const statements = new QueryCache(db);
   const prepare: Prepare =
     (sql) =>
@@ -101,6 +106,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings
     ...accountTables(prepare, DIALECT),
     alertWork: new PendingAlertWork(),
     alertSettings,
+    damagedTanks,
     repairs() {
       repairs ??= checkOperations(db);
       return repairs;

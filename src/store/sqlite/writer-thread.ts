@@ -9,11 +9,12 @@ import type { LogEvent } from "../../domain/log-events.ts";
 import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { finishTransaction } from "../core/alerts.ts";
+import { addDamagedTank } from "../core/damaged-tanks.ts";
 import { ingestBatch } from "../core/ingest.ts";
 import { runWrite, type WriteArgs, type WriteName } from "../core/writes.ts";
 import { openWriter, retryWhileBusy, translateError } from "./connection.ts";
 import { OpenFiles } from "./file-watch.ts";
-import { type Call, failedReply, type Reply, type ThreadData } from "./thread.ts";
+import { type Call, type DamagedTank, failedReply, type Reply, type ThreadData } from "./thread.ts";
 import { transactionOn } from "./transaction.ts";
 import { WriteThrottle } from "./write-throttle.ts";
 
@@ -41,7 +42,11 @@ class WriterThread {
     this.#files = new OpenFiles(file);
   }
 
-  receive(message: Call | "close"): void {
+  receive(message: Call | DamagedTank | "close"): void {
+    if (message !== "close" && "damagedTank" in message) {
+      addDamagedTank(this.#tx.damagedTanks, message.damagedTank);
+      return;
+    }
     if (message === "close") this.#isClosing = true;
     else this.#queue.push(message);
     if (this.#isRunning) return;
