@@ -2,7 +2,7 @@
 
 import { parseArgs } from "node:util";
 import type { CliCommand, CommandGroup } from "./cli/command.ts";
-import { print, say } from "./cli/output.ts";
+import { print, printHelp, say } from "./cli/output.ts";
 import { describeFatalError, UserError } from "./domain/errors.ts";
 import { quoted, suggestion } from "./domain/text.ts";
 import { VERSION } from "./version.ts";
@@ -48,16 +48,19 @@ docs/configuration.md lists them.`;
 
 async function main(words: readonly string[]): Promise<number> {
   const [name, ...rest] = words;
-  if (name !== undefined && ["--version", "-v", "version"].includes(name)) return printed(VERSION);
+  if (name !== undefined && ["--version", "-v", "version"].includes(name)) {
+    print(VERSION);
+    return 0;
+  }
   if (name === "help" && rest.length > 0) return main([...rest, "--help"]);
-  if (name === undefined || asksForHelp(name)) return printed(await generalHelp(), name === undefined ? 2 : 0);
+  if (name === undefined || asksForHelp(name)) return help(await generalHelp(), name === undefined ? 2 : 0);
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined)
     throw new UserError(`no such command: ${quoted(name)}.${suggestion(name, Object.keys(COMMANDS))} ${see()}`, 2);
   const found = await load();
   if (!("actions" in found)) return run(found, name, rest);
   const [word = "", ...more] = rest;
-  if (asksForHelp(word)) return printed(groupHelp(found));
+  if (asksForHelp(word)) return help(groupHelp(found));
   const action = found.actions.find((known) => known.name === word);
   if (action === undefined) throw new UserError(`${name}: ${unknownAction(found, word)} ${see(name)}`, 2);
   return run(action, `${name} ${word}`, more);
@@ -65,7 +68,7 @@ async function main(words: readonly string[]): Promise<number> {
 
 async function run(command: CliCommand, name: string, words: readonly string[]): Promise<number> {
   const { values, positionals } = parse(command, name, words);
-  if (values["help"] === true) return printed(`Usage: ${PROGRAM} ${name} ${command.usage}\n\n${command.help}`);
+  if (values["help"] === true) return help(`Usage: ${PROGRAM} ${name} ${command.usage}\n\n${command.help}`);
   const extra = positionals[command.maxArguments];
   if (extra !== undefined) throw new UserError(`${name}: unexpected argument ${quoted(extra)}. ${see(name)}`, 2);
   return command.run({ name, arguments: positionals, flags: values as Record<string, string | boolean | undefined> });
@@ -80,17 +83,19 @@ function parse(command: CliCommand, name: string, words: readonly string[]) {
       strict: true,
     });
   } catch (error) {
-    const [message = ""] = (error as Error).message.split(". ");
-    const [, unknown] = /^Unknown option '(--[^']+)'/.exec(message) ?? [];
-    const hint =
-      unknown === undefined
-        ? ""
-        : suggestion(
-            unknown,
-            [...Object.keys(command.flags), "help"].map((flag) => `--${flag}`),
-          );
-    throw new UserError(`${name}: ${message}.${hint} ${see(name)}`, 2);
+    throw new UserError(`${name}: ${parseError(command, (error as Error).message)} ${see(name)}`, 2);
   }
+}
+
+/** A message of `parseArgs` in our words. */
+function parseError({ flags }: CliCommand, message: string): string {
+  const [, withoutValue] = /^Option '(--[\w-]+)(?: <value>)?' argument (?:missing|is ambiguous)/.exec(message) ?? [];
+  if (withoutValue !== undefined) return `${withoutValue} needs a value.`;
+  const [first = ""] = message.split(". ");
+  const [, unknown] = /^Unknown option '(--[^']+)'/.exec(first) ?? [];
+  if (unknown === undefined) return `${first}.`;
+  const known = [...Object.keys(flags), "help"].map((flag) => `--${flag}`);
+  return `${first}.${suggestion(unknown, known)}`;
 }
 
 /** `--latitude -33.9`: a negative number after a flag that takes a value is its value. */
@@ -120,10 +125,15 @@ function groupHelp({ name, actions }: CommandGroup): string {
 
 ${listed(actions)}
 
-They work on the database (DATABASE_URL), or with --url URL on a running service. That needs a key with the
-role manage, in TANK_MONITOR_KEY or --key KEY.
+They work on the database (DATABASE_URL), or with --url URL on a running service. That needs a key with the role manage${readable(actions)}, in TANK_MONITOR_KEY or --key KEY.
 
 "${PROGRAM} ${name} ACTION --help" shows its options.`;
+}
+
+/** `, or read for list and show` */
+function readable(actions: readonly CliCommand[]): string {
+  const names = actions.filter(({ keyRole }) => keyRole === "read").map(({ name }) => name);
+  return names.length === 0 ? "" : `, or read for ${new Intl.ListFormat("en-GB").format(names)}`;
 }
 
 function listed(commands: readonly { readonly name: string; readonly summary: string }[]): string {
@@ -131,8 +141,8 @@ function listed(commands: readonly { readonly name: string; readonly summary: st
   return commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`).join("\n");
 }
 
-function printed(words: string, exitCode = 0): number {
-  print(words);
+function help(text: string, exitCode = 0): number {
+  printHelp(text);
   return exitCode;
 }
 

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { UserError } from "../domain/errors.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
-import { type CliCall, type CliCommand, configOf, dryRunConfig, openDatabase, text } from "./command.ts";
+import { type CliCall, type CliCommand, configOf, dryRunConfig, type KeyRole, openDatabase, text } from "./command.ts";
 import { bodyFrom, type Field, flagHelp, flagsOf, flagUsage, type Option, queryFrom, userErrorFor } from "./fields.ts";
 import { type Column, CsvTable, clean, print, say, Table } from "./output.ts";
 import { sendToService } from "./remote.ts";
@@ -45,33 +45,37 @@ export type ApiCommand = Pick<CliCommand, "name" | "summary"> & {
   readonly required?: readonly string[];
   /** It may be the first command on a new database. */
   readonly mayCreate?: true;
+  /** The least role of the key for --url; manage by default. */
+  readonly keyRole?: KeyRole;
   readonly execute: (input: Input) => Promise<number>;
 };
 
 export const JSON_OPTION: Option = { flag: "json", help: "print JSON" };
 
-const SERVICE_OPTIONS: readonly Option[] = [
-  { flag: "url", value: "URL", help: "a running service instead of the database" },
-  {
-    flag: "key",
-    value: "KEY",
-    help: "key for --url: role manage, or read for fleet, alert list and alert show; prefer TANK_MONITOR_KEY, which other users cannot see",
-  },
-];
+function serviceOptions(keyRole: KeyRole): readonly Option[] {
+  const roles = keyRole === "read" ? "read or manage" : "manage";
+  return [
+    { flag: "url", value: "URL", help: "a running service instead of the database" },
+    { flag: "key", value: "KEY", help: `key for --url, role ${roles}; better: TANK_MONITOR_KEY` },
+  ];
+}
 
 export function apiCommand(definition: ApiCommand): CliCommand {
   const { name, summary, example, takes = [], body = [], query = [], options = [], required = [], mayCreate } = definition;
+  const { keyRole = "manage" } = definition;
   const help = definition.help ?? `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
   const fields = [...body, ...query];
   const flags = [...fields, ...options];
+  const allFlags = [...flags, ...serviceOptions(keyRole)];
   const usage = [...takes.map((noun) => noun.toUpperCase()), flagUsage(flags, required), "[--url URL]"];
   return {
     name,
     summary,
     usage: usage.filter((word) => word !== "").join(" "),
-    help: `${help}\n\n${flagHelp([...flags, ...SERVICE_OPTIONS])}\n\nExample: npx tank-monitor ${example}`,
+    help: `${help}\n\n${flagHelp(allFlags)}\n\nExample: npx tank-monitor ${example}`,
     maxArguments: takes.some((noun) => noun.endsWith("…")) ? Number.POSITIVE_INFINITY : takes.length,
-    flags: flagsOf([...flags, ...SERVICE_OPTIONS]),
+    flags: flagsOf(allFlags),
+    keyRole,
     async run(call) {
       requireArguments(call, takes);
       requireFlags(call, required);
@@ -81,7 +85,7 @@ export function apiCommand(definition: ApiCommand): CliCommand {
       try {
         return await definition.execute({ ...input, service: connection.service });
       } catch (error) {
-        throw error instanceof Problem ? userErrorFor(error, call, fields) : error;
+        throw error instanceof Problem ? userErrorFor(error, call, fields, keyRole) : error;
       }
     },
   };
@@ -194,6 +198,8 @@ export function stateCommand({ noun, outcome = none, ...rest }: StateChange): Cl
       const before = await service({ method: "GET", path });
       const restoration = { method: "POST", path: `${path}/restore`, query, body: rest.body && body } as const;
       const after = await service(rest.name === "delete" ? { method: "DELETE", path, query } : restoration);
+      const isSame = before["deleted"] === after["deleted"];
+      if (isSame) return report(call, after, `${noun} ${id} is ${rest.name === "delete" ? "already" : "not"} deleted`);
       return report(call, after, `${noun} ${id} (${after["name"]}) ${rest.name}d${await outcome(after, service, before)}`);
     },
   });
@@ -207,6 +213,7 @@ export function showCommand({ noun, group = "manage", ...rest }: ShowCommand): C
     name: "show",
     summary: `show all fields of a ${noun}`,
     options: [JSON_OPTION],
+    keyRole: group === "insight" ? "read" : "manage",
     ...rest,
     takes: [noun],
     async execute({ call, id, service }) {
@@ -261,6 +268,7 @@ const CSV_OPTION: Option = { flag: "csv", help: "print CSV, for a spreadsheet or
 export function listCommand(definition: Omit<ApiCommand, "execute" | "takes" | "options"> & List): CliCommand {
   return apiCommand({
     ...definition,
+    keyRole: definition.path.startsWith("/insight/") ? "read" : "manage",
     options: definition.csv === undefined ? LIST_OPTIONS : [...LIST_OPTIONS, CSV_OPTION],
     execute: ({ call, query, service }) => printList(service, call, { ...definition.filter, ...query }, definition),
   });
@@ -270,8 +278,9 @@ export function listCommand(definition: Omit<ApiCommand, "execute" | "takes" | "
 export async function printList(service: Service, call: CliCall, query: QueryParameters, list: List): Promise<number> {
   const limit = limitOf(call);
   const isJson = call.flags["json"] === true;
-  const table = new Table(list.columns);
   const isCsv = call.flags["csv"] === true;
+  if (isJson && isCsv) throw new UserError(`${call.name}: --json and --csv contradict each other`, 2);
+  const table = new Table(list.columns);
   const csv = new CsvTable(list.csv ?? ((item) => item));
   const { json = (item) => item } = list;
   let count = 0;

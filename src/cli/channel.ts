@@ -147,14 +147,16 @@ const test = apiCommand({
     const { problem } = await service({ method: "GET", path: pathTo("channels", id) });
     const created = await service({ method: "POST", path: pathTo("channels", id, "test"), creates: true });
     const notification = String(created["id"]);
-    const { state, attempts } = typeof problem === "string" ? created : await firstAttempt(service, notification);
+    const { state, attempts, next_attempt_at: next } = await firstAttempt(service, notification);
     const [attempt] = (Array.isArray(attempts) ? attempts : []) as Item[];
     if (state === "delivered") {
       say(clean(`notification ${notification} delivered in ${attempt?.["duration_ms"]} ms`));
       return 0;
     }
-    const reason = attempt?.["error"] ?? problem ?? "It has not been sent yet. Is the service running?";
-    say(clean(`notification ${notification} was not delivered. ${reason}`));
+    const again = typeof next === "string" ? ` It is tried again at ${next}.` : "";
+    const failed = `: ${attempt?.["error"]}.${again}`;
+    const notSent = `. ${problem ?? "It has not been sent yet. Is the service running?"}`;
+    say(clean(`notification ${notification} was not delivered${attempt === undefined ? notSent : failed}`));
     say(`To see its state: npx tank-monitor notification show ${clean(notification)}`);
     return 1;
   },

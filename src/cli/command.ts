@@ -19,6 +19,8 @@ export type CliCall = {
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
 };
 
+export type KeyRole = "read" | "manage";
+
 export type CliCommand = {
   readonly name: string;
   readonly summary: string;
@@ -27,6 +29,8 @@ export type CliCommand = {
   readonly help: string;
   readonly maxArguments: number;
   readonly flags: ParseArgsOptionsConfig;
+  /** The least role of the key for --url, where the command has one. */
+  readonly keyRole?: KeyRole;
   readonly run: (call: CliCall) => Promise<number>;
 };
 

@@ -12,7 +12,7 @@ import { ManagementService } from "../http/management.ts";
 import { httpClient, httpTransport } from "../simulate/http.ts";
 import { Tally } from "../simulate/results.ts";
 import { simulate } from "../simulate/simulation.ts";
-import { databaseFiles } from "../store/open.ts";
+import { databaseFiles, lockStore } from "../store/open.ts";
 import { type CliCommand, configOf, valueFlags, withStore } from "./command.ts";
 import { ProgressBar, print, say } from "./output.ts";
 import { serveUntilStopped } from "./serve.ts";
@@ -39,16 +39,23 @@ export const demo: CliCommand = {
 database, data/demo.db, and creates it again if another version of Tank Monitor created it; DATABASE_URL is used only if that
 database is empty or from an earlier demo.
 It prints a link that signs you in, a key and commands to paste. The key is stored in DATABASE.key, which only you can read,
-and is the same at the next start.`,
+and is the same at the next start. A database that another demo uses is refused.
+
+  --port PORT      HTTP port (8080, or PORT)
+  --host ADDRESS   address to listen on (127.0.0.1, or HOST)`,
   maxArguments: 0,
   flags: valueFlags("port", "host"),
   async run(call) {
     const given = configOf(call, ["PORT", "HOST"], { DATABASE_URL: `sqlite:${OWN_DATABASE}`, LOG_LEVEL: "warn" });
     const config = { ...given, webhookAllow: [...given.webhookAllow, RECEIVER_NETWORK] };
     const isOwn = [process.env, readEnvFile()].every(({ DATABASE_URL = "" }) => DATABASE_URL === "");
-    say("Creating the fleet: 200 customers, 500 tanks, a year of readings …");
+    await using _lock = await lockDatabase(config.databaseUrl);
     const progress = new ProgressBar("readings");
-    const prepare = (store: Store) => prepareDemo(store, SEED, Date.now(), (done, total) => progress.show(done, total));
+    const prepare = (store: Store) =>
+      prepareDemo(store, SEED, Date.now(), {
+        onCreate: () => say("Creating the fleet: 200 customers, 500 tanks, a year of readings …"),
+        onProgress: (done, total) => progress.show(done, total),
+      });
     await recreateOutdated(isOwn ? OWN_DATABASE : undefined, () => withStore(config, prepare, true));
     progress.end();
     const receiver = await startReceiver(print);
@@ -65,6 +72,15 @@ and is the same at the next start.`,
     return 0;
   },
 };
+
+/** Another demo would replace the keys and the channel of this one. */
+async function lockDatabase(databaseUrl: string): Promise<AsyncDisposable> {
+  const lock = await lockStore(databaseUrl);
+  if (lock !== undefined) return lock;
+  throw new UserError(
+    "another demo uses this database. Stop it, or use another database and port: DATABASE_URL=sqlite:data/demo2.db PORT=8081 npx tank-monitor demo",
+  );
+}
 
 /** Deletes the demo's own database if another version has created it, and tries again. */
 async function recreateOutdated(ownFile: string | undefined, prepare: () => Promise<void>): Promise<void> {
@@ -185,7 +201,7 @@ ${paths.map((path) => `curl -H 'X-API-Key: ${key}' '${url}${path}'`).join("\n")}
 
 The link to the dashboard signs you in once, within 10 minutes. Another one, in this folder:
 
-DATABASE_URL=${database} npx tank-monitor user link ${ADMIN.email}
+DATABASE_URL=${database} PORT=${new URL(url).port || 80} npx tank-monitor user link ${ADMIN.email}
 
 And to see which tank needs a truck next:
 

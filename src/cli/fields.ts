@@ -6,7 +6,7 @@ import type { ParseArgsOptionsConfig } from "node:util";
 import { type FieldError, UserError } from "../domain/errors.ts";
 import { isPossibleId } from "../domain/id.ts";
 import { quoted } from "../domain/text.ts";
-import { type CliCall, text } from "./command.ts";
+import { type CliCall, type KeyRole, text } from "./command.ts";
 import { requireReadable } from "./files.ts";
 import { clean } from "./output.ts";
 import type { Problem } from "./service.ts";
@@ -154,7 +154,7 @@ export function fieldAt<T extends { readonly path: string }>(fields: readonly T[
 }
 
 /** An error response in the words of the command line: flags instead of fields and parameters. */
-export function userErrorFor(problem: Problem, call: CliCall, fields: readonly Field[]): UserError {
+export function userErrorFor(problem: Problem, call: CliCall, fields: readonly Field[], keyRole: KeyRole): UserError {
   const exitCode = isWrongUsage(problem, call, fields) ? 2 : 1;
   const { code, status, errors, param } = problem;
   if (errors.length > 0) return new UserError(errorList(errors, call, fields), exitCode);
@@ -164,7 +164,7 @@ export function userErrorFor(problem: Problem, call: CliCall, fields: readonly F
   }
   const field = fields.find(({ path }) => path === param);
   const detail = field === undefined ? problem.message : problem.message.replace(field.path, labelOf(field));
-  return new UserError(`${withFlagNames(detail, fields)}${advice(problem)}`, exitCode);
+  return new UserError(`${withFlagNames(detail, fields)}${advice(problem, keyRole)}`, exitCode);
 }
 
 const REFERENCES = ["owner_id", "customer_id", "tank_id"];
@@ -187,15 +187,20 @@ function errorList(errors: readonly FieldError[], call: CliCall, fields: readonl
 function errorLine({ field: path, message }: FieldError, call: CliCall, fields: readonly Field[]): string {
   const field = fieldAt(fields, path);
   if (field === undefined) return clean(`${path === "" ? "" : `${path}: `}${message}`);
-  const value = path === field.path && field.kind !== "json" ? given(call, field) : undefined;
   const inside = path.slice(field.path.length).replace(/^\./, "");
-  return clean(`${labelOf(field)}${inside === "" ? "" : ` (${inside})`}: ${withValue(message, value)}`);
+  const words = withFlagNames(message, fields);
+  if (field.kind === "json") return clean(`${labelOf(field)}${inside === "" ? "" : ` (${inside})`}: ${words}`);
+  // `events[1]` is the second of a list that is separated by commas.
+  const [, index] = /^\[(\d+)\]$/.exec(inside) ?? [];
+  const value = index === undefined ? given(call, field) : given(call, field)?.split(",")[Number(index)]?.trim();
+  return clean(`${labelOf(field)}: ${withValue(words, value)}`);
 }
 
 function withFlagNames(detail: string, fields: readonly Field[]): string {
   const flagged = detail
     .replaceAll(/\b(tanks|swap)=true\b/g, "--$1")
     .replaceAll(/\btanks=false\b/g, "--no-tanks")
+    .replaceAll(" Ask the operator for a new one.", "")
     .replaceAll('with {"state":"active"} first', "first: npx tank-monitor channel update ID --state active")
     .replaceAll(/\b(restore each tank), with another assigned_device_id\b/g, '$1 ("tank restore ID"), with another --device');
   return fields
@@ -203,10 +208,10 @@ function withFlagNames(detail: string, fields: readonly Field[]): string {
     .reduce((words, field) => words.replaceAll(new RegExp(`\\b${field.path}\\b`, "g"), labelOf(field)), flagged);
 }
 
-function advice({ status, code, cause, retryAfter }: Problem): string {
+function advice({ status, code, cause, retryAfter }: Problem, keyRole: KeyRole): string {
   if (cause instanceof Error) return ` (${cause.message})`;
   if (status === 401 || status === 403) {
-    return " Create a key where the database is: npx tank-monitor key create --name NAME --role manage";
+    return ` Create a key where the database is: npx tank-monitor key create --name NAME --role ${keyRole}`;
   }
   if (code === "route_unknown") return " Is this the address of a Tank Monitor of the same version?";
   return retryAfter === undefined ? "" : ` Try again in ${retryAfter} s.`;

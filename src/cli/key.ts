@@ -98,8 +98,10 @@ const revoke = apiCommand({
   example: "key revoke key_…",
   takes: ["key"],
   async execute({ id, service }) {
-    await service({ method: "DELETE", path: pathTo("keys", id) });
-    say(`key ${id} revoked`);
+    const path = pathTo("keys", id);
+    const { state } = await service({ method: "GET", path });
+    if (state !== "revoked") await service({ method: "DELETE", path });
+    say(clean(`key ${id} ${state === "revoked" ? "is already revoked" : "revoked"}`));
     return 0;
   },
 });

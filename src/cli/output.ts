@@ -10,6 +10,44 @@ export function print(data: string): void {
   process.stdout.write(`${data}\n`);
 }
 
+const STANDARD_COLUMNS = 80;
+/** The least width of a description, however narrow the terminal is. */
+const MIN_DESCRIPTION = 20;
+
+/** Prints a help text in lines that fit the terminal. */
+export function printHelp(text: string): void {
+  // Some terminals have no width, or 0.
+  print(wrapHelp(text, process.stdout.columns || STANDARD_COLUMNS));
+}
+
+/** Fills paragraphs, and aligns the descriptions in lists of flags. Examples stay in one line, to be copied. */
+export function wrapHelp(text: string, columns: number): string {
+  const blocks: string[] = [];
+  for (const line of text.split("\n")) {
+    const previous = blocks.at(-1) ?? "";
+    const isContinued = PARAGRAPH.test(line) ? PARAGRAPH.test(previous) : DESCRIBED.test(previous) && /^ {6,}\S/.test(line);
+    if (isContinued) blocks[blocks.length - 1] = `${previous} ${line.trim()}`;
+    else blocks.push(line);
+  }
+  return blocks.map((block) => (block.startsWith("Example: ") ? block : wrapBlock(block, columns))).join("\n");
+}
+
+const PARAGRAPH = /^(?!Usage: |Example: )\S/;
+/** A flag or a command, and two spaces before its description. */
+const DESCRIBED = /^(?:Usage: | +\S.*? {2,})(?=\S)/;
+
+function wrapBlock(block: string, columns: number): string {
+  const [start = ""] = DESCRIBED.exec(block) ?? [];
+  const width = Math.max(columns - start.length, MIN_DESCRIPTION);
+  const lines: string[] = [];
+  for (const word of block.slice(start.length).trimEnd().split(" ")) {
+    const line = lines.at(-1);
+    if (line !== undefined && line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return start + lines.join(`\n${" ".repeat(start.length)}`);
+}
+
 /** `1 tank`, `2,000 tanks` */
 export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
@@ -128,9 +166,10 @@ export class ProgressBar {
     if (now - this.#startedAt < INITIAL_SILENCE_MS || now - this.#shownAt < interval) return;
     this.#shownAt = now;
     const share = total === 0 ? undefined : Math.min(1, done / total);
-    const percent = share === undefined ? "" : `${String(Math.floor(share * 100)).padStart(3)}% `;
-    if (this.#stream.isTTY) this.#stream.write(`\r\x1b[2K${this.#title} ${bar(share)}${percent}${detail}`);
-    else this.#stream.write(`${this.#title} ${percent}${detail}\n`);
+    // Some terminals have no width, or 0.
+    const columns = this.#stream.isTTY ? this.#stream.columns || STANDARD_COLUMNS : undefined;
+    const line = progressLine(this.#title, share, detail, columns);
+    this.#stream.write(columns === undefined ? `${line}\n` : `\r\x1b[2K${line}`);
     this.#isDrawn = true;
   }
 
@@ -143,6 +182,13 @@ export class ProgressBar {
   [Symbol.dispose](): void {
     this.end();
   }
+}
+
+/** On a terminal with a bar and in one row: only that is cleared. */
+export function progressLine(title: string, share: number | undefined, detail: string, columns?: number): string {
+  const percent = share === undefined ? "" : `${String(Math.floor(share * 100)).padStart(3)}% `;
+  if (columns === undefined) return `${title} ${percent}${detail}`;
+  return truncate(`${title} ${bar(share)}${percent}${detail}`, columns);
 }
 
 function bar(share: number | undefined): string {

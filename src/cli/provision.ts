@@ -24,10 +24,10 @@ export const provision = apiCommand({
   summary: "create or change many customers and tanks from CSV files",
   help: `Create or change customers and tanks from CSV files, up to ${MAX_ROWS.toLocaleString("en")} rows in all; - is stdin. The first line of a file names
 its columns, which show whether it contains customers or tanks:
-  customers  id,email,name,phone,is_verified,verified_at,language,unsubscribed_at
-  tanks      id,owner_id,assigned_device_id,name,capacity,capacity_unit,min_fill_alert_percentage,custom_id,use_case,city,
-             country,district,latitude,longitude,postal_code,region,street,street_number,silent_after,
-             paused_until,runs_low_soon,leak,shape,profile
+  customers  id, email, name, phone, is_verified, verified_at, language, unsubscribed_at
+  tanks      id, owner_id, assigned_device_id, name, capacity, capacity_unit, min_fill_alert_percentage, custom_id, use_case,
+             city, country, district, latitude, longitude, postal_code, region, street, street_number, silent_after,
+             paused_until, runs_low_soon, leak, shape, profile
 Columns are separated by commas, semicolons or tabs. shape is JSON or @FILE; profile is that of the tank's device: a
 name, JSON or @FILE.
 A row with a known id changes that object. Empty cells and missing columns change nothing. All files are checked first; then

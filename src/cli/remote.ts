@@ -124,8 +124,7 @@ function checkedResponse(base: string, response: ServiceResponse): ServiceRespon
 
 /** `error` is what `fetch` threw. Everything but a lost connection is thrown. */
 function connectionError(base: string, { method }: ServiceRequest, error: unknown): ConnectionLost {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const code = String((cause as { code?: unknown }).code ?? "");
+  const { code } = causeOf(error);
   const unsure = method === "GET" ? "" : " The change may have been made: check, or run the command again";
   if (["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"].includes(code)) {
     return new ConnectionLost(`${base} closed the connection before it responded.${unsure}`);
@@ -133,9 +132,29 @@ function connectionError(base: string, { method }: ServiceRequest, error: unknow
   if (error instanceof DOMException && error.name === "TimeoutError") {
     throw new UserError(`${base} accepted the request but did not respond in time.${unsure}`);
   }
+  throw unreachable(base, error);
+}
+
+/** Throws if no HTTP server responds at this URL. */
+export async function requireReachable(base: string): Promise<void> {
+  try {
+    await (await fetch(`${base}/healthz`, { signal: AbortSignal.timeout(TIMEOUT_MS) })).text();
+  } catch (error) {
+    throw unreachable(base, error);
+  }
+}
+
+/** `error` is what `fetch` threw. */
+function unreachable(base: string, error: unknown): UserError {
+  const { cause, code } = causeOf(error);
   const message = clean(cause instanceof Error ? cause.message : String(cause));
   const known = REASONS.find(([pattern]) => pattern.test(code))?.[1];
-  throw new UserError(known?.(new URL(base), base) ?? `${base} cannot be reached: ${message || code}`);
+  return new UserError(known?.(new URL(base), base) ?? `${base} cannot be reached: ${message || code}`);
+}
+
+function causeOf(error: unknown): { readonly cause: unknown; readonly code: string } {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return { cause, code: String((cause as { code?: unknown }).code ?? "") };
 }
 
 /** Messages by error code of Node and OpenSSL. */

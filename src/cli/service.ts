@@ -84,6 +84,9 @@ const OPERATOR: Caller = {
   session: null,
 };
 
+/** Whose settings apply, in messages. */
+const SETTINGS_OF = "this command; if the service has its own settings, use --url";
+
 /** Only browsers sign in. */
 const NOBODY_SIGNS_IN = {
   limits: { take: () => 0 },
@@ -119,7 +122,7 @@ export async function localService(store: Store, config: Config): Promise<Servic
     import("../http/routes/map.ts"),
   ]);
   const clock = Date.now;
-  const management = new ManagementService(store, clock, managementSettings(config));
+  const management = new ManagementService(store, clock, { ...managementSettings(config), settingsOf: SETTINGS_OF });
   const services = {
     ingest: createHttpIngest(ingestInSlices(createIngest(store, clock), new StepScheduler()), clock),
     management,

@@ -4,7 +4,7 @@ import { readEnvFile } from "../config.ts";
 import { UserError } from "../domain/errors.ts";
 import { quoted, suggestion } from "../domain/text.ts";
 import { type Fleet, type SeededFleet, seededFleet } from "../simulate/fleet.ts";
-import { type HttpClient, httpClient, httpTransport, isReachable } from "../simulate/http.ts";
+import { type HttpClient, httpClient, httpTransport } from "../simulate/http.ts";
 import { mqttTransport } from "../simulate/mqtt.ts";
 import { canManage, canRead, provision } from "../simulate/provision.ts";
 import { READING_LOG_LIMIT, type Summary, Tally, type VerificationResult, verify } from "../simulate/results.ts";
@@ -12,6 +12,7 @@ import { MAKERS, type Maker } from "../simulate/sensors.ts";
 import { type MessageTransport, simulate as run } from "../simulate/simulation.ts";
 import { type CliCall, type CliCommand, parseDurationFlag, text, valueFlags } from "./command.ts";
 import { ProgressBar, print, say } from "./output.ts";
+import { requireReachable } from "./remote.ts";
 
 const PROGRESS_INTERVAL_MS = 1000;
 /** How long readings in transit at the end may take. */
@@ -26,7 +27,7 @@ export const simulate: CliCommand = {
 messages arrive twice, and what is not acknowledged is sent again. Ctrl-C, or the end of --duration, prints a summary.
 
   --url URL            the service, such as http://127.0.0.1:8080
-  --mqtt URL           a broker instead, such as mqtt://127.0.0.1:1883; with --url, tanks are registered over HTTP
+  --mqtt URL           a broker instead, such as mqtt://127.0.0.1:1883; with --url too, tanks are registered over HTTP
   --key KEY            ingest key to send with (or TANK_MONITOR_KEY)
   --manage-key KEY     manage key that registers customers, tanks and devices (or TANK_MONITOR_MANAGE_KEY); without one,
                        readings of devices without a tank stay pending
@@ -53,9 +54,11 @@ Exit 1 if a reading was rejected or not delivered, or the verification failed.`,
     const fleet = seededFleet(options.seed, options.tanks, options.makers);
     const manager = await managerFor(options);
     const reader = options.verify ? await readerFor(options, manager) : undefined;
-    if (manager === undefined)
-      say("No manage key: tanks are not registered, and readings of devices without a tank stay pending.");
-    else await register(fleet, manager);
+    if (manager !== undefined) await register(fleet, manager);
+    else {
+      const missing = options.url === undefined ? "--url" : "manage key";
+      say(`No ${missing}: tanks are not registered, and readings of devices without a tank stay pending.`);
+    }
     const tally = new Tally(options.verify);
     await runSimulation(options, fleet, tally);
     const summary = tally.summary();
@@ -70,7 +73,8 @@ Exit 1 if a reading was rejected or not delivered, or the verification failed.`,
 /** A client with a manage key: --manage-key, or --key if it can manage. */
 async function managerFor({ url, key, manageKey }: SimulationOptions): Promise<HttpClient | undefined> {
   if (url === undefined) return undefined;
-  if (!(await isReachable(url))) throw new UserError(`nothing listens at ${url}. Is the service running, and the port right?`);
+  // A mistyped address is reported, and not retried forever.
+  await requireReachable(url);
   const secret = manageKey ?? key;
   if (secret === undefined) return undefined;
   const client = httpClient(url, secret);

@@ -1,6 +1,7 @@
 // tank-monitor tank create|update|delete|restore|pause|resume|list|show, and tank-monitor fleet
 
 import { UserError } from "../domain/errors.ts";
+import { parseInstant } from "../domain/instant.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
 import {
@@ -124,11 +125,22 @@ const restore = stateCommand({
   outcome: storedNote,
 });
 
+/** What is not a date is sent as it is: the service rejects it with a better message. */
+function parseFuture(given: string, flag: string): string {
+  const until = parseInstant(given)?.instant;
+  if (until === undefined || until > Date.now()) return given;
+  throw new UserError(
+    `--${flag} must be in the future, not ${quoted(given)}. To end a pause: npx tank-monitor tank resume TANK`,
+    2,
+  );
+}
+
 const UNTIL: Field = {
   flag: "until",
   path: "alerts.paused_until",
   value: "DATE",
   help: "such as 2026-12-01 or 2026-12-01T06:00:00Z",
+  parse: parseFuture,
 };
 
 const pause = apiCommand({
@@ -144,9 +156,7 @@ that hold when the pause ends open alerts then. A date without a time means midn
   async execute({ call, id, body, service }) {
     const tank = await service({ method: "PATCH", path: pathTo("tanks", id), body });
     const until = isObject(tank["alerts"]) ? String(tank["alerts"]["paused_until"]) : "";
-    const isPast = Date.parse(until) <= Date.now();
-    const effect = isPast ? `is not paused: ${until} is in the past` : `opens no alert until ${until}`;
-    return report(call, tank, `tank ${id} (${tank["name"]}) ${effect}`);
+    return report(call, tank, `tank ${id} (${tank["name"]}) opens no alert until ${until}`);
   },
 });
 

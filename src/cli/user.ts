@@ -71,7 +71,7 @@ const link = apiCommand({
   name: "link",
   summary: "print a link that signs a user in",
   help: `Print a link that signs a user in, for use without mail. It works once, within 10 minutes. It leads to PUBLIC_URL if
-that is set, else to --url or to this machine.`,
+that is set, else to --url, else to this machine and PORT (8080): PORT=9000 npx tank-monitor user link ADDRESS.`,
   example: "user link dana@example.com",
   takes: ["user"],
   async execute({ call, id: given, service }) {
@@ -93,9 +93,10 @@ const sessions = apiCommand({
   options: [{ flag: "json", help: "print one JSON object per line" }],
   async execute({ call, id: given, service }) {
     const found = await sessionsOf(service, await idOf(service, given));
-    const lines = call.flags["json"] === true ? found.map((one) => JSON.stringify(one)) : new Table(SESSION_COLUMNS).lines(found);
-    if (lines.length > 0) print(lines.join("\n"));
-    else if (call.flags["json"] !== true) say("No sessions.");
+    const isJson = call.flags["json"] === true;
+    const lines = isJson ? found.map((one) => JSON.stringify(one)) : new Table(SESSION_COLUMNS).lines(found);
+    if (found.length > 0) print(lines.join("\n"));
+    else if (!isJson) say("No sessions.");
     return 0;
   },
 });

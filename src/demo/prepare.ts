@@ -23,18 +23,24 @@ const ACTOR = "demo";
 const LITRES_PER_GALLON = 3.785411784;
 
 type OnProgress = (done: number, total: number) => void;
+/** `onCreate` is called before the fleet is created, not where an earlier demo has created it. */
+type DemoObserver = { readonly onCreate: () => void; readonly onProgress: OnProgress };
 /** A tank, and the instant up to which it has readings. */
 type TankUntil = { readonly tank: Tank; readonly until: Instant };
 
 /** Refuses a database that contains anything but a demo. */
-export async function prepareDemo(store: Store, seed: Seed, now: Instant, onProgress: OnProgress): Promise<void> {
+export async function prepareDemo(store: Store, seed: Seed, now: Instant, { onCreate, onProgress }: DemoObserver): Promise<void> {
   const isDemo = (await store.customerById(FIRST_CUSTOMER, UNRESTRICTED)) !== undefined;
   if (!isDemo && !(await store.isEmpty())) {
     throw new UserError("the database in DATABASE_URL contains data that is not from a demo. Use an empty database.");
   }
   const isComplete = (await store.tankById(LAST_TANK, UNRESTRICTED)) !== undefined;
-  if (isComplete) await addReadings(store, await tanksWithReadings(store), seed, now, onProgress);
-  else await fill(store, seed, now, onProgress);
+  if (isComplete) {
+    await addReadings(store, await tanksWithReadings(store), seed, now, onProgress);
+  } else {
+    onCreate();
+    await fill(store, seed, now, onProgress);
+  }
   await registerDevices(store, seed, now);
 }
 

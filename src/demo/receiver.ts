@@ -6,11 +6,12 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { alertObject } from "../domain/alerts/alert.ts";
-import type { eventObject, refillEventObject } from "../domain/alerts/event.ts";
+import type { testEventObject } from "../domain/alerts/channel.ts";
+import { EVENT_TYPES, type eventObject, type refillEventObject } from "../domain/alerts/event.ts";
 import { signatureHeaders } from "../domain/alerts/webhook-signature.ts";
 import type { refillObject } from "../domain/forecast/objects.ts";
 
-type ReceivedEvent = ReturnType<typeof eventObject> | ReturnType<typeof refillEventObject>;
+type ReceivedEvent = ReturnType<typeof eventObject | typeof refillEventObject | typeof testEventObject>;
 type ReceivedAlert = ReturnType<typeof alertObject>;
 type ReceivedRefill = ReturnType<typeof refillObject>;
 
@@ -24,6 +25,7 @@ const MAX_LINES = 5;
 export async function startReceiver(print: (line: string) => void): Promise<Receiver> {
   let recent: ReceivedEvent[] = [];
   function received(event: ReceivedEvent): void {
+    if (!EVENT_TYPES.includes(event.type)) return;
     recent.push(event);
     if (recent.length > 1) return;
     setTimeout(() => {
@@ -63,14 +65,17 @@ const timeOf = ({ timestamp }: ReceivedEvent): string => /T(.*)\./.exec(timestam
 
 function describeMany(events: readonly ReceivedEvent[]): string {
   const numbers = Object.entries(Object.groupBy(events, ({ type }) => type)).map(([type, { length }]) => {
+    const plural = length === 1 ? "" : "s";
+    if (type === "channel.test") return `${length} channel test${plural}`;
     const [noun, verb] = type.split(".");
-    return `${length} ${noun}${length === 1 ? "" : "s"} ${verb}`;
+    return `${length} ${noun}${plural} ${verb}`;
   });
   return `${events.map(timeOf).at(-1)}  ${numbers.join(", ")}`;
 }
 
 function describeEvent(event: ReceivedEvent): string {
   const what = event.type.replace(".", " ");
+  if (event.type === "channel.test") return `${timeOf(event)}  ${what}`;
   const { tank } = event.data;
   const details = event.type === "tank.refilled" ? refillText(event.data.refill) : alertText(event.data.alert);
   const place = [tank.name, tank.location.city].filter((part) => part !== null).join(", ");

@@ -41,6 +41,8 @@ export type ManagementSettings = {
   readonly missingForMail: readonly string[];
   /** Where links in mail lead. */
   readonly publicUrl: string | null;
+  /** Whose settings these are, for messages, if not those of the service. */
+  readonly settingsOf?: string;
 };
 export type SignInLink = {
   readonly object: "sign_in_link";
@@ -50,6 +52,13 @@ export type SignInLink = {
 };
 
 const NO_SETTINGS: ManagementSettings = { webhookAllow: [], missingForMail: [], publicUrl: null };
+
+/** Why no mail is sent. */
+export function mailProblem({ missingForMail, settingsOf }: ManagementSettings): string {
+  const names = new Intl.ListFormat("en-GB").format(missingForMail);
+  const whose = settingsOf === undefined ? "" : ` for ${settingsOf}`;
+  return `No mail is sent: ${names} ${missingForMail.length === 1 ? "is" : "are"} not set${whose}.`;
+}
 
 /** Commands that the store has at a time: others, and readings, wait behind them. */
 const MAX_COMMANDS = 4;
@@ -83,7 +92,7 @@ export class ManagementService {
   requestVerification(id: string, by: string, idempotencyKey?: IdempotencyKey): Promise<Executed> {
     const { missingForMail, publicUrl } = this.settings;
     if (publicUrl === null || missingForMail.length > 0) {
-      throw new RequestError("state_conflict", `The service cannot send mail: set ${missingForMail.join(", ")} first.`);
+      throw new RequestError("state_conflict", mailProblem(this.settings));
     }
     const command = { id, newId: this.newId("msg"), token: newVerificationToken(), publicUrl };
     return this.execute({ type: "request_verification", ...command }, by, idempotencyKey);

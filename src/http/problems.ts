@@ -51,7 +51,7 @@ const ERRORS: Readonly<Record<ErrorCode, readonly [status: number, detail: strin
   device_in_use: [409, "Device a84041c2f1827d3e is assigned to tank t-17. Assign another device to that tank first."],
   customer_has_tanks: [
     409,
-    "This customer still owns 3 tanks. Assign them to another customer, or add tanks=true to delete them together with it.",
+    "This customer still owns 3 tanks. Assign them to another customer, or add tanks=true to delete them too.",
   ],
   id_taken: [409, "The id c-17 belongs to another customer, or did before. Omit the id to get a new one."],
   state_conflict: [409, "This tank is deleted. Restore it before you change it."],

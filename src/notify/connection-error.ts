@@ -19,8 +19,8 @@ export function reasonOf(errorCode: unknown): string {
 /** Messages by error code of Node, undici and OpenSSL. */
 const REASONS: readonly [code: RegExp, message: string][] = [
   [/^ECONNREFUSED$/, "connection refused"],
-  [/^ENOTFOUND$/, "the name is unknown"],
-  [/^EAI_/, "the name cannot be resolved at the moment"],
+  [/^ENOTFOUND$/, "host name not found"],
+  [/^EAI_/, "the host name cannot be resolved at the moment"],
   [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, "the host cannot be reached"],
   [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, "the connection was not established in time"],
   [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, "the connection was closed before a response"],

@@ -41,16 +41,6 @@ export function httpClient(url: string, key: string): HttpClient {
   };
 }
 
-/** Tried once before a simulation, so that a mistyped address is reported and not retried forever. */
-export async function isReachable(url: string): Promise<boolean> {
-  try {
-    await (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })).text();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const CONCURRENT_CALLS = 8;
 
 /** Some at a time. */

@@ -19,7 +19,8 @@ export async function mqttTransport(url: string, key: string | undefined): Promi
   try {
     await connection.open();
   } catch (error) {
-    throw error instanceof UserError ? error : new UserError(`the broker cannot be reached: ${(error as Error).message}`);
+    if (error instanceof UserError) throw error;
+    throw new UserError(`the broker cannot be reached: ${isNotMqtt(error as Error) ? NOT_MQTT : (error as Error).message}`);
   }
   return {
     concurrency: IN_FLIGHT,
@@ -30,6 +31,11 @@ export async function mqttTransport(url: string, key: string | undefined): Promi
     },
     close: () => connection.close(),
   };
+}
+
+/** Errors of the connection have a code, and these have none; what is left is from the parser of packets. */
+function isNotMqtt(error: Error): boolean {
+  return !("code" in error || error.message === CONNECTION_CLOSED || error.message === "connack timeout");
 }
 
 async function publishUntilAcknowledged(
@@ -128,6 +134,7 @@ function payloadOf(message: Message): string {
 }
 
 const CONNECTION_CLOSED = "the connection was closed";
+const NOT_MQTT = "something other than an MQTT broker listens there";
 const KEY_INVALID = "the broker does not accept the key: it must be a valid ingest key";
 const KEY_MISSING =
   "the broker requires a key: set --key or TANK_MONITOR_KEY; for another broker, put its user and password into the address";

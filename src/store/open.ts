@@ -43,13 +43,26 @@ export async function restoreStore(url: string, backup: string, options: Restore
   return restoreSqlite(requiredFile(url), backup, options);
 }
 
+/** For a program that must have the database alone: until it is released, or the process ends. Undefined if another has it. */
+export async function lockStore(url: string): Promise<AsyncDisposable | undefined> {
+  if (POSTGRES.test(url)) {
+    const { lockPostgres } = await import("./postgres/lock.ts");
+    return lockPostgres(url);
+  }
+  const { lockSqlite } = await import("./sqlite/lock.ts");
+  return lockSqlite(requiredFile(url));
+}
+
 /** The path of an embedded database. */
 function requiredFile(url: string): string {
   const file = fileIn(url);
-  if (file.startsWith("//")) throw new UserError(`DATABASE_URL has the file right after sqlite:, without slashes of its own`, 2);
+  if (file.startsWith("//")) {
+    const path = file.slice(2).replace(/^\/+/, "/");
+    throw new UserError(`DATABASE_URL has too many slashes: write sqlite:${path}`, 2);
+  }
   if (file !== "") return resolve(file);
   throw new UserError(
-    `DATABASE_URL must be sqlite:FILE, such as sqlite:data/tank-monitor.db, or postgres://USER:PASSWORD@HOST/DATABASE, not ${schemeOf(url)}`,
+    `DATABASE_URL must be sqlite:FILE, such as sqlite:data/tank-monitor.db, or postgres://USER:PASSWORD@HOST/DATABASE: it ${startOf(url)}`,
     2,
   );
 }
@@ -65,6 +78,7 @@ function fileIn(url: string): string {
 }
 
 /** A database URL can carry a password: only its kind is ever shown. */
-function schemeOf(url: string): string {
-  return /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? "a text without a scheme";
+function startOf(url: string): string {
+  const [scheme] = /^[a-z][a-z0-9+.-]*:/i.exec(url) ?? [];
+  return scheme === undefined ? "has no scheme" : `begins with ${scheme}`;
 }

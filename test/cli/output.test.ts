@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { clean, Table, textWidth, truncate } from "../../src/cli/output.ts";
+import { clean, progressLine, Table, textWidth, truncate, wrapHelp } from "../../src/cli/output.ts";
 
 test("text is as wide as a terminal shows it", () => {
   const widths: readonly [string, number][] = [
@@ -27,6 +27,40 @@ test("long text is truncated between characters, with an ellipsis", () => {
   assert.equal(truncate("東京都庁", 6), "東京…");
   assert.equal(textWidth(truncate("東京都庁", 6)), 5);
   assert.equal(truncate("u\u0308u\u0308u\u0308", 2), "u\u0308…");
+});
+
+test("progress has a bar and one row on a terminal, and neither elsewhere", () => {
+  assert.equal(progressLine("readings", 0.5, "1,000"), "readings  50% 1,000");
+  const row = progressLine("readings", 0.5, "1,000 sent, 20 resent, 980 acknowledged, 980 stored", 60);
+  assert.match(row, /^readings \[█{15}░{15}\] {2}50% 1,000 sent, …$/);
+  assert.equal(textWidth(row), 60);
+});
+
+test("a help text is wrapped: paragraphs are filled, descriptions aligned, examples left in one line", () => {
+  const help = `Usage: npx tank-monitor tank pause TANK --until DATE
+
+Pause the alerts of
+a tank until a date.
+
+  --until DATE  such as 2026-12-01,
+                without a time
+  --json        print JSON
+
+Example: npx tank-monitor tank pause tank_1 --until 2026-12-01`;
+  assert.equal(
+    wrapHelp(help, 40),
+    `Usage: npx tank-monitor tank pause TANK
+       --until DATE
+
+Pause the alerts of a tank until a date.
+
+  --until DATE  such as 2026-12-01,
+                without a time
+  --json        print JSON
+
+Example: npx tank-monitor tank pause tank_1 --until 2026-12-01`,
+  );
+  assert.match(wrapHelp(help, 60), /^ {2}--until DATE {2}such as 2026-12-01, without a time$/m);
 });
 
 test("control characters are replaced", () => {

@@ -69,7 +69,9 @@ test("a few tanks become low and recover within minutes", () => {
 suite("a service with a prepared demo", async () => {
   const service = await startService({ after });
   const preparedAt = Date.now();
-  before(() => prepareDemo(service.store, "demo", preparedAt, () => {}));
+  let created = 0;
+  const prepare = () => prepareDemo(service.store, "demo", preparedAt, { onCreate: () => created++, onProgress: () => {} });
+  before(prepare);
 
   test("its customers are not real, and get no mail", async () => {
     assert.equal((await service.store.notificationCounts()).isMailWanted, false);
@@ -87,8 +89,9 @@ suite("a service with a prepared demo", async () => {
       await service.store.tankPage(query, UNRESTRICTED),
     ];
     const found = await look();
-    await prepareDemo(service.store, "demo", preparedAt, () => {});
+    await prepare();
     assert.deepEqual(await look(), found);
+    assert.equal(created, 1, "the fleet is created once");
   });
 
   test("everything that its devices send is stored as it was measured", async () => {

@@ -9,7 +9,7 @@ import { WebhookSender } from "../../src/notify/webhook.ts";
 import { until } from "../support/until.ts";
 
 const page = readFileSync(new URL("../../docs/webhooks.md", import.meta.url), "utf8");
-const [, payload = ""] = /```json\n(\{"type":"alert\.opened".*?)```/s.exec(page) ?? [];
+const [, alert = ""] = /```json\n(\{"type":"alert\.opened".*?)```/s.exec(page) ?? [];
 
 test("describes an event in a line, many at a time by their number, and refuses one with another signature", async (t) => {
   const lines: string[] = [];
@@ -18,7 +18,7 @@ test("describes an event in a line, many at a time by their number, and refuses 
   receiver.secret = newWebhookSecret();
   const sender = new WebhookSender({ allow: [{ network: "127.0.0.1", length: 32 }], version: "1", clock: Date.now });
   t.after(() => sender.close());
-  const send = (secret: string) => {
+  const send = (secret: string, payload = alert) => {
     const secrets = { secret, previous_secret: null, previous_until: null };
     return sender.send({ channelId: "chn_1", url: receiver.url, id: "msg_1", payload, secrets });
   };
@@ -29,4 +29,8 @@ test("describes an event in a line, many at a time by their number, and refuses 
   await Promise.all(Array.from({ length: 6 }, () => send(receiver.secret)));
   await until("the number is printed", () => lines.length > 1);
   assert.deepEqual(lines.slice(1), ["10:23:30  6 alerts opened"]);
+  const event = (type: string) => JSON.stringify({ type, timestamp: "2026-11-14T08:00:01.000Z", sequence: null, data: {} });
+  for (const type of ["truck.arrived", "channel.test"]) assert.equal((await send(receiver.secret, event(type))).status, 204);
+  await until("the test is printed", () => lines.length > 2);
+  assert.deepEqual(lines.slice(2), ["08:00:01  channel test"]);
 });

@@ -16,6 +16,9 @@ const INVALID: readonly Call[] = [
   ["key create --name x --role boss", /--role.*read, ingest, manage.*"boss"/],
   ["key create --name x --expires soon", /--expires.*90d.*"soon"/],
   ["key create --name x --colour red", /--colour/],
+  ["key create --name", /key create: --name needs a value\. See npx tank-monitor key create --help$/m],
+  ["key create --name --role read", /--name needs a value\. See/],
+  ["key create --name x --role ingest --customer ada --device d1", /--device: is only for .* without --customer \(given: "d1"\)/],
   ["key create --name x --role manage --customer ada", /--customer.*manage.*"ada"/],
   ["key create --name x --role metrics --customer ada", /--customer.*metrics.*"ada"/],
   ["key create --name x --rate 0", /--rate must be requests per second from 0.001 to 1000000, not/],
@@ -48,6 +51,7 @@ const INVALID: readonly Call[] = [
   ["audit --sinec 24h", /Did you mean "--since"\?/],
   ["audit --type truck", /--type.*customer, tank, device, key.*"truck"/],
   ["fleet --state empty", /--state.*low, ok, unknown.*"empty"/],
+  ["fleet --json --csv", /--json and --csv contradict/],
   ["fleet --silent long", /--silent.*24h.*"long"/],
   ["provision", /FILE… is missing/],
   ["tank list --key x", /--url/],
@@ -140,6 +144,7 @@ test("no command: the help, exit 2; --help: exit 0", async () => {
     const { code, stdout, stderr } = await here.run([...words, "--help"]);
     assert.deepEqual([code, stderr], [0, ""]);
     assert.match(stdout, /Usage: npx tank-monitor/);
+    if (words[0] === "alert") assert.match(stdout.replaceAll("\n", " "), /the role manage, or read for list and show/);
   }
 });
 
@@ -159,6 +164,8 @@ test("every action of a group has a help with an example", async () => {
       assert.match(stdout, new RegExp(`^Usage: npx tank-monitor ${group} ${action} `));
       assert.match(stdout, new RegExp(`^Example: npx tank-monitor ${group} ${action}`, "m"));
       assert.match(stdout, /--url URL/);
+      const tooLong = stdout.split("\n").filter((line) => line.length > 80 && !line.startsWith("Example: "));
+      assert.deepEqual(tooLong, [], "lines fit a terminal of 80 columns");
     }
   }
 });

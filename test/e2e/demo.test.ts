@@ -56,6 +56,12 @@ async function expectObject(line: string): Promise<void> {
 test("in an empty folder the demo prints a curl line for each endpoint, has a year of readings, and gets new ones", async () => {
   const demo = await startDemo();
   assert.match(demo.stdout(), /^DATABASE_URL=sqlite:\S+ npx tank-monitor fleet --limit 10$/m);
+  assert.match(demo.stderr(), /Creating the fleet/);
+  const { port } = new URL(demo.url);
+  const [, DATABASE_URL = "", PORT] =
+    /^DATABASE_URL=(\S+) PORT=(\d+) npx tank-monitor user link demo@\S+$/m.exec(demo.stdout()) ?? [];
+  const { stdout: another } = await here.run(["user", "link", "demo@tank-monitor.example"], { env: { DATABASE_URL, PORT } });
+  assert.ok(another.startsWith(`http://127.0.0.1:${port}/sign-in#`), another);
   const paths = demo.lines.map((line) => new URL(/http:[^\s'"]+/.exec(line)?.[0] ?? "").pathname);
   assert.equal(paths.length, ENDPOINTS.length);
   for (const endpoint of ENDPOINTS) assert.equal(paths.filter((path) => endpoint.test(path)).length, 1, `${endpoint}`);
@@ -80,6 +86,18 @@ test("in an empty folder the demo prints a curl line for each endpoint, has a ye
     60_000,
   );
 
+  const channel = JSON.parse((await here.run(["channel", "list", "--json"], { env: { DATABASE_URL } })).stdout) as Item;
+  const tested = await here.run(["channel", "test", String(channel["id"])], {
+    env: { DATABASE_URL },
+  });
+  assert.equal(tested.code, 0, tested.stderr);
+  await demo.waitForOutput(/^\d\d:\d\d:\d\d .*channel test/m);
+
+  const second = await here.spawn(["demo"], OWN_DATABASE);
+  assert.deepEqual([second.code, second.stdout], [1, ""], "a second demo on the same database is refused");
+  assert.match(second.stderr, /^tank-monitor: another demo uses this database\..*DATABASE_URL=sqlite:data\/demo2\.db.*\n$/);
+  for (const line of demo.lines) await expectObject(line);
+
   const signalled = performance.now();
   demo.kill("SIGINT");
   const { code, stderr } = await demo.exited;
@@ -93,6 +111,11 @@ test("in an empty folder the demo prints a curl line for each endpoint, has a ye
   assert.equal(again.key, demo.key, "the key is kept");
   assert.deepEqual(await allTanks(again), tanks, "restarted, it has the same fleet");
   for (const line of again.lines) await expectObject(line);
+  assert.doesNotMatch(again.stderr(), /Creating the fleet/);
+
+  again.kill("SIGKILL");
+  await again.exited;
+  assert.equal((await startDemo()).key, demo.key, "it starts after one that was killed");
 });
 
 test("a demo leaves a database with other records unchanged: one line, exit 1", async (t) => {

@@ -80,6 +80,19 @@ suite("on a running service", async () => {
     await cli.output("customer", "delete", "eve", "--tanks");
     const [eve] = await cli.items("customer", "restore", "eve", "--no-tanks");
     assert.deepEqual(fields(eve, "deleted", "tank_count"), [false, 0]);
+    await cli.output("tank", "restore", "e1");
+    await cli.expectFailure(
+      ["customer", "delete", "eve"],
+      /owns 1 tank\. Assign it to another customer, or add --tanks to delete it too/,
+    );
+  });
+
+  test("a customer or tank that is already deleted, or not deleted, is reported as such", async () => {
+    const said = async (...words: string[]) => (await cli.run(words)).stderr;
+    assert.equal(await said("customer", "restore", "bob"), "customer bob is not deleted\n");
+    assert.equal(await said("customer", "delete", "gone"), "customer gone is already deleted\n");
+    assert.equal(await said("tank", "restore", "b1"), "tank b1 is not deleted\n");
+    assert.equal(await said("tank", "delete", "scrapped"), "tank scrapped is already deleted\n");
   });
 
   test("a tank: create sets every field; an empty value clears one", async () => {
@@ -128,8 +141,10 @@ suite("on a running service", async () => {
     assert.deepEqual(cleared?.["alerts"], { silent_after: null, paused_until: null, runs_low_soon: true, leak: true });
     const maybe = await cli.run(["tank", "update", "hall-3", "--runs-low-alerts", "maybe"]);
     assert.deepEqual([maybe.code, maybe.stderr], [2, 'tank-monitor: --runs-low-alerts must be on or off, not "maybe"\n']);
-    const past = (await cli.run(["tank", "pause", "hall-3", "--until", "2020-01-01"])).stderr;
-    assert.match(past, /^tank hall-3 \(.*\) is not paused: 2020-01-01T00:00:00\.000Z is in the past\n$/);
+    await cli.output("tank", "pause", "hall-3", "--until", "2199-12-01");
+    const past = ["tank", "pause", "hall-3", "--until", "2020-01-01"];
+    await cli.expectFailure(past, /--until must be in the future, not "2020-01-01"\. .*tank resume/, 2);
+    assert.match(await cli.output("tank", "show", "hall-3"), /^alerts\.paused_until +2199-12-01T/m, "it is still paused");
     const wrong = await cli.run(["tank", "pause", "hall-3", "--until", "soon"]);
     assert.deepEqual([wrong.code, /--until: must be a datetime.*"soon"/.test(wrong.stderr)], [2, true], wrong.stderr);
   });

@@ -55,6 +55,7 @@ test("a revoked key is rejected within a second", async () => {
   await used;
   assert.match((await get(service, "/v1/tanks", key)).text, /"code":"key_revoked"/);
   assert.equal((await listed(id))?.["state"], "revoked");
+  assert.equal((await run(["key", "revoke", id])).stderr, `key ${id} is already revoked\n`);
 });
 
 test("rotate: both keys work for the overlap, then the new one alone, with the scope of the old one", async () => {

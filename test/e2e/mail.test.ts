@@ -109,5 +109,19 @@ test("a link is not sent where mail is not configured, and the message says what
   );
   await here.run(["import", "a.ndjson"]);
   const { code, stderr } = await here.run(["customer", "verify", "a"]);
-  assert.deepEqual([code, stderr], [1, "tank-monitor: The service cannot send mail: set SMTP_URL, MAIL_FROM first.\n"]);
+  const problem =
+    "No mail is sent: SMTP_URL and MAIL_FROM are not set for this command; if the service has its own settings, use --url.";
+  assert.deepEqual([code, stderr], [1, `tank-monitor: ${problem}\n`]);
+});
+
+test("a test of a channel is sent with the settings of the service, also by a command that has others", async (t) => {
+  const smtp = await startMailServer(t);
+  const here = workspace(t);
+  const env = { SMTP_URL: smtp.url, MAIL_FROM: "tanks@brenner-gas.example", PUBLIC_URL: "https://tanks.example.com" };
+  await here.start(["serve"], { env });
+  const { stdout, stderr } = await here.run(["channel", "create", "--email", "dispatch@x.example"]);
+  assert.match(stderr, /not set for this command; if the service has its own settings, use --url\.$/m);
+  const tested = await here.run(["channel", "test", stdout.trim()]);
+  assert.equal(tested.code, 0, tested.stderr);
+  assert.deepEqual(smtp.received[0]?.to, ["dispatch@x.example"]);
 });

@@ -136,7 +136,9 @@ suite("commands on a running service", () => {
     await waitForStatus(service, reads, 401, 3000);
     const revoked = await run(service.url, ["tank", "list"], reads);
     assert.equal(revoked.code, 1);
-    assert.match(revoked.stderr, /revoked.*key create --name NAME --role manage\n$/);
+    assert.match(revoked.stderr, /: This key has been revoked\. Create a key .*key create --name NAME --role manage\n$/);
+    const ingest = await run(service.url, ["fleet"], await createKey(here, "--role", "ingest"));
+    assert.match(ingest.stderr, /role "ingest".*key create --name NAME --role read\n$/);
     for (const { stderr } of [forbidden, revoked]) assert.ok(!stderr.includes(reads.slice(3, 20)), "the key is not printed");
   });
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { freePort } from "../support/free-port.ts";
 import { until } from "../support/until.ts";
 import { createKey } from "./fixtures.ts";
 import { type RunningProgram, workspace } from "./program.ts";
@@ -88,7 +89,10 @@ suite("simulate", () => {
       [[...url, "--key", "nonsense"], /401/],
       [[...url, "--manage-key", ingest], /manage/],
       [[...url, "--key", ingest, "--verify"], /--read-key/],
-      [["--url", "http://127.0.0.1:1", "--key", ingest], /nothing listens/],
+      [["--url", `http://127.0.0.1:${await freePort()}`, "--key", ingest], /nothing listens/],
+      [["--url", service.url.replace("http:", "https:"), "--key", ingest], /does not use TLS\. Is it http:/],
+      [["--mqtt", service.url.replace("http:", "mqtt:"), "--key", ingest], /something other than an MQTT broker listens there/],
+      [["--mqtt", "mqtt://127.0.0.1:1", "--manage-key", manage], /^No --url: tanks are not registered/],
       [["--mqtt", "mqtt://127.0.0.1:1", "--key", ingest], /broker cannot be reached/],
     ];
     for (const [words, message] of calls) {

@@ -143,6 +143,11 @@ suite("a PostgreSQL URL with an error is one line that says why, without the pas
     });
   }
 
+  test("sslmode=require verifies the certificate, without a warning", async (t) => {
+    const env = { DATABASE_URL: `${database.url}?sslmode=require` };
+    failsWith(await workspace(t).spawn(["key", "list"], { env }), /SSL/);
+  });
+
   test("serve exits too, and tables of another program are left unchanged", async (t) => {
     const here = workspace(t);
     failsWith(await here.run(["serve"], { env: { DATABASE_URL: foreign.url } }), /of another program/);

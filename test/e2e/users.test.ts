@@ -27,6 +27,12 @@ test("create prints the id, list shows the user, and mistakes are reported", asy
   await expectFailure(["user", "create", "--email", "x", "--name", "X", "--role", "admin"], /--email/, 2);
   await expectFailure(["user", "link", "nobody@example.com"], /no user with the address "nobody@example.com"/);
   await expectFailure(["user", "remove", "dana@example.com"], /last admin/);
+  assert.deepEqual(await run(["user", "sessions", "dana@example.com"]), {
+    code: 0,
+    signal: null,
+    stdout: "",
+    stderr: "No sessions.\n",
+  });
   await expectFailure(["user", "link"], /USER is missing: an address or id/, 2);
 });
 

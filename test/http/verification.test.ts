@@ -63,5 +63,5 @@ it("names the settings that are missing", async (t) => {
   await other.store.importCustomers([customerRecord("ann")]);
   const response = await jsonClient(other, await other.key({ role: "manage" }))("POST", pathOf("ann"));
   expectStatus(response, 409, "state_conflict");
-  assert.match(String(response.body["detail"]), /set SMTP_URL, PUBLIC_URL first/);
+  assert.match(String(response.body["detail"]), /^No mail is sent: SMTP_URL and PUBLIC_URL are not set\.$/);
 });

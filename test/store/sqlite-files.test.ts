@@ -175,6 +175,20 @@ test("a database URL of an unknown kind is refused without showing its password"
   }
 });
 
+test("a database URL that is nearly right is refused with what to write", async () => {
+  for (const [url, message] of [
+    ["sqlite:///tmp/foo.db", /write sqlite:\/tmp\/foo\.db$/],
+    ["sqlite://data/foo.db", /write sqlite:data\/foo\.db$/],
+    ["foo", /: it has no scheme$/],
+    ["mysql://db/tanks", /: it begins with mysql:$/],
+  ] as const) {
+    await assert.rejects(
+      openStore(url, () => {}),
+      isUserError(message, 2),
+    );
+  }
+});
+
 test("processes that open a new database at the same moment all succeed", async (t) => {
   const folder = databaseFolder(t);
   const processes = await Promise.all(Array.from({ length: 4 }, () => startScript(t, "opens.ts")));

@@ -104,9 +104,9 @@ export async function deleteCustomer(lookups: Lookups, { id, ifMatch, ...options
   if (before.deleted) return changeSet(customerResource(before), {});
   const tanks = await lookups.tanksOfOwners([id]);
   if (tanks.length > 0 && !options.tanks) {
-    const count = `${tanks.length} ${tanks.length === 1 ? "tank" : "tanks"}`;
-    const hint = "Assign them to another customer, or add tanks=true to delete them together with it.";
-    return commandError("customer_has_tanks", `This customer still owns ${count}. ${hint}`);
+    const [owned, them] = tanks.length === 1 ? ["1 tank", "it"] : [`${tanks.length} tanks`, "them"];
+    const hint = `Assign ${them} to another customer, or add tanks=true to delete ${them} too.`;
+    return commandError("customer_has_tanks", `This customer still owns ${owned}. ${hint}`);
   }
   const after = { ...before, customer: { ...before.customer, tank_count: 0 }, deleted: true };
   return changeSet(customerResource(after), {

@@ -124,11 +124,17 @@ function searchPath(schema: string): string {
 
 /** Options in the URL would replace ours: they are put in front of them. */
 function withOptions(url: string, ours: string): { readonly connectionString: string; readonly options: string } {
-  const parts = new URL(url);
+  const parts = new URL(withVerifiedTls(url));
   const given = parts.searchParams.get("options");
-  if (given === null) return { connectionString: url, options: ours };
+  if (given === null) return { connectionString: withVerifiedTls(url), options: ours };
   parts.searchParams.delete("options");
   return { connectionString: parts.href, options: `${given} ${ours}` };
+}
+
+/** `pg` verifies certificates in these modes too, and warns that a later version will not. */
+export function withVerifiedTls(url: string): string {
+  if (url.includes("uselibpqcompat=true")) return url;
+  return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, "$1verify-full");
 }
 
 export function onPool(pool: pg.Pool): Db {

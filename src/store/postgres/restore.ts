@@ -44,7 +44,7 @@ async function restore(db: DbTransaction, backup: string, { force, progress, onF
   }
   const isEmpty = async () => (await missingTableName(db)) === undefined && (await db.rows(IS_ANYTHING))[0]?.[0] === false;
   if (isThere && !force && !(await isEmpty())) {
-    throw new UserError("the database is not empty; --force replaces it, and keeps it");
+    throw new UserError("the database is not empty; --force replaces it and keeps the old tables in another schema");
   }
   const kept = isThere ? await keep(db) : undefined;
   const script = new BackupScript(backup, progress);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { UserError } from "../../domain/errors.ts";
 import type { LogEvent } from "../../domain/log-events.ts";
-import { CONNECT_MS } from "./connection.ts";
+import { CONNECT_MS, withVerifiedTls } from "./connection.ts";
 
 /** `url` of one server. */
 export type Server = { readonly url: string; readonly schema: string };
@@ -71,7 +71,8 @@ function reasonOf(error: unknown): string {
 
 async function schemaOn(url: string, mustBeWritable: boolean): Promise<string> {
   // A pool would leave a connection open that fails because the password is missing.
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS });
+  const connectionString = withVerifiedTls(url);
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS });
   client.on("error", () => {});
   try {
     await client.connect();

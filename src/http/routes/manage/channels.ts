@@ -14,7 +14,7 @@ import { RequestError } from "../../../domain/errors.ts";
 import { formatInstant, formatInstantOrNull } from "../../../domain/instant.ts";
 import { channelResource, type Resource } from "../../../domain/resource.ts";
 import { anyOf, idField, instantField, integer, literal, nullable, object, ref, text } from "../../../domain/schema.ts";
-import type { CreatedChannel, ManagementService } from "../../management.ts";
+import { type CreatedChannel, type ManagementService, mailProblem } from "../../management.ts";
 import { duration, listJson, listSchema, PAGE_PARAMETERS } from "../../parameters.ts";
 import { type Route, RouteResponse } from "../../route.ts";
 import { NOTIFICATIONS } from "./notifications.ts";
@@ -232,15 +232,14 @@ function withProblem(management: ManagementService, { object: shown, etag }: Res
 /** Why nothing arrives, in plain words. Why a channel is disabled is a field of its own. */
 function problemOf(
   { type, url }: Resource["object"],
-  { settings: { missingForMail, webhookAllow }, clock }: ManagementService,
+  { settings, clock }: ManagementService,
   { failing_since, pending_since }: SendingTimes = { failing_since: null, pending_since: null },
 ): string | null {
-  if (type === "email" && missingForMail.length > 0) {
-    const names = new Intl.ListFormat("en-GB").format(missingForMail);
-    return `No mail is sent: ${names} ${missingForMail.length === 1 ? "is" : "are"} not set.`;
-  }
+  const { missingForMail, webhookAllow, settingsOf } = settings;
+  if (type === "email" && missingForMail.length > 0) return mailProblem(settings);
   const refused = typeof url === "string" ? errorInWebhookUrl(url, webhookAllow) : undefined;
-  if (refused !== undefined) return `Nothing is sent to this URL: it ${refused}.`;
+  const whose = settingsOf === undefined ? "" : ` This is by the settings of ${settingsOf}.`;
+  if (refused !== undefined) return `Nothing is sent to this URL: it ${refused}.${whose}`;
   if (failing_since !== null) return `Every delivery has failed since ${formatInstant(failing_since)}.`;
   if (pending_since === null || clock() - pending_since < LATE_MS) return null;
   return `${type === "email" ? "Mail is" : "Notifications are"} late: the oldest has been pending since ${formatInstant(pending_since)}.`;
