@@ -16,7 +16,8 @@ copied and checked, as "check" does; if it has an error, nothing changes. The co
 space.
 
   --force   replace a database that is not empty. It is kept: a SQLite file beside it as DATABASE.before-restore-TIME,
-            tables of PostgreSQL in the schema before_restore_TIME. Delete it when you no longer need it`,
+            tables of PostgreSQL in the schema before_restore_TIME. Delete it when you no longer need it. The same for a
+            -wal or -journal file without its database`,
   maxArguments: 1,
   flags: { force: { type: "boolean" } },
   async run(call) {
@@ -42,7 +43,9 @@ space.
     progress.end();
     const { customers, tanks, readings } = totals;
     const restored = `${counted(customers, "customer")}, ${counted(tanks, "tank")}, ${counted(readings, "reading")}`;
-    say(`database restored from ${file}: ${restored}${kept === undefined ? "" : `; the previous data is kept as ${kept}`}`);
+    say(
+      `database restored from ${file}: ${restored}${kept.length === 0 ? "" : `; the previous data is kept as ${kept.join(" and ")}`}`,
+    );
     return 0;
   },
 };

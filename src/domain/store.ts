@@ -89,7 +89,8 @@ export type RestoreOptions = {
   readonly onFinding: (finding: Finding) => void;
 };
 /** `kept`: where the database that was replaced is now. */
-export type Restored = { readonly totals: CheckTotals; readonly kept: string | undefined };
+/** `kept`: the names under which the previous data is kept. */
+export type Restored = { readonly totals: CheckTotals; readonly kept: readonly string[] };
 
 /** Methods for the command line. */
 export interface Maintenance {

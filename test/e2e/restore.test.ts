@@ -1,7 +1,7 @@
 // restore: a backup takes the place of the database, if nothing uses it and the backup has no errors.
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, renameSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
@@ -95,7 +95,7 @@ suite("a restored SQLite database", () => {
     for (const damaged of damages) {
       writeFileSync(here.path("tanks.db"), damaged(readFileSync(here.path("copy.db"))));
       writeFileSync(here.path("tanks.db-wal"), "a log");
-      await refused(here, ["copy.db"], /tanks\.db is not empty/);
+      await refused(here, ["copy.db"], /tanks\.db is not empty|tanks\.db-wal is left of a previous database/);
       const { code, stderr } = await here.run(["restore", "copy.db", "--force"]);
       assert.equal(code, 0, stderr);
       assert.equal(await exported(here), whole);
@@ -106,6 +106,44 @@ suite("a restored SQLite database", () => {
       [false, false, false, true],
       "SQLite removes logs of the others",
     );
+  });
+
+  test("is not mixed with the logs of a previous one that is missing: they are kept", async (t) => {
+    const here = workspace(t);
+    await importLines(here, SMALL_FLEET);
+    assert.equal((await here.run(["backup", "copy.db"])).code, 0);
+    const whole = await exported(here);
+    // A log whose pages fit the restored file.
+    const db = new DatabaseSync(here.path("tanks.db"));
+    db.exec("PRAGMA wal_autocheckpoint = 0; UPDATE customer SET name = 'Mallory'");
+    const log = readFileSync(here.path("tanks.db-wal"));
+    db.close();
+    const names = ["tanks.db-wal", "tanks.db-journal", "tanks.db-shm"];
+    const logs = () => names.filter((name) => existsSync(here.path(name)));
+
+    for (const [leftover, contents] of [
+      ["tanks.db-wal", log],
+      ["tanks.db-journal", Buffer.from("a journal")],
+    ] as const) {
+      rmSync(here.path("tanks.db"));
+      for (const name of [leftover, "tanks.db-shm"]) writeFileSync(here.path(name), contents);
+      await refused(
+        here,
+        ["copy.db"],
+        new RegExp(`/${leftover} is left of a previous database, and may have data; --force keeps it`),
+      );
+      const { code, stderr } = await here.run(["restore", "copy.db", "--force"]);
+      assert.equal(code, 0, stderr);
+      assert.deepEqual(logs(), []);
+      const [, kept = ""] = /; the previous data is kept as (\S+before-restore-\w+-(?:wal|journal))\n$/.exec(stderr) ?? [];
+      assert.ok(readFileSync(kept).equals(contents));
+      assert.equal(await exported(here), whole);
+    }
+    rmSync(here.path("tanks.db"));
+    writeFileSync(here.path("tanks.db-shm"), "has no data");
+    const { code, stderr } = await here.run(["restore", "copy.db"]);
+    assert.deepEqual([code, stderr.includes("kept")], [0, false], stderr);
+    assert.deepEqual(logs(), []);
   });
 
   test("is never one with errors, of another program or version, or something else", async (t) => {

@@ -46,7 +46,7 @@ async function restore(db: DbTransaction, backup: string, { force, progress, onF
   if (isThere && !force && !(await isEmpty())) {
     throw new UserError("the database is not empty; --force replaces it and keeps the old tables in another schema");
   }
-  const kept = isThere ? await keep(db) : undefined;
+  const kept = isThere ? [await keep(db)] : [];
   const script = new BackupScript(backup, progress);
   await script.expect(`${BACKUP_TITLE}\n\n`, "is not a backup of a PostgreSQL database of Tank Monitor");
   await script.expect(

@@ -18,8 +18,7 @@ export async function restoreSqlite(file: string, backup: string, options: Resto
     throw new UserError(`${backup} is in use, or was not closed: its -wal file is there. Copy it with "npx tank-monitor backup"`);
   }
   const target = existsSync(file) ? realpathSync(file) : file;
-  if (!options.force && !(await isReplaceable(target)))
-    throw new UserError(`${file} is not empty; --force replaces it, and keeps it`);
+  if (!options.force) await requireReplaceable(target);
   using _lock = lockDatabase(target);
   const copy = `${target}.restore-${randomBytes(4).toString("hex")}`;
   const remove = (): void => removeDatabase(copy);
@@ -32,9 +31,10 @@ export async function restoreSqlite(file: string, backup: string, options: Resto
     forgetSessions(copy);
     await sync(copy, "r+");
     const kept = keep(target);
+    // Durable before the new file appears, so that a log of the previous one is never beside it.
+    await syncFolder(dirname(target));
     renameSync(copy, target);
-    // Windows cannot sync a folder.
-    if (process.platform !== "win32") await sync(dirname(target), "r");
+    await syncFolder(dirname(target));
     return { totals, kept };
   } finally {
     remove();
@@ -45,8 +45,19 @@ export async function restoreSqlite(file: string, backup: string, options: Resto
 /** Or does not exist. */
 const isZeroBytes = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
 
-async function isReplaceable(file: string): Promise<boolean> {
-  if (isZeroBytes(file)) return !existsSync(`${file}-wal`);
+/** The logs of a database. SQLite applies one that it finds to the database of that name, whatever it contains. */
+const LOGS = ["-wal", "-journal"];
+
+async function requireReplaceable(file: string): Promise<void> {
+  const log = LOGS.map((suffix) => file + suffix).find(existsSync);
+  if (isZeroBytes(file) && log !== undefined) {
+    throw new UserError(`${log} is left of a previous database, and may have data; --force keeps it under another name`);
+  }
+  if (!(await isEmpty(file))) throw new UserError(`${file} is not empty; --force replaces it, and keeps it`);
+}
+
+async function isEmpty(file: string): Promise<boolean> {
+  if (isZeroBytes(file)) return true;
   try {
     const store = await openSqlite(file, () => {}, false);
     return await store.isEmpty().finally(store.close);
@@ -110,14 +121,25 @@ function refuseOther(copy: string, backup: string): void {
   }
 }
 
-/** Gives the file another name beside its own. A log that is left belongs to it, and would damage the new file. */
-function keep(file: string): string | undefined {
-  if (!existsSync(file)) return undefined;
-  const kept = `${file}.before-restore-${new Date().toISOString().replaceAll(/\W/g, "")}`;
-  linkSync(file, kept);
-  if (existsSync(`${file}-wal`)) renameSync(`${file}-wal`, `${kept}-wal`);
+/** Gives the database and its logs other names beside their own, and returns those. A log may be there without its database. */
+function keep(file: string): string[] {
+  const name = `${file}.before-restore-${new Date().toISOString().replaceAll(/\W/g, "")}`;
+  const kept: string[] = [];
+  if (existsSync(file)) {
+    linkSync(file, name);
+    kept.push(name);
+  }
+  for (const suffix of LOGS.filter((log) => existsSync(file + log))) {
+    renameSync(file + suffix, name + suffix);
+    kept.push(name + suffix);
+  }
   rmSync(`${file}-shm`, { force: true });
   return kept;
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  // Windows cannot sync a folder.
+  if (process.platform !== "win32") await sync(folder, "r");
 }
 
 async function sync(path: string, flags: string): Promise<void> {
