@@ -1,12 +1,12 @@
 // Imports a file: lines → records → batches of one kind → store. Every batch is durable by itself, so an import can be
 // interrupted anywhere and run again.
 
-import { UserError } from "../domain/errors.ts";
+import { hasCode, UserError } from "../domain/errors.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { CustomerRecord, DeviceRecord, TankRecord } from "../domain/records.ts";
 import type { Writes } from "../domain/store.ts";
 import { type CsvOptions, csvRowDecoder } from "./csv-readings.ts";
-import { createIngest, type Ingest, type ReadingResult } from "./ingest.ts";
+import { createIngest, type Ingest, type ReadingResult, rejectedAsDamaged } from "./ingest.ts";
 import { type Line, readLines } from "./lines.ts";
 import { type DecodedRecord, decodeJsonLine, type LineDecoder, type ReadingRecord } from "./records.ts";
 
@@ -41,11 +41,26 @@ export class Import {
   readonly #writes: ImportWrites;
   readonly #ingest: Ingest;
   readonly #onRejected: (line: RejectedLine) => void;
+  #hasFoundDamage = false;
 
   constructor(writes: ImportWrites, onRejected: (line: RejectedLine) => void, clock: Clock = Date.now) {
-    this.#writes = writes;
-    this.#ingest = createIngest(writes, clock);
+    this.#writes = {
+      importCustomers: (records) => this.#watched(writes.importCustomers(records)),
+      importTanks: (records) => this.#watched(writes.importTanks(records)),
+      importDevices: (records) => this.#watched(writes.importDevices(records)),
+      ingest: (batch) => this.#watched(writes.ingest(batch)),
+    };
+    this.#ingest = createIngest(this.#writes, clock, () => {}, "reject");
     this.#onRejected = onRejected;
+  }
+
+  async #watched<T>(write: Promise<T>): Promise<T> {
+    try {
+      return await write;
+    } catch (error) {
+      this.#hasFoundDamage ||= hasCode(error, "data_damaged");
+      throw error;
+    }
   }
 
   /** Batches are written and reported in the order of the file. */
@@ -53,8 +68,7 @@ export class Import {
     const inProgress: Promise<void>[] = [];
     try {
       for await (const batch of this.#batches(source, format, csv)) {
-        const previous = inProgress.at(-1);
-        const reported = Promise.all([this.#write(batch), previous]).then(([results]) => this.#report(batch, results));
+        const reported = this.#writeAfter(inProgress.at(-1), batch);
         // An error surfaces where the batch is awaited; until then it must not count as unhandled.
         reported.catch(() => {});
         inProgress.push(reported);
@@ -94,7 +108,19 @@ export class Import {
     if (batch !== undefined) yield batch;
   }
 
-  #report({ lines }: Batch, results: readonly LineResult[]): void {
+  /**
+   * The store gets a batch before the previous one is durable. Where data is damaged, a batch is written in parts, and those may
+   * come after the next batch: batches that are in progress then are written again, and the following ones one by one.
+   */
+  async #writeAfter(previous: Promise<void> | undefined, batch: Batch): Promise<void> {
+    const early = this.#hasFoundDamage ? [] : await this.#write(batch);
+    await previous;
+    const repeated = this.#hasFoundDamage ? await this.#write(batch) : [];
+    const results = batch.lines.map((_, i) => (typeof early[i] === "string" ? early[i] : repeated[i]) ?? early[i]);
+    this.#report(batch, results);
+  }
+
+  #report({ lines }: Batch, results: readonly (LineResult | undefined)[]): void {
     for (const [i, line] of lines.entries()) {
       const result = results[i] ?? { rejected: "" };
       if (typeof result === "string") this.summary[result]++;
@@ -108,11 +134,11 @@ export class Import {
   async #write(batch: Batch): Promise<LineResult[]> {
     switch (batch.kind) {
       case "customer":
-        return this.#writes.importCustomers(batch.records);
+        return writeEach(batch.records, this.#writes.importCustomers);
       case "tank":
-        return this.#writes.importTanks(batch.records);
+        return writeEach(batch.records, this.#writes.importTanks);
       case "device":
-        return this.#writes.importDevices(batch.records);
+        return writeEach(batch.records, this.#writes.importDevices);
       case "telemetry":
         return this.#ingestReadings(batch.records);
       case "rejected":
@@ -130,6 +156,22 @@ export class Import {
         results[index] = toLineResult(ingested[i] ?? { rejected: "" });
       });
     }
+    return results;
+  }
+}
+
+/** If stored data of one object is damaged, each record is written on its own, and those of that object are rejected. */
+async function writeEach<R>(
+  records: readonly R[],
+  write: (records: readonly R[]) => Promise<LineResult[]>,
+): Promise<LineResult[]> {
+  try {
+    return await write(records);
+  } catch (error) {
+    if (!hasCode(error, "data_damaged")) throw error;
+    if (records.length === 1) return [rejectedAsDamaged(error)];
+    const results: LineResult[] = [];
+    for (const record of records) results.push(...(await writeEach([record], write)));
     return results;
   }
 }

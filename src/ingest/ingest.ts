@@ -1,7 +1,7 @@
 // The path of every reading, whichever endpoint received it: decoded by the endpoint, checked here, stored with its batch in one
 // transaction, and reported to the sender once that transaction is durable.
 
-import { hasCode } from "../domain/errors.ts";
+import { hasCode, type RequestError } from "../domain/errors.ts";
 import { deviceKey } from "../domain/id.ts";
 import { type Clock, formatInstant, type Instant, MAX_AHEAD_MS } from "../domain/instant.ts";
 import type { KeyBinding } from "../domain/key.ts";
@@ -38,7 +38,17 @@ export type Ingest = (readings: readonly (IncomingReading | Rejected)[], sender:
 
 const MIN_INSTANT: Instant = 0;
 
-export function createIngest(writes: Pick<Writes, "ingest">, clock: Clock, observe: Observe = () => {}): Ingest {
+/** Readings of a source whose stored data is damaged: `fail` for senders, which send them again; `reject` for files. */
+type OnDamage = "fail" | "reject";
+/** The positions of a source's readings, and what became of them. */
+type SourceOutcome = { readonly positions: readonly number[]; readonly outcome: PromiseSettledResult<ReadingResult[]> };
+
+export function createIngest(
+  writes: Pick<Writes, "ingest">,
+  clock: Clock,
+  observe: Observe = () => {},
+  onDamage: OnDamage = "fail",
+): Ingest {
   async function store(readings: readonly IncomingReading[], sender: ReadingSender): Promise<ReadingResult[]> {
     const { outcomes, reasons } = await writes.ingest(toBatch(readings, sender, clock()));
     return readings.map((_, i) => toResult(outcomes[i] ?? 0, reasons.get(i)));
@@ -51,29 +61,66 @@ export function createIngest(writes: Pick<Writes, "ingest">, clock: Clock, obser
     observe({ kind: "readings_ingested", source, stored, rejected });
   }
 
+  async function storeValid(readings: readonly IncomingReading[], sender: ReadingSender): Promise<ReadingResult[]> {
+    try {
+      return await store(readings, sender);
+    } catch (error) {
+      if (!hasCode(error, "data_damaged")) throw error;
+      const sources = await storeBySource(readings, sender, error);
+      if (onDamage === "reject") return withRejections(sources);
+      for (const { outcome } of sources) if (outcome.status === "fulfilled") report(outcome.value, sender);
+      throw error;
+    }
+  }
+
   /** Data of one tank is damaged: readings of the others are stored, each source on its own. */
-  async function storeBySource(readings: readonly IncomingReading[], sender: ReadingSender): Promise<void> {
-    const bySource = Map.groupBy(readings, ({ source }) => JSON.stringify(source));
-    if (bySource.size === 1) return;
-    const stored = Array.from(bySource.values(), (own) => store(own, sender).then((results) => report(results, sender)));
-    await Promise.allSettled(stored);
+  async function storeBySource(
+    readings: readonly IncomingReading[],
+    sender: ReadingSender,
+    damage: RequestError,
+  ): Promise<SourceOutcome[]> {
+    const bySource = Map.groupBy(readings.entries(), ([, { source }]) => JSON.stringify(source));
+    const stored = Array.from(bySource.values(), (own) => {
+      if (bySource.size === 1) return Promise.reject(damage);
+      return store(
+        own.map(([, reading]) => reading),
+        sender,
+      );
+    });
+    const outcomes = await Promise.allSettled(stored);
+    return Array.from(bySource.values(), (own, i) => ({
+      positions: own.map(([position]) => position),
+      outcome: outcomes[i] as PromiseSettledResult<ReadingResult[]>,
+    }));
   }
 
   return async (readings, sender) => {
     const now = clock();
     const checked = readings.map((reading) => ("rejected" in reading ? reading : (errorIn(reading, sender, now) ?? reading)));
     const valid = checked.filter((reading): reading is IncomingReading => !("rejected" in reading));
-    try {
-      const stored = valid.length === 0 ? [] : await store(valid, sender);
-      let index = 0;
-      const results = checked.map((reading) => ("rejected" in reading ? reading : (stored[index++] as ReadingResult)));
-      report(results, sender);
-      return results;
-    } catch (error) {
-      if (hasCode(error, "data_damaged")) await storeBySource(valid, sender);
-      throw error;
-    }
+    const stored = valid.length === 0 ? [] : await storeValid(valid, sender);
+    let index = 0;
+    const results = checked.map((reading) => ("rejected" in reading ? reading : (stored[index++] as ReadingResult)));
+    report(results, sender);
+    return results;
   };
+}
+
+function withRejections(sources: readonly SourceOutcome[]): ReadingResult[] {
+  const results: ReadingResult[] = [];
+  for (const { positions, outcome } of sources) {
+    if (outcome.status === "rejected" && !hasCode(outcome.reason, "data_damaged")) throw outcome.reason;
+    for (const [i, position] of positions.entries()) {
+      results[position] =
+        outcome.status === "fulfilled" ? (outcome.value[i] as ReadingResult) : rejectedAsDamaged(outcome.reason);
+    }
+  }
+  return results;
+}
+
+/** For the operator, who may know the cause. */
+export function rejectedAsDamaged({ cause, message }: RequestError): Rejected {
+  return { rejected: `stored data is damaged: ${cause instanceof Error ? cause.message : message}` };
 }
 
 /** Adds the source of the readings, for the metrics. */
