@@ -132,12 +132,15 @@ const PATTERN_MESSAGES: Readonly<Record<string, string>> = {
   [DURATION_PATTERN]: "must be a duration such as 30m, 72h or 90d",
 };
 
+/** Beyond these, neighbouring whole numbers are the same number. */
+const NOT_SAFE = `must be from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`;
+
 function errorInNumber(schema: Schema, value: unknown, isInteger: boolean): string | undefined {
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY, exclusiveMinimum } = schema;
   if (typeof value !== "number" || !Number.isFinite(value)) return "must be a number";
   if (isInteger && !Number.isInteger(value)) return "must be a whole number";
   if (exclusiveMinimum !== undefined && value <= exclusiveMinimum) return `must be above ${exclusiveMinimum}`;
-  if (value >= minimum && value <= maximum) return undefined;
+  if (value >= minimum && value <= maximum) return isInteger && !Number.isSafeInteger(value) ? NOT_SAFE : undefined;
   if (schema.maximum === undefined) return `must be at least ${minimum}`;
   return schema.minimum === undefined ? `must be at most ${maximum}` : `must be from ${minimum} to ${maximum}`;
 }

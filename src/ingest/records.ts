@@ -192,6 +192,8 @@ function parseDates(line: { readonly created_at: string; readonly updated_at?: s
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
+/** More than any device can send. */
+const MAX_DROPPED = 1e12;
 const tank_id = idField("A tank", "tank_01kxa8w5s0b6h1k3p5x9z2f4g7");
 /** Past assignments each have an end. The current tank is set by that tank's line, and only compared here. */
 const DeviceLine = object(
@@ -200,7 +202,7 @@ const DeviceLine = object(
     object: literal("device"),
     tank_id: nullable(tank_id),
     since: nullable(instantField("Start of the current assignment")),
-    dropped: integer({ minimum: 0 }),
+    dropped: integer({ minimum: 0, maximum: MAX_DROPPED }),
     past_assignments: array(object({ tank_id, until: instantField("End of the assignment, exclusive") })),
   },
   {},

@@ -4,6 +4,7 @@ import { storeUnavailable } from "../../src/domain/errors.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { emptySummary, Import, type ImportFormat, type ImportSummary, type RejectedLine } from "../../src/ingest/import.ts";
+import { postgresEngine, sqliteEngine } from "../store/engines.ts";
 import { emptyStore } from "../support/stores.ts";
 
 const WHOLE = { from: undefined, to: undefined, page: 1, size: 100 };
@@ -182,7 +183,7 @@ test("invalid device lines are rejected with the reason", async (t) => {
     '6: deleted: is not a known field. Did you mean "dropped"?',
     "8: profile.measures: is missing",
     '9: since: must be a datetime such as "2026-11-14T09:30:00Z"',
-    "10: dropped: must be at least 0",
+    "10: dropped: must be from 0 to 1000000000000",
     "11: since: is missing, and is needed with past_assignments",
     "12: past_assignments[0].tank_id: there is no tank with this id",
     "13: past_assignments: must not have two entries with the same until",
@@ -193,6 +194,20 @@ test("invalid device lines are rejected with the reason", async (t) => {
     "18: tank_id and device_id: only one of them is allowed",
   ]);
 });
+
+for (const engine of [sqliteEngine, postgresEngine]) {
+  test(`the number of dropped readings has a maximum, ${engine.name}`, async (t) => {
+    const { store } = await engine.open(t);
+    const dropped = (count: string) => `{"object":"device","id":"d","dropped":${count}}`;
+    const { summary: counts, rejects } = await importText(
+      store,
+      file(...["1000000000000", "1000000000001", "9007199254740993", "1e19"].map(dropped)),
+    );
+    assert.deepEqual(counts, summary({ read: 4, new: 1, rejected: 3 }));
+    for (const { reason } of rejects) assert.equal(reason, "dropped: must be from 0 to 1000000000000");
+    assert.equal((await store.managedDevice("d"))?.dropped, 1e12);
+  });
+}
 
 test("the past assignments of a device are read from exports of earlier versions, too", async (t) => {
   const store = await emptyStore(t);
