@@ -47,7 +47,8 @@ export async function planTankImport(lookups: Lookups, records: readonly TankRec
 
   function decide(record: Exclude<TankRecord, Removal>, before: Stored<TankState> | undefined): TankState | RecordOutcome {
     const isDamaged = before?.damage !== undefined;
-    if (isDamaged && record.shape === undefined) return { rejected: `shape: is missing, and needed because ${before?.damage}` };
+    const missing = isDamaged ? (["shape", "alerts"] as const).find((name) => record[name] === undefined) : undefined;
+    if (missing !== undefined) return { rejected: `${missing}: is missing, and needed because ${before?.damage}` };
     const kept = isDamaged ? undefined : before;
     const { tank, deleted, shape = kept?.shape ?? null, alerts = kept?.alerts ?? DEFAULT_TANK_ALERT_SETTINGS } = record;
     const isSame = before !== undefined && !isDamaged && before.deleted === deleted && hasSameFields(tank, before.tank);

@@ -51,7 +51,7 @@ suite("check", () => {
     assert.equal(code, 1);
     assert.match(stdout, /^customer bob: .* \(repaired\)\ntank b1: capacity: must be above 0; correct it and import it again\n$/);
     assert.match(stderr, /: 2 errors, 1 repaired\n$/);
-    await importLines(here, [fixtures.tank("b1", "bob", { capacity: 5, shape: null })], "right.ndjson");
+    await importLines(here, [fixtures.tank("b1", "bob", { capacity: 5, shape: null, alerts: {} })], "right.ndjson");
     assert.equal((await here.run(["check"])).code, 0);
   });
 

@@ -1,6 +1,7 @@
 // A database with every kind of derived data, the reads that depend on it, and what a check must report.
 
 import assert from "node:assert/strict";
+import { DEFAULT_TANK_ALERT_SETTINGS } from "../../../src/domain/alerts/tank-alert-settings.ts";
 import { DEFAULT_NOTIFICATION_SETTINGS } from "../../../src/domain/customer.ts";
 import { EARLIEST } from "../../../src/domain/instant.ts";
 import type { Finding, Store } from "../../../src/domain/store.ts";
@@ -165,7 +166,9 @@ export async function expectDamageKept(store: Store): Promise<void> {
   const c5 = { customer: customer("c5", { email: EMAIL, created_at: 5 }), deleted: false };
   assert.match(JSON.stringify(await store.importCustomers([c5])), /notifications: is missing, and needed because customer c5 is/);
   assert.deepEqual(await store.importCustomers([{ ...c5, notifications: DEFAULT_NOTIFICATION_SETTINGS }]), ["changed"]);
-  assert.deepEqual(await store.importTanks([{ ...short, shape: null }]), ["changed"]);
+  const shaped = { ...short, shape: null };
+  assert.match(JSON.stringify(await store.importTanks([shaped])), /alerts: is missing, and needed because tank short is damaged/);
+  assert.deepEqual(await store.importTanks([{ ...shaped, alerts: DEFAULT_TANK_ALERT_SETTINGS }]), ["changed"]);
   assert.deepEqual(await store.importDevices([{ ...waits, since: EARLIEST }]), ["changed"]);
   await executed(store, command.removeDevice("strange"), now);
   assert.deepEqual(await places(), ["device moved", "tank short"]);
