@@ -107,12 +107,16 @@ export const MAX_READINGS = 10_000;
 const DEVICE_READING_FIELDS: ReadonlySet<string> = new Set(["fill_percentage", "payload", "created_at"]);
 const READING_FIELDS: ReadonlySet<string> = new Set(["tank_id", "device_id", ...DEVICE_READING_FIELDS]);
 
-/** A reading that names its tank or its device. */
-export function decodeIncomingReading(item: unknown, context: BatchContext): IncomingReading | Rejected {
+/** A reading that names its tank or its device; `checkId` says which ids are accepted. */
+export function decodeIncomingReading(
+  item: unknown,
+  context: BatchContext,
+  checkId: IdCheck = sentIdError,
+): IncomingReading | Rejected {
   if (!isObject(item)) return rejected("must be an object");
   const error = unknownFieldError(item, READING_FIELDS, context);
   if (error !== undefined) return error;
-  const source = parseSource(item["tank_id"], item["device_id"]);
+  const source = parseSource(item["tank_id"], item["device_id"], checkId);
   return "rejected" in source ? source : decodeFields(source, item, context);
 }
 
@@ -131,14 +135,14 @@ export function decodeDeviceReadings(deviceId: string, value: unknown, now: Inst
   });
 }
 
-function parseSource(tankId: unknown, deviceId: unknown): Source | Rejected {
+function parseSource(tankId: unknown, deviceId: unknown, checkId: IdCheck): Source | Rejected {
   if (tankId === undefined) {
     return deviceId === undefined
       ? rejected("tank_id or device_id: one of them is required")
-      : parseDevice("device_id", deviceId);
+      : parseDevice("device_id", deviceId, checkId);
   }
   if (deviceId !== undefined) return rejected("tank_id and device_id: only one of them is allowed");
-  return idError("tank_id", tankId) ?? { tankId: tankId as string };
+  return checkId("tank_id", tankId) ?? { tankId: tankId as string };
 }
 
 function decodeFields(source: Source, item: JsonObject, context: BatchContext): IncomingReading | Rejected {
@@ -300,9 +304,11 @@ function toReading(
 
 const rejected = (reason: string): Rejected => ({ rejected: reason });
 
+type IdCheck = (name: string, value: unknown) => Rejected | undefined;
+
+/** In a file: every id that an object can have. */
 export function idError(name: string, value: unknown): Rejected | undefined {
-  if (typeof value === "string" && isPossibleId(value))
-    return isDotSegment(value) ? rejected(`${name}: ${NO_DOT_SEGMENT}`) : undefined;
+  if (typeof value === "string" && isPossibleId(value)) return undefined;
   if (value === undefined) return rejected(`${name}: is missing`);
   if (value === null) return rejected(`${name}: must not be null`);
   if (typeof value !== "string") return rejected(`${name}: must be a string`);
@@ -311,8 +317,14 @@ export function idError(name: string, value: unknown): Rejected | undefined {
   return rejected(`${name}: must not contain control characters or broken Unicode`);
 }
 
-function parseDevice(name: string, value: unknown): { readonly deviceId: string } | Rejected {
-  return idError(name, value) ?? { deviceId: deviceKey(value as string) };
+/** From a sender, who may not create a device that no URL can name. */
+function sentIdError(name: string, value: unknown): Rejected | undefined {
+  const isDots = typeof value === "string" && isDotSegment(value);
+  return isDots ? rejected(`${name}: ${NO_DOT_SEGMENT}`) : idError(name, value);
+}
+
+function parseDevice(name: string, value: unknown, checkId: IdCheck = sentIdError): { readonly deviceId: string } | Rejected {
+  return checkId(name, value) ?? { deviceId: deviceKey(value as string) };
 }
 
 /** Rounded down to milliseconds; `receivedAt` where there is none. */

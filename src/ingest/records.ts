@@ -102,7 +102,7 @@ const CONTEXT = new BatchContext(0);
 export function decodeReading(fields: JsonObject, customerId: string | null): DecodedRecord {
   // The time of receipt says nothing here: a file may be imported long after its readings were measured.
   if (fields["created_at"] === undefined) return rejected("created_at: is missing");
-  const reading = decodeIncomingReading(fields, CONTEXT);
+  const reading = decodeIncomingReading(fields, CONTEXT, idError);
   return "rejected" in reading ? rejected(reading.rejected) : { kind: "telemetry", record: { reading, customerId } };
 }
 

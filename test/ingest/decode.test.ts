@@ -91,6 +91,8 @@ for (const [item, reason] of [
   [{ tank_id: 7, fill_percentage: 1 }, "tank_id: must be a string"],
   [{ tank_id: null, fill_percentage: 1 }, "tank_id: must not be null"],
   [{ tank_id: "", fill_percentage: 1 }, "tank_id: must not be empty"],
+  [{ tank_id: ".", fill_percentage: 1 }, 'tank_id: must not be "." or ".."'],
+  [{ device_id: "..", fill_percentage: 1 }, 'device_id: must not be "." or ".."'],
   [{ device_id: "x".repeat(129), fill_percentage: 1 }, "device_id: must have at most 128 characters"],
   [{ device_id: "a\nb", fill_percentage: 1 }, "device_id: must not contain control characters or broken Unicode"],
   [{ device_id: "\ud800", fill_percentage: 1 }, "device_id: must not contain control characters or broken Unicode"],
