@@ -1,7 +1,18 @@
 // restore: a backup takes the place of the database, if nothing uses it and the backup has no errors.
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
@@ -80,6 +91,28 @@ suite("a restored SQLite database", () => {
     const fresh = await here.run(["restore", "copy.db"], { env: { DATABASE_URL: "sqlite:fresh.db" } });
     assert.equal(fresh.code, 0, fresh.stderr);
     assert.equal(await exported(here, "sqlite:fresh.db"), whole);
+  });
+
+  const skip = process.geteuid?.() === 0 ? false : "only root can change owners";
+  test("belongs to the owner of the previous one, or of its folder, if root restores it", { skip }, async (t) => {
+    const here = workspace(t);
+    await importLines(here, SMALL_FLEET);
+    assert.equal((await here.run(["backup", "copy.db"])).code, 0);
+    mkdirSync(here.path("new"));
+    chownSync(here.path("copy.db"), 4001, 4002);
+    chownSync(here.path("tanks.db"), 4003, 4004);
+    chownSync(here.path("new"), 4005, 4006);
+    const ownerOf = (name: string) => [statSync(here.path(name)).uid, statSync(here.path(name)).gid];
+    for (const [name, owner] of [
+      ["tanks.db", [4003, 4004]],
+      ["new/tanks.db", [4005, 4006]],
+    ] as const) {
+      const env = { DATABASE_URL: `sqlite:${name}` };
+      const { code, stderr } = await here.run(["restore", "copy.db", "--force"], { env });
+      assert.equal(code, 0, stderr);
+      assert.deepEqual(ownerOf(name), owner);
+    }
+    assert.deepEqual(ownerOf("copy.db"), [4001, 4002]);
   });
 
   test("replaces a damaged one, which is kept", async (t) => {

@@ -1,7 +1,7 @@
 // Replaces the database file by a backup: copied beside it, checked, then renamed.
 
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, linkSync, mkdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, linkSync, mkdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { copyFile, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -26,7 +26,7 @@ export async function restoreSqlite(file: string, backup: string, options: Resto
   try {
     mkdirSync(dirname(target), { recursive: true });
     await copyFile(backup, copy);
-    chmodSync(copy, (statSync(target, { throwIfNoEntry: false })?.mode ?? 0o600) & 0o777);
+    setOwnerAndMode(copy, target);
     const totals = await check(copy, backup, options);
     forgetSessions(copy);
     await sync(copy, "r+");
@@ -40,6 +40,16 @@ export async function restoreSqlite(file: string, backup: string, options: Resto
     remove();
     process.off("exit", remove);
   }
+}
+
+/** As of the replaced file; a new one is private. What root restores belongs to the user of the service, whoever owns the backup. */
+function setOwnerAndMode(copy: string, target: string): void {
+  const replaced = statSync(target, { throwIfNoEntry: false });
+  if (process.geteuid?.() === 0) {
+    const { uid, gid } = replaced ?? statSync(dirname(target));
+    chownSync(copy, uid, gid);
+  }
+  chmodSync(copy, (replaced?.mode ?? 0o600) & 0o777);
 }
 
 /** Or does not exist. */
