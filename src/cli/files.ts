@@ -19,15 +19,20 @@ export function requireReadable(file: string): void {
   }
 }
 
-/** Refuses files of the database, also under other names: through links, or in a folder with two paths. */
+/** Refuses files of the database, also under other names. */
 export function requireOtherFile(file: string, databaseUrl: string): void {
   const folder = dirname(file);
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
     throw new UserError(`${file} is a folder; name a file in it`);
   }
   if (!existsSync(folder)) throw new UserError(`cannot write ${file}: no such folder: ${folder}`);
-  const isSame = databaseFiles(databaseUrl).some((own) => realPath(own) === realPath(file) || inodeOf(own) === inodeOf(file));
-  if (isSame) throw new UserError(`${file} is a file of the database itself; name another file`);
+  if (databaseFiles(databaseUrl).some((own) => isSameFile(own, file)))
+    throw new UserError(`${file} is a file of the database itself; name another file`);
+}
+
+/** Also through links, or in a folder with two paths. */
+export function isSameFile(one: string, other: string): boolean {
+  return realPath(one) === realPath(other) || inodeOf(one) === inodeOf(other);
 }
 
 /** Resolves links in the path of a file that may not exist yet. */
@@ -44,6 +49,11 @@ function inodeOf(file: string): string | symbol {
   return stats === undefined ? Symbol() : `${stats.dev} ${stats.ino}`;
 }
 
+/** An orderly exit removes temporary files. */
+export function exitOnSignals(): void {
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
+}
+
 /** An error of the file system in one line; others unchanged. */
 export function cannotWrite(file: string, error: unknown): unknown {
   if (!(error instanceof Error && "syscall" in error)) return error;
@@ -56,10 +66,15 @@ export async function writeWhole(file: string, write: (partial: string) => Promi
   const partial = `${file}.partial-${randomBytes(4).toString("hex")}`;
   try {
     await write(partial);
-    const existing = statSync(file, { throwIfNoEntry: false });
-    if (existing !== undefined) chmodSync(partial, existing.mode & 0o777);
+    copyMode(file, partial);
     renameSync(partial, file);
   } finally {
     for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(partial + suffix, { force: true });
   }
+}
+
+/** Of a file that may not exist. */
+export function copyMode(from: string, to: string): void {
+  const existing = statSync(from, { throwIfNoEntry: false });
+  if (existing !== undefined) chmodSync(to, existing.mode & 0o777);
 }

@@ -1,14 +1,15 @@
 // tank-monitor import FILE…
 
-import { closeSync, createReadStream, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, createReadStream, existsSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { UserError } from "../domain/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
 import { errorInFormat } from "../ingest/csv.ts";
 import type { CsvOptions } from "../ingest/csv-readings.ts";
 import { emptySummary, Import, type ImportSummary, type RejectedLine } from "../ingest/import.ts";
+import { withTemporaryFile } from "../store/files.ts";
 import { type CliCall, type CliCommand, configOf, decimalMark, dryRunConfig, text, withStore } from "./command.ts";
-import { requireReadable } from "./files.ts";
+import { copyMode, exitOnSignals, isSameFile, requireReadable } from "./files.ts";
 import { counted, ProgressBar, print, say } from "./output.ts";
 
 export const importCommand: CliCommand = {
@@ -18,7 +19,7 @@ export const importCommand: CliCommand = {
   help: `Import newline-delimited JSON with objects as in the interface, and readings from *.csv and *.tsv with the header
 tank_id,created_at,fill_percentage, separated by commas, semicolons or tabs; - is stdin (JSON). Objects and readings that
 exist are replaced where they differ. An interrupted import can be run again. Rejected lines are reported and written to
-FILE.rejects.ndjson with the reason; the others are imported.
+FILE.rejects.ndjson with the reason, once FILE has been read completely; the others are imported.
 
   --dry-run         try everything on a copy of the database, and change nothing
   --timezone ZONE   time zone of times in CSV files without an offset, such as 2026-11-01 08:00; UTC by default
@@ -39,13 +40,15 @@ Exit 1 if a line was rejected.`,
     const files = call.arguments;
     if (files.length === 0) throw new UserError("import: FILE is missing: name at least one file, or - for stdin", 2);
     for (const file of files) requireReadable(file);
+    refuseRejectsFiles(files);
     let assumedUtc = 0;
     const csv = { decimal: decimalMark(call), timezone: timezoneOf(call), onAssumedUtc: () => assumedUtc++ };
     if (!files.some(isCsv) && (csv.decimal ?? csv.timezone) !== undefined) {
       throw new UserError("import: --timezone, --decimal-comma and --decimal-point are for CSV files (*.csv, *.tsv)", 2);
     }
     const isDryRun = call.flags["dry-run"] === true;
-    const work = (store: Store) => (isDryRun ? importIntoCopy(store, files, csv) : importAll(store, files, csv));
+    const work = (store: Store) => (isDryRun ? importIntoCopy(store, files, csv) : importAll(store, files, csv, true));
+    exitOnSignals();
     const config = configOf(call);
     const summary = await withStore(isDryRun ? dryRunConfig(config) : config, work, true);
     if (assumedUtc > 0) {
@@ -70,31 +73,43 @@ function timezoneOf(call: CliCall): string | undefined {
 }
 
 async function importIntoCopy(store: Store, files: readonly string[], csv: CsvOptions): Promise<ImportSummary> {
-  // An orderly exit removes the copy.
-  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
   const progress = new ProgressBar("copying the database");
   const copy = await store.scratchCopy((done, total) => progress.show(done, total));
   progress.end();
   try {
-    return await importAll(copy, files, csv);
+    return await importAll(copy, files, csv, false);
   } finally {
     await copy.close();
   }
 }
 
-async function importAll(store: Store, files: readonly string[], csv: CsvOptions): Promise<ImportSummary> {
+/** `removesRejects`: an earlier list of rejected lines is removed if there are none now. */
+async function importAll(
+  store: Store,
+  files: readonly string[],
+  csv: CsvOptions,
+  removesRejects: boolean,
+): Promise<ImportSummary> {
   const total = emptySummary();
   for (const file of files) {
-    const summary = await importFile(store, file, csv);
+    const summary = await importFile(store, file, csv, removesRejects);
     for (const name of Object.keys(total) as (keyof ImportSummary)[]) total[name] += summary[name];
   }
   return total;
 }
 
-async function importFile(store: Store, file: string, csv: CsvOptions): Promise<ImportSummary> {
-  const name = file === "-" ? "stdin" : file;
+async function importFile(store: Store, file: string, csv: CsvOptions, removesRejects: boolean): Promise<ImportSummary> {
+  return withTemporaryFile(`${rejectsFileOf(file)}.partial`, async (partial) => {
+    using rejects = new Rejects(file, partial);
+    const summary = await importLines(store, file, csv, rejects);
+    rejects.complete(removesRejects);
+    return summary;
+  });
+}
+
+async function importLines(store: Store, file: string, csv: CsvOptions, rejects: Rejects): Promise<ImportSummary> {
+  const name = nameOf(file);
   const progress = new ProgressBar(name);
-  const rejects = new Rejects(file);
   const task = new Import(store, (reject: RejectedLine) => {
     progress.end();
     rejects.add(reject);
@@ -120,7 +135,6 @@ async function importFile(store: Store, file: string, csv: CsvOptions): Promise<
     throw error instanceof UserError ? new UserError(`${name}: ${error.message}`) : error;
   } finally {
     progress.end();
-    rejects.close();
   }
   return task.summary;
 }
@@ -133,22 +147,30 @@ function summaryText({ read, new: created, changed, unchanged, rejected, pending
 
 const MAX_REJECTS_SHOWN = 20;
 
-/** Rejected lines: the first ones on stderr, all of them in a file beside the imported one. */
+const nameOf = (file: string): string => (file === "-" ? "stdin" : file);
+const rejectsFileOf = (file: string): string => `${nameOf(file)}.rejects.ndjson`;
+
+function refuseRejectsFiles(files: readonly string[]): void {
+  for (const file of files) {
+    const own = files.find((other) => other !== "-" && isSameFile(other, rejectsFileOf(file)));
+    if (own === undefined) continue;
+    throw new UserError(`import: rejected lines of ${nameOf(file)} are written to ${own}: rename it, or import it by itself`, 2);
+  }
+}
+
+/** Rejected lines: the first ones on stderr, all of them in a file beside the imported one, once that one is read completely. */
 class Rejects {
   readonly #source: string;
   readonly #file: string;
+  readonly #partial: string;
   #descriptor: number | undefined;
   #isUnwritable = false;
   #count = 0;
 
-  constructor(source: string) {
-    this.#source = source === "-" ? "stdin" : source;
-    this.#file = `${this.#source}.rejects.ndjson`;
-    try {
-      rmSync(this.#file, { force: true });
-    } catch {
-      // Reported with the first line that cannot be written.
-    }
+  constructor(source: string, partial: string) {
+    this.#source = nameOf(source);
+    this.#file = rejectsFileOf(source);
+    this.#partial = partial;
   }
 
   add(reject: RejectedLine): void {
@@ -158,22 +180,39 @@ class Rejects {
     else if (this.#count === MAX_REJECTS_SHOWN + 1) say(`… see ${this.#file} for more rejected lines`);
   }
 
-  close(): void {
-    if (this.#descriptor === undefined) return;
-    closeSync(this.#descriptor);
+  /** Replaces the list of an earlier import, or removes it. */
+  complete(removesEarlier: boolean): void {
+    try {
+      if (this.#descriptor !== undefined) {
+        this[Symbol.dispose]();
+        copyMode(this.#file, this.#partial);
+        renameSync(this.#partial, this.#file);
+        say(`${this.#count} rejected, see ${this.#file}`);
+      } else if (removesEarlier && this.#count === 0 && existsSync(this.#file)) rmSync(this.#file);
+    } catch (error) {
+      say(`tank-monitor: cannot replace ${this.#file} (${(error as Error).message})`);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
     this.#descriptor = undefined;
-    say(`${this.#count} rejected, see ${this.#file}`);
   }
 
   /** If the file cannot be written, all reasons go to stderr. */
   #write(line: string): void {
     if (this.#isUnwritable) return;
     try {
-      this.#descriptor ??= openSync(this.#file, "w", 0o600);
+      this.#descriptor ??= this.#open();
       writeSync(this.#descriptor, line);
     } catch (error) {
       this.#isUnwritable = true;
       say(`tank-monitor: cannot write ${this.#file} (${(error as Error).message}); rejected lines are only shown here`);
     }
+  }
+
+  #open(): number {
+    if (statSync(this.#file, { throwIfNoEntry: false })?.isDirectory() === true) throw new Error("it is a folder");
+    return openSync(this.#partial, "wx", 0o600);
   }
 }

@@ -4,7 +4,7 @@ import { UserError } from "../domain/errors.ts";
 import type { Finding } from "../domain/store.ts";
 import { restoreStore } from "../store/open.ts";
 import { type CliCommand, configOf } from "./command.ts";
-import { requireOtherFile, requireReadable } from "./files.ts";
+import { exitOnSignals, requireOtherFile, requireReadable } from "./files.ts";
 import { counted, ProgressBar, print, say } from "./output.ts";
 
 export const restore: CliCommand = {
@@ -26,8 +26,7 @@ space.
     const { databaseUrl } = configOf(call);
     requireReadable(file);
     requireOtherFile(file, databaseUrl);
-    // An orderly exit removes the copy.
-    for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
+    exitOnSignals();
     using progress = new ProgressBar("restoring");
     const options = {
       force: call.flags["force"] === true,

@@ -5,6 +5,7 @@ import { type AlertSettings, DEFAULT_ALERT_SETTINGS } from "../domain/alerts/eva
 import { UserError } from "../domain/errors.ts";
 import type { Observe } from "../domain/log-events.ts";
 import type { Restored, RestoreOptions, Store } from "../domain/store.ts";
+import { DATABASE_SUFFIXES } from "./files.ts";
 import type { PostgresSettings } from "./postgres/connection.ts";
 
 const SQLITE = "sqlite:";
@@ -70,7 +71,7 @@ function requiredFile(url: string): string {
 /** The files of an embedded database, the main one first; none for other databases. */
 export function databaseFiles(url: string): readonly string[] {
   const file = fileIn(url);
-  return file === "" ? [] : ["", "-wal", "-shm", "-journal"].map((suffix) => resolve(file) + suffix);
+  return file === "" ? [] : DATABASE_SUFFIXES.map((suffix) => resolve(file) + suffix);
 }
 
 function fileIn(url: string): string {

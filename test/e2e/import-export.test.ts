@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { suite, test } from "node:test";
 import { until } from "../support/until.ts";
@@ -57,6 +57,62 @@ suite("an import", () => {
     assert.equal(unwritten.stdout, '{"read":2,"new":1,"changed":0,"unchanged":0,"rejected":1,"pending":0}\n');
     assert.match(unwritten.stderr, /^mixed\.ndjson:1: /m);
     assert.doesNotMatch(unwritten.stderr, /internal error|^\s+at /m);
+  });
+
+  test("an earlier list of rejected lines stays until the file has been read, and a dry run never removes it", async (t) => {
+    const here = workspace(t);
+    const list = here.path("x.csv.rejects.ndjson");
+    const header = "tank_id,created_at,fill_percentage\n";
+    const importing = async (contents: string | Buffer, ...words: readonly string[]) => {
+      writeFileSync(here.path("x.csv"), contents);
+      const { code } = await here.run(["import", "x.csv", ...words]);
+      return [code, existsSync(list) ? readFileSync(list, "utf8") : undefined];
+    };
+    writeFileSync(list, "earlier");
+    chmodSync(list, 0o640);
+    assert.deepEqual(await importing("PK\x03\x04\x14\0"), [1, "earlier"], "not readable");
+    assert.deepEqual(await importing(header, "--dry-run"), [0, "earlier"]);
+    const [code, rejects] = await importing(`${header}nobody,2026-01-01,5\n`, "--dry-run");
+    assert.deepEqual([code, jsonLines(String(rejects)).map(({ line }) => line)], [1, [2]]);
+    assert.equal(statSync(list).mode & 0o777, 0o640);
+    assert.deepEqual(await importing(header), [0, undefined]);
+    assert.deepEqual(readdirSync(here.folder).sort(), ["tanks.db", "x.csv"]);
+  });
+
+  test("a file to which rejected lines of another one would be written is not imported with it", async (t) => {
+    const here = workspace(t);
+    for (const name of ["x.ndjson", "x.ndjson.rejects.ndjson", "stdin.rejects.ndjson"]) {
+      writeFileSync(here.path(name), ndjson([customer(name)]));
+    }
+    symlinkSync("x.ndjson.rejects.ndjson", here.path("link.ndjson"));
+    for (const [one, other, name] of [
+      ["x.ndjson", "x.ndjson.rejects.ndjson", "x.ndjson"],
+      ["link.ndjson", "x.ndjson", "x.ndjson"],
+      ["-", "stdin.rejects.ndjson", "stdin"],
+    ] as const) {
+      const { code, stderr } = await here.run(["import", one, other]);
+      assert.equal(code, 2);
+      assert.match(
+        stderr,
+        new RegExp(`^tank-monitor: import: rejected lines of ${name} are written to \\S+: rename it[^\n]+\n$`),
+      );
+    }
+    assert.deepEqual(existsSync(here.path("tanks.db")), false);
+    assert.equal((await here.run(["import", "x.ndjson.rejects.ndjson"])).code, 0);
+  });
+
+  test("an interrupted import leaves no partial list of rejected lines", async (t) => {
+    const here = workspace(t);
+    writeFileSync(here.path("stdin.rejects.ndjson"), "earlier");
+    const importing = here.launch(["import", "-"], { input: "{}\n".repeat(50_000), keepsInputOpen: true });
+    await until("a partial list", () => readdirSync(here.folder).some((name) => name.includes(".partial-")), 30_000);
+    importing.kill("SIGINT");
+    assert.equal((await importing.exited).code, 130);
+    assert.deepEqual(
+      readdirSync(here.folder).filter((name) => name.includes("rejects")),
+      ["stdin.rejects.ndjson"],
+    );
+    assert.equal(readFileSync(here.path("stdin.rejects.ndjson"), "utf8"), "earlier");
   });
 
   test("several files are imported in order and counted together, readings also as CSV, everything from stdin with -", async (t) => {

@@ -1,17 +1,17 @@
 // Replaces the database file by a backup: copied beside it, checked, then renamed.
 
-import { randomBytes } from "node:crypto";
 import { chmodSync, chownSync, existsSync, linkSync, mkdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
-import { copyFile, open } from "node:fs/promises";
+import { copyFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { RequestError, UserError } from "../../domain/errors.ts";
 import type { CheckTotals, Restored, RestoreOptions } from "../../domain/store.ts";
 import { requireConsistent } from "../check/check.ts";
 import { FORGET_SESSIONS } from "../core/account-tables.ts";
+import { renameDurably, sync, syncFolder, withTemporaryFile } from "../files.ts";
 import { isBusy, isDamaged, isNotADatabase, isSqliteError } from "./connection.ts";
 import { refuseForeign } from "./schema.ts";
-import { openSqlite, removeDatabase } from "./store.ts";
+import { openSqlite } from "./store.ts";
 
 export async function restoreSqlite(file: string, backup: string, options: RestoreOptions): Promise<Restored> {
   if (existsSync(`${backup}-wal`)) {
@@ -20,10 +20,7 @@ export async function restoreSqlite(file: string, backup: string, options: Resto
   const target = existsSync(file) ? realpathSync(file) : file;
   if (!options.force) await requireReplaceable(target);
   using _lock = lockDatabase(target);
-  const copy = `${target}.restore-${randomBytes(4).toString("hex")}`;
-  const remove = (): void => removeDatabase(copy);
-  process.once("exit", remove);
-  try {
+  return withTemporaryFile(`${target}.restore`, async (copy) => {
     mkdirSync(dirname(target), { recursive: true });
     await copyFile(backup, copy);
     setOwnerAndMode(copy, target);
@@ -33,13 +30,9 @@ export async function restoreSqlite(file: string, backup: string, options: Resto
     const kept = keep(target);
     // Durable before the new file appears, so that a log of the previous one is never beside it.
     await syncFolder(dirname(target));
-    renameSync(copy, target);
-    await syncFolder(dirname(target));
+    await renameDurably(copy, target);
     return { totals, kept };
-  } finally {
-    remove();
-    process.off("exit", remove);
-  }
+  });
 }
 
 /** As of the replaced file; a new one is private. What root restores belongs to the user of the service, whoever owns the backup. */
@@ -145,14 +138,4 @@ function keep(file: string): string[] {
   }
   rmSync(`${file}-shm`, { force: true });
   return kept;
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot sync a folder.
-  if (process.platform !== "win32") await sync(folder, "r");
-}
-
-async function sync(path: string, flags: string): Promise<void> {
-  const handle = await open(path, flags);
-  await handle.sync().finally(() => handle.close());
 }

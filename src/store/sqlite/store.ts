@@ -2,7 +2,7 @@
 // writer thread, and reads that may be long to the reader thread.
 
 import { randomBytes } from "node:crypto";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { backup, type DatabaseSync } from "node:sqlite";
 import { DEFAULT_ALERT_SETTINGS } from "../../domain/alerts/evaluate.ts";
 import { UserError } from "../../domain/errors.ts";
@@ -12,6 +12,7 @@ import type { ExportRecord, Progress, Store } from "../../domain/store.ts";
 import { exportRecords } from "../core/export.ts";
 import { type Engine, StoreHealth, storeOn } from "../core/store.ts";
 import type { WriteResult } from "../core/writes.ts";
+import { removeDatabase } from "../files.ts";
 import { checkFile } from "./check.ts";
 import {
   createPrivateFile,
@@ -164,8 +165,4 @@ function exportFile(file: string): AsyncGenerator<ExportRecord> {
     db.exec("BEGIN");
     return exportRecords((sql) => tolerantQuery(db, sql).iterate(), EXPORT_SQL);
   });
-}
-
-export function removeDatabase(file: string): void {
-  for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
 }
