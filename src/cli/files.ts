@@ -1,9 +1,9 @@
 // Files that commands read and write. New ones are complete before they appear, and never those of the database.
 
-import { randomBytes } from "node:crypto";
-import { accessSync, chmodSync, constants, existsSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UserError } from "../domain/errors.ts";
+import { renameDurably, withTemporaryFile } from "../store/files.ts";
 import { databaseFiles } from "../store/open.ts";
 
 /** `-` is stdin. */
@@ -61,16 +61,14 @@ export function cannotWrite(file: string, error: unknown): unknown {
   return new UserError(`cannot write ${file}: ${error.message.replace(/, \w+(?: '.*)?$/, "")}`);
 }
 
-/** `file` appears, or is replaced, once `write` has written all of it to another path. An existing file keeps its mode. */
+/** `file` appears, or is replaced, once `write` has written and synced all of it to another path. An existing file keeps its mode. */
 export async function writeWhole(file: string, write: (partial: string) => Promise<void>): Promise<void> {
-  const partial = `${file}.partial-${randomBytes(4).toString("hex")}`;
-  try {
+  exitOnSignals();
+  await withTemporaryFile(`${file}.partial`, async (partial) => {
     await write(partial);
     copyMode(file, partial);
-    renameSync(partial, file);
-  } finally {
-    for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(partial + suffix, { force: true });
-  }
+    await renameDurably(partial, file);
+  });
 }
 
 /** Of a file that may not exist. */

@@ -2,8 +2,11 @@
 
 import assert from "node:assert/strict";
 import { chmodSync, linkSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { after, suite, test } from "node:test";
 import { postgresDatabase } from "../support/postgres/database.ts";
+import { sqlOn } from "../support/sql.ts";
+import { until } from "../support/until.ts";
 import * as fixtures from "./fixtures.ts";
 import { LAUNCHER, type Workspace, workspace } from "./program.ts";
 
@@ -108,6 +111,36 @@ test("a failed export leaves the file that it would replace as it was, and nothi
   assert.equal(code, 1);
   assert.equal(readFileSync(here.path("kept.ndjson"), "utf8"), "precious");
   assert.deepEqual(readdirSync(here.folder), before);
+});
+
+suite("a backup or export that is stopped leaves nothing behind", () => {
+  async function expectNothingLeft(here: Workspace, words: readonly string[], signal: NodeJS.Signals): Promise<void> {
+    const before = readdirSync(here.folder);
+    const added = () => readdirSync(here.folder).filter((name) => !before.includes(name) && !name.startsWith("tanks.db-"));
+    const running = here.launch(words);
+    await until("a partial file", () => added().some((name) => name.includes(".partial-")), 30_000);
+    running.kill(signal);
+    const { code, stderr } = await running.exited;
+    assert.deepEqual([code, added()], [130, []], stderr);
+  }
+
+  test("a backup of SQLite", async (t) => {
+    const here = workspace(t);
+    await importLines(here, SMALL_FLEET);
+    const db = new DatabaseSync(here.path("tanks.db"));
+    db.exec("CREATE TABLE filler AS SELECT zeroblob(100000000)");
+    db.close();
+    await expectNothingLeft(here, ["backup", "copy.db"], "SIGTERM");
+  });
+
+  test("an export of PostgreSQL", async (t) => {
+    const { url, closeFirst } = await postgresDatabase(t);
+    const here = workspace({ after: closeFirst }, { DATABASE_URL: url });
+    await importLines(here, SMALL_FLEET);
+    const lock = await sqlOn({ after: closeFirst }, url);
+    for (const statement of ["BEGIN", "LOCK TABLE pending_reading IN ACCESS EXCLUSIVE MODE"]) await lock(statement);
+    await expectNothingLeft(here, ["export", "all.ndjson"], "SIGINT");
+  });
 });
 
 suite("a command that needs data does not create a database", () => {
