@@ -241,6 +241,9 @@ function assignmentsOf(device: string, past: NonNullable<Static<typeof DeviceLin
   return [...byEnd].map(([until, tankId]) => ({ device, until, tankId })).sort((a, b) => a.until - b.until);
 }
 
+/** An import merges the lines of a device. So many take at most 600 kB, which leaves enough of `MAX_LINE_BYTES` for a profile. */
+const MAX_LINE_ASSIGNMENTS = 1000;
+
 export function exportLines(record: ExportRecord): readonly string[] {
   switch (record.kind) {
     case "customer": {
@@ -252,8 +255,12 @@ export function exportLines(record: ExportRecord): readonly string[] {
       return [JSON.stringify({ ...tankObject(record.tank), ...settings, ...(record.deleted && { deleted: true }) })];
     }
     case "device": {
-      const past_assignments = assignmentObjects(record.assignments);
-      return [JSON.stringify({ ...deviceObject(record.device), dropped: record.dropped, past_assignments })];
+      const past = assignmentObjects(record.assignments);
+      const line = { ...deviceObject(record.device), dropped: record.dropped };
+      return Array.from({ length: Math.max(1, Math.ceil(past.length / MAX_LINE_ASSIGNMENTS)) }, (_, i) => {
+        const from = i * MAX_LINE_ASSIGNMENTS;
+        return JSON.stringify({ ...line, past_assignments: past.slice(from, from + MAX_LINE_ASSIGNMENTS) });
+      });
     }
     case "readings":
       return record.readings.map((reading) => {

@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { ID_MAX_LENGTH } from "../../src/domain/id.ts";
+import { MAX_LINE_BYTES } from "../../src/ingest/lines.ts";
 import { postgresEngine, sqliteEngine } from "../store/engines.ts";
 import { exportedLines, importLines } from "../support/exports.ts";
 import { customer, type Line, tank } from "../support/lines.ts";
@@ -26,6 +28,31 @@ for (const engine of [sqliteEngine, postgresEngine]) {
         { object: "telemetry", device_id: ".", customer_id: ".", created_at, payload: { distance: 500 } },
       ]);
       assert.equal(lines.length, 5, "a customer, a tank, a device, a reading and a pending one");
+      assert.deepEqual(await exportedOf(t, lines), lines);
+    });
+
+    test("with a device that has had very many tanks: its lines are not too long", async (t) => {
+      const id = "🛢".repeat(ID_MAX_LENGTH);
+      const past = Array.from({ length: 2500 }, (_, day) => ({ tank_id: id, until: new Date(day * 86_400_000).toISOString() }));
+      assert.ok(Buffer.byteLength(JSON.stringify(past)) > MAX_LINE_BYTES);
+      const device = { object: "device", id: "d", profile: "elsys", since: created_at, dropped: 3 };
+      const lines = await exportedOf(t, [
+        customer("c"),
+        tank(id, "c", { assigned_device_id: "other" }),
+        tank("now", "c", { assigned_device_id: "d" }),
+        ...[0, 1250].map((from) => ({ ...device, past_assignments: past.slice(from, from + 1250) })),
+      ]);
+      const own: { past_assignments: unknown[] }[] = lines.flatMap((line) =>
+        line.includes('"id":"d"') ? [JSON.parse(line)] : [],
+      );
+      assert.deepEqual(
+        own.map(({ past_assignments: { length }, ...rest }) => ({ ...rest, length })),
+        [1000, 1000, 500].map((length) => ({ ...device, tank_id: "now", length })),
+      );
+      assert.deepEqual(
+        own.flatMap(({ past_assignments }) => past_assignments),
+        past,
+      );
       assert.deepEqual(await exportedOf(t, lines), lines);
     });
   });
