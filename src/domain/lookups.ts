@@ -9,7 +9,7 @@ import type { Instant } from "./instant.ts";
 import type { StoredKey } from "./key.ts";
 import type { ManagedCustomer, ManagedDevice } from "./resource.ts";
 import type { OpenSession } from "./session.ts";
-import type { AccountReads, SignIn } from "./sign-in.ts";
+import type { AccountReads } from "./sign-in.ts";
 import type { User } from "./user.ts";
 import type { EmailVerification } from "./verification.ts";
 
@@ -52,8 +52,7 @@ export interface Lookups {
   countryOf(customerId: string): Promise<string | null>;
   customersAt: AccountReads["customersAt"];
   signInByHash: AccountReads["signInByHash"];
-  /** Sign-in links that a browser has requested for this address, in any case of letters; newest first. */
-  signInsOf(browser: string, email: string): Promise<readonly SignIn[]>;
+  signInsOf: AccountReads["signInsOf"];
   /** How many links were requested since then for the address, in whatever case. */
   signInsSince(email: string, since: Instant): Promise<number>;
   sessions(ids: readonly string[]): Promise<ReadonlyMap<string, OpenSession>>;

@@ -78,6 +78,8 @@ export interface AccountReads {
   sessionsOf(account: AccountKey, now: Instant): Promise<readonly OpenSession[]>;
   /** Also finds expired sign-ins. */
   signInByHash(hash: string): Promise<SignIn | undefined>;
+  /** Sign-in links that a browser has requested for this address, in any case of letters; newest first. */
+  signInsOf(browser: string, email: string): Promise<readonly SignIn[]>;
   /** Customers with this address, in whatever case of A to Z, oldest first; without deleted ones. */
   customersAt(email: string): Promise<readonly ManagedCustomer[]>;
 }

@@ -109,6 +109,7 @@ const clientOf = (request: FastifyRequest, publicUrl: string | null): ClientInfo
   address: request.ip,
   userAgent: request.headers["user-agent"],
   cookies: new Cookies(request, publicUrl),
+  hasGone: () => request.raw.socket.destroyed,
 });
 
 export function parameterReaderOf(route: Route): ParameterReader<ParameterSet> {

@@ -1,4 +1,5 @@
-// Rate limits: a token bucket per key, and some per address: for wrong keys, and for requests for sign-in mail.
+// Rate limits: a token bucket per key, and some per address: for wrong keys, for requests for sign-in mail, and for wrong links and
+// codes.
 
 import type { Clock, Instant } from "../domain/instant.ts";
 import { networkOf } from "./connection-limit.ts";
@@ -8,8 +9,11 @@ type BucketKind = "key" | "address";
 
 /** The buckets, in this process or in the one that its workers share. */
 export type Limits = {
-  /** Takes one token if there is one. Returns the tokens that remain, negative if there was none. */
-  readonly take: (kind: BucketKind, name: string, rate: number, burst: number) => number | Promise<number>;
+  /**
+   * Takes one token if there is one, or none with a `count` of 0. Returns the tokens that remain, negative if there was less than
+   * one.
+   */
+  readonly take: (kind: BucketKind, name: string, rate: number, burst: number, count?: 0 | 1) => number | Promise<number>;
 };
 
 type Bucket = { tokens: number; at: Instant };
@@ -30,14 +34,14 @@ export function localLimits(clock: Clock): { readonly take: (...args: Parameters
   }
 
   return {
-    take(kind, name, rate, burst) {
+    take(kind, name, rate, burst, count = 1) {
       const now = clock();
       const bucket = bucketOf(kind, name, burst, now);
       const elapsed = Math.max(0, now - bucket.at);
       bucket.tokens = Math.min(burst, bucket.tokens + (elapsed / 1000) * rate);
       bucket.at = now;
       if (bucket.tokens < 1) return bucket.tokens - 1;
-      bucket.tokens -= 1;
+      bucket.tokens -= count;
       return bucket.tokens;
     },
   };
@@ -81,4 +85,13 @@ const WRONG_KEYS_BURST = 30;
 /** Wrong keys from one address: 30 at once, then one per second. A valid key from the same address is not affected. */
 export async function exceedsWrongKeyLimit(limits: Limits, address: string): Promise<boolean> {
   return (await limits.take("address", networkOf(address), WRONG_KEYS_PER_SECOND, WRONG_KEYS_BURST)) < 0;
+}
+
+/**
+ * Wrong links and codes from one address: as many as wrong keys, but counted apart, because beyond the limit valid ones are refused,
+ * too: a device with a wrong key must not keep people from signing in. With a `count` of 0, says whether the limit is reached.
+ */
+export async function exceedsWrongProofLimit(limits: Limits, address: string, count: 0 | 1): Promise<boolean> {
+  const name = `proof ${networkOf(address)}`;
+  return (await limits.take("address", name, WRONG_KEYS_PER_SECOND, WRONG_KEYS_BURST, count)) < 0;
 }

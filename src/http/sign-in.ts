@@ -4,8 +4,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AttemptResult } from "../domain/alerts/notification-queue.ts";
 import type { SignInProof } from "../domain/commands/command.ts";
-import type { SignInMail } from "../domain/commands/sign-in.ts";
+import { type SignInMail, signInsFor } from "../domain/commands/sign-in.ts";
 import { RequestError } from "../domain/errors.ts";
+import { FairQueue } from "../domain/fair-queue.ts";
 import { isCleanText, newId } from "../domain/id.ts";
 import { hashSecret, isWellFormedSecret, newSecret } from "../domain/key.ts";
 import type { Observe } from "../domain/log-events.ts";
@@ -21,12 +22,19 @@ import {
   type SignIn,
   signInUrl,
 } from "../domain/sign-in.ts";
+import { networkOf } from "./connection-limit.ts";
 import type { Cookies } from "./cookies.ts";
-import { exceedsSignInLimit, exceedsWrongKeyLimit, type Limits } from "./limits.ts";
+import { exceedsSignInLimit, exceedsWrongProofLimit, type Limits } from "./limits.ts";
 import type { ManagementService } from "./management.ts";
 
 /** Who sends a request. */
-export type ClientInfo = { readonly address: string; readonly userAgent: string | undefined; readonly cookies: Cookies };
+export type ClientInfo = {
+  readonly address: string;
+  readonly userAgent: string | undefined;
+  readonly cookies: Cookies;
+  /** Whether the connection is closed. */
+  readonly hasGone: () => boolean;
+};
 
 type Options = {
   readonly management: ManagementService;
@@ -40,6 +48,9 @@ type Options = {
 
 /** Requests whose mail is not sent yet, in this process. */
 const MAX_PENDING = 200;
+/** Links and codes that are checked at a time, and that wait for it per network of clients. */
+const MAX_CHECKS = 4;
+const MAX_WAITING_CHECKS = 20;
 /** Delay before each attempt to send a mail. */
 const DELAYS_MS = [0, 2000, 8000, 30_000, 60_000];
 /** Names in the audit log. */
@@ -54,6 +65,7 @@ export type SignInResult = { readonly object: Readonly<Record<string, unknown>>;
 export class SignInService {
   readonly #options: Options;
   readonly #pending = new Set<Promise<void>>();
+  readonly #checks = new FairQueue(MAX_CHECKS);
   readonly #stopping = new AbortController();
 
   constructor(options: Options) {
@@ -118,13 +130,15 @@ export class SignInService {
   }
 
   /** What the link opens, and whether it is in the browser that asked for it. It stays valid. */
-  async inspect(token: string, { address, cookies }: ClientInfo) {
+  async inspect(token: string, client: ClientInfo) {
     const { reads, clock } = this.#options.management;
-    const found = isWellFormedSecret(token) ? await reads.signInByHash(hashSecret(token)) : undefined;
-    const accounts = found === undefined || found.expires_at <= clock() ? [] : await this.#accountsFor(found);
-    if (found === undefined || accounts.length === 0) return this.#refuse(address);
-    const browser = cookies.get("browser") ?? "";
-    return { signIn: found, accounts, isSameBrowser: isWellFormedSecret(browser) && hashSecret(browser) === found.browser };
+    return this.#check(client, async () => {
+      const [found] = isWellFormedSecret(token) ? await signInsFor({ token: hashSecret(token) }, reads, clock()) : [];
+      const accounts = found === undefined ? [] : await this.#accountsFor(found);
+      if (found === undefined || accounts.length === 0) return this.#refuse(client);
+      const browser = client.cookies.get("browser") ?? "";
+      return { signIn: found, accounts, isSameBrowser: isWellFormedSecret(browser) && hashSecret(browser) === found.browser };
+    });
   }
 
   async #accountsFor(signIn: SignIn): Promise<readonly Account[]> {
@@ -133,21 +147,30 @@ export class SignInService {
   }
 
   async signInWithToken(token: string, account: string | undefined, client: ClientInfo): Promise<SignInResult> {
-    if (!isWellFormedSecret(token)) return this.#refuse(client.address);
+    if (!isWellFormedSecret(token)) return this.#refuse(client);
     return this.#signIn({ token: hashSecret(token) }, account, client, BY.token);
   }
 
   /** Works only in the browser that requested the code. */
   async signInWithCode(email: string, code: string, account: string | undefined, client: ClientInfo): Promise<SignInResult> {
     const browser = client.cookies.get("browser") ?? "";
-    if (!isWellFormedSecret(browser)) return this.#refuse(client.address);
+    if (!isWellFormedSecret(browser)) return this.#refuse(client);
     const proof = { email, browser: hashSecret(browser), code: hashCode(browser, code) };
     return this.#signIn(proof, account, client, BY.code);
   }
 
-  async #signIn(proof: SignInProof, account: string | undefined, client: ClientInfo, by: string): Promise<SignInResult> {
+  #signIn(proof: SignInProof, account: string | undefined, client: ClientInfo, by: string): Promise<SignInResult> {
+    const { reads, clock } = this.#options.management;
+    return this.#check(client, async () => {
+      // Anybody can send wrong ones: they must not cost a command, which locks what others write.
+      const candidates = await signInsFor(proof, reads, clock());
+      return candidates.length === 0 ? this.#refuse(client) : this.#startSession(proof, account, client, by);
+    });
+  }
+
+  async #startSession(proof: SignInProof, account: string | undefined, client: ClientInfo, by: string): Promise<SignInResult> {
     const { management, noteSeen } = this.#options;
-    const { address, cookies } = client;
+    const { cookies } = client;
     const replaced = cookies.get("session") ?? "";
     const replaces = isWellFormedSecret(replaced) ? (await management.reads.sessionByHash(hashSecret(replaced)))?.id : undefined;
     // A new secret each time: nobody can make others use one that is known before.
@@ -155,21 +178,40 @@ export class SignInService {
     const session = { newId: newId("ses", management.clock()), hash: hashSecret(secret), userAgent: agentOf(client), replaces };
     const { resource } = await management.execute({ type: "sign_in", proof, account, ...session }, by);
     const { object } = resource;
-    if (object["object"] === "refused") return this.#refuse(address);
+    if (object["object"] === "refused") return this.#refuse(client);
     if (object["object"] !== "session") return { object, setCookie: undefined };
     if (typeof object["customer_id"] === "string") noteSeen(object["customer_id"]);
     return { object, setCookie: cookies.setting("session", secret, SESSION_LIFETIME_MS / 1000) };
   }
 
-  async #refuse(address: string): Promise<never> {
-    const { limits, isLimited } = this.#options;
-    if (isLimited && (await exceedsWrongKeyLimit(limits, address))) {
-      const detail = "Too many wrong links or codes from this address. Retry after the time in Retry-After.";
-      throw new RequestError("keys_throttled", detail, { retryAfter: 1 });
+  /** Runs the work that checks a link or code: networks take turns, and work of clients that have gone is skipped. */
+  async #check<T>(client: ClientInfo, work: () => Promise<T>): Promise<T> {
+    const network = networkOf(client.address);
+    if (this.#checks.waiting(network) >= MAX_WAITING_CHECKS) {
+      throw throttled("Too many links and codes from this address are being checked.");
     }
+    return this.#checks.run(network, 1, async () => {
+      if (client.hasGone()) throw new RequestError("request_malformed", "The client has closed the connection.");
+      await this.#limitWrongProofs(client, 0);
+      return work();
+    });
+  }
+
+  async #refuse(client: ClientInfo): Promise<never> {
+    await this.#limitWrongProofs(client, 1);
     throw new RequestError("sign_in_invalid", "This link or code is not valid, or not any more. Request a new one.");
   }
+
+  async #limitWrongProofs({ address }: ClientInfo, count: 0 | 1): Promise<void> {
+    const { limits, isLimited } = this.#options;
+    if (isLimited && (await exceedsWrongProofLimit(limits, address, count))) {
+      throw throttled("Too many wrong links or codes from this address.");
+    }
+  }
 }
+
+const throttled = (problem: string): RequestError =>
+  new RequestError("keys_throttled", `${problem} Retry after the time in Retry-After.`, { retryAfter: 1 });
 
 function agentOf({ userAgent = "" }: ClientInfo): string | null {
   const text = userAgent.slice(0, USER_AGENT_MAX_LENGTH);

@@ -17,6 +17,7 @@ import {
   userAccount,
 } from "../session.ts";
 import {
+  type AccountReads,
   accountsFor,
   lowerCase,
   MAX_SIGN_IN_MAILS,
@@ -70,9 +71,10 @@ async function addressees(lookups: Lookups, email: string): Promise<Addressee[]>
 
 /** The result is a session, the accounts to choose from, or nothing where the link or code is not valid. */
 export async function signIn(lookups: Lookups, command: Commands["sign_in"], at: Instant): Planned {
-  const candidates = await provenBy(lookups, command.proof, at);
-  const found = candidates.find(({ isProven }) => isProven)?.signIn;
-  if (found === undefined) return refused(candidates.map((candidate) => candidate.signIn));
+  const { proof } = command;
+  const candidates = await signInsFor(proof, lookups, at);
+  const found = candidates.find(({ code }) => "token" in proof || code === proof.code);
+  if (found === undefined) return refused(candidates);
   const accounts = await accountsFor(found, lookups);
   const [only, ...others] = accounts;
   const chosen = command.account === undefined && others.length === 0 ? only : accounts.find(({ id }) => id === command.account);
@@ -82,16 +84,18 @@ export async function signIn(lookups: Lookups, command: Commands["sign_in"], at:
   return changeSet({ object: choice, etag: "" }, {});
 }
 
-type Candidate = { readonly signIn: SignIn; readonly isProven: boolean };
-
-async function provenBy(lookups: Lookups, proof: SignInProof, at: Instant): Promise<readonly Candidate[]> {
+/** The sign-in of a link, or those of the browser and the address that a code may be for. Without any, the proof is wrong. */
+export async function signInsFor(
+  proof: SignInProof,
+  lookup: Pick<AccountReads, "signInByHash" | "signInsOf">,
+  at: Instant,
+): Promise<readonly SignIn[]> {
   if ("token" in proof) {
-    const found = await lookups.signInByHash(proof.token);
-    return found === undefined || found.expires_at <= at ? [] : [{ signIn: found, isProven: true }];
+    const found = await lookup.signInByHash(proof.token);
+    return found === undefined || found.expires_at <= at ? [] : [found];
   }
-  const requested = await lookups.signInsOf(proof.browser, proof.email);
-  const valid = requested.filter(({ expires_at, code }) => expires_at > at && code !== null);
-  return valid.map((one) => ({ signIn: one, isProven: one.code === proof.code }));
+  const requested = await lookup.signInsOf(proof.browser, proof.email);
+  return requested.filter(({ expires_at, code }) => expires_at > at && code !== null);
 }
 
 const NOTHING = { object: { object: "refused" }, etag: "" };

@@ -56,6 +56,7 @@ const SESSIONS_OF: Readonly<Record<AccountKey["type"], string>> = {
   customer: `${SESSIONS} WHERE s.customer_id = $1 AND s.expires_at > $2 ORDER BY s.created_at DESC, s.id DESC`, // session_by_customer
 };
 const SIGN_IN_BY_HASH = `SELECT ${SIGN_IN_COLUMNS} FROM sign_in WHERE hash = $1`;
+const SIGN_INS_OF = `SELECT ${SIGN_IN_COLUMNS} FROM sign_in WHERE browser = $1 AND lower(email) = $2 ORDER BY created_at DESC`; // sign_in_by_browser
 const countryOf = ({ isLive }: Dialect): string =>
   `SELECT country FROM tank WHERE owner_id = $1 AND ${isLive("tank")} ORDER BY created_at, id LIMIT 1`; // tank_by_owner
 const customersAt = ({ isLive }: Dialect): string =>
@@ -68,12 +69,14 @@ export function accountReads(prepare: Prepare, dialect: Dialect): AccountReads &
   const users = prepare(USERS);
   const sessionsOf = { user: prepare(SESSIONS_OF.user), customer: prepare(SESSIONS_OF.customer) };
   const signIn = prepare(SIGN_IN_BY_HASH);
+  const signIns = prepare(SIGN_INS_OF);
   const customers = prepare(customersAt(dialect));
   return {
     sessionByHash: async (hash) => (await sessionByHash(hash)).flatMap(openSession)[0],
     userList: async () => (await users()).map(userOf),
     sessionsOf: async ({ type, id }, now) => (await sessionsOf[type](id, now)).flatMap(openSession),
     signInByHash: async (hash) => (await signIn(hash)).map(signInOf)[0],
+    signInsOf: async (browser, email) => (await signIns(browser, lowerCase(email))).map(signInOf),
     customersAt: async (email) => (await customers(lowerCase(email))).map(customerState),
   };
 }
@@ -91,12 +94,8 @@ export function accountTables(prepare: Prepare, dialect: Dialect) {
 
     signInByHash: async (hash: string): Promise<SignIn | undefined> => (await prepare(SIGN_IN_BY_HASH)(hash)).map(signInOf)[0],
 
-    async signInsOf(browser: string, email: string): Promise<readonly SignIn[]> {
-      const rows = await prepare(
-        `SELECT ${SIGN_IN_COLUMNS} FROM sign_in WHERE browser = $1 AND lower(email) = $2 ORDER BY created_at DESC`, // sign_in_by_browser
-      )(browser, lowerCase(email));
-      return rows.map(signInOf);
-    },
+    signInsOf: async (browser: string, email: string): Promise<readonly SignIn[]> =>
+      (await prepare(SIGN_INS_OF)(browser, lowerCase(email))).map(signInOf),
 
     async signInsSince(email: string, since: Instant): Promise<number> {
       const [row] = await prepare(
