@@ -288,7 +288,7 @@ export class BodyBudget {
     const others = ofKey - own;
     if (!isWithinShare || (!isSmall && others >= (this.#exhausted.get(key) ?? Number.POSITIVE_INFINITY))) {
       if (!isSmall) this.#exhausted.set(key, others);
-      return "This key is sending too much at a time.";
+      return "This key or address is sending too much at a time.";
     }
     return free < 0 ? "The service is receiving too much data." : undefined;
   }

@@ -8,6 +8,7 @@ import { RequestError } from "../domain/errors.ts";
 import type { FairQueue } from "../domain/fair-queue.ts";
 import { ANONYMOUS, type Authenticate } from "./auth.ts";
 import { type BodyBudget, isStillSending, type Reservation, whileDraining } from "./body.ts";
+import { networkOf } from "./connection-limit.ts";
 import { readContent } from "./content.ts";
 import { Cookies } from "./cookies.ts";
 import { NO_PARAMETERS, type ParameterReader, type ParameterSet, parameterReader } from "./parameters.ts";
@@ -66,10 +67,12 @@ function createHandler(
     const form = typeof request.body === "string" ? request.body : "";
     const parameters = readParameters(queryOf(request.raw.url), form);
     const { key, scope, session } = request.caller ?? ANONYMOUS;
-    budget.scheduler.noteRequest(key.id);
+    // Those without a key share by the network that they come from.
+    const sender = key.id === "" ? networkOf(request.ip) : key.id;
+    budget.scheduler.noteRequest(sender);
     const id = (request.params as { readonly id?: string }).id ?? "";
     const client = () => clientOf(request, services.management.settings.publicUrl);
-    const asLongRead = <T>(work: () => Promise<T>): Promise<T> => runLongRead(longReads, key.id, request, work);
+    const asLongRead = <T>(work: () => Promise<T>): Promise<T> => runLongRead(longReads, sender, request, work);
     const handleNow = ({ headers, body, items }: RequestContent) =>
       route.handle({ reads, metrics, services, key, scope, session, client, id, parameters, headers, body, items, asLongRead });
     const handle: typeof handleNow = (content) =>
@@ -82,7 +85,7 @@ function createHandler(
       else sendCacheable(request, reply, text, await etagOf(text));
       return reply;
     }
-    const reservation = budget.reservation(key.id);
+    const reservation = budget.reservation(sender);
     try {
       // One chain, so that no variable here keeps the content in memory until the response is sent.
       const { status, headers, mediaType, text } = responseOf(route, await contentOf(request, route, reservation).then(handle));
@@ -95,11 +98,11 @@ function createHandler(
 }
 
 /** When its turn comes, a read whose client has gone is skipped. */
-async function runLongRead<T>(queue: FairQueue, keyId: string, { raw }: FastifyRequest, work: () => Promise<T>): Promise<T> {
-  if (queue.waiting(keyId) >= MAX_WAITING_LONG_READS) {
+async function runLongRead<T>(queue: FairQueue, sender: string, { raw }: FastifyRequest, work: () => Promise<T>): Promise<T> {
+  if (queue.waiting(sender) >= MAX_WAITING_LONG_READS) {
     throw new RequestError("overloaded", "Too many long reads of this key are waiting. Retry shortly.", { retryAfter: 1 });
   }
-  return queue.run(keyId, 1, async () => {
+  return queue.run(sender, 1, async () => {
     if (raw.socket.destroyed) throw new RequestError("request_malformed", "The client has closed the connection.");
     return work();
   });

@@ -7,10 +7,12 @@ import { gzipSync } from "node:zlib";
 import { RequestError } from "../../src/domain/errors.ts";
 import { StepScheduler } from "../../src/domain/fair-queue.ts";
 import { BodyBudget } from "../../src/http/body.ts";
+import { route } from "../../src/http/route.ts";
 import { customerRecord, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { type JsonResponse, jsonClient, openSocket } from "./client.ts";
+import { startEcho } from "./services.ts";
 
 const PATH = "/ingest/v1/readings";
 const NDJSON = { "content-type": "application/x-ndjson" };
@@ -207,5 +209,28 @@ describe("the memory budget of bodies", () => {
     assert.equal((await other("POST", PATH, body)).status, 200);
     for (const socket of holders) socket.destroy();
     await until("the budget is released", async () => (await send("POST", PATH, body)).status === 200, 30_000);
+  });
+
+  it("is shared without a key by the networks of clients", async (t) => {
+    const body = { kind: "json", mediaTypes: ["application/json"], maxBytes: 8_000_000, schema: {}, description: "" } as const;
+    const anonymous = route({
+      ...{ method: "POST", path: "/anonymous", operation: "send", summary: "", description: "", tag: "Operations" },
+      ...{ requiredRole: "none", body, response: { schema: {}, description: "" }, handle: async () => ({}) },
+    });
+    const echo = await startEcho(t, { routes: [anonymous], trustProxy: ["loopback"] });
+    const sendFrom = (address: string) =>
+      jsonClient(echo, "")("POST", "/anonymous", `"${" ".repeat(7_000_000)}"`, { "x-forwarded-for": address });
+    const head = "POST /anonymous HTTP/1.1\r\nhost: x\r\nx-forwarded-for: 203.0.113.1\r\ncontent-type: application/json\r\n";
+    await until(
+      "the share of the network is used up",
+      async () => {
+        const socket = openSocket(echo).on("error", () => {});
+        t.after(() => socket.destroy());
+        await new Promise((sent) => socket.write(`${head}content-length: 8000000\r\n\r\n${" ".repeat(7_999_000)}`, sent));
+        return (await sendFrom("203.0.113.1")).status === 503;
+      },
+      30_000,
+    );
+    assert.equal((await sendFrom("203.0.113.2")).status, 200);
   });
 });

@@ -293,13 +293,14 @@ type EchoOptions = {
   readonly corsOrigins?: readonly string[];
   readonly timeouts?: ServerOptions["timeouts"];
   readonly connections?: ServerOptions["connections"];
+  readonly trustProxy?: ServerOptions["trustProxy"];
   readonly clock?: Clock;
   readonly routes?: readonly Route[];
 };
 
 export async function startEcho(life: Lifetime, options: EchoOptions = {}): Promise<EchoService> {
   const { corsOrigins = [], connections = {}, timeouts = { headersMs: 5000, requestMs: 10_000 } } = options;
-  const { clock = Date.now, routes = ECHO_ROUTES } = options;
+  const { clock = Date.now, routes = ECHO_ROUTES, trustProxy = false } = options;
   const events: LogEvent[] = [];
   const observe = (event: LogEvent) => events.push(event);
   const store = await openStore(`sqlite:${join(temporaryFolder(life), "echo.db")}`, observe);
@@ -313,7 +314,7 @@ export async function startEcho(life: Lifetime, options: EchoOptions = {}): Prom
   const services = { ingest, management, signIn, warnings: async () => [], wholeMap: async () => "" };
   const parts: ServerOptions = {
     ...{ reads: store, services, lastSeen, clock, observe, metrics, limits, scheduler, routes },
-    ...{ version: "0.0.0", rateLimit: 100, corsOrigins, trustProxy: false, timeouts, connections },
+    ...{ version: "0.0.0", rateLimit: 100, corsOrigins, trustProxy, timeouts, connections },
   };
   const server = await buildServer(parts);
   await server.listen({ host: "127.0.0.1", port: 0 });

@@ -104,6 +104,15 @@ it("20 links of a client address wait, more are refused, and those of clients th
   assert.equal(await sessions(), 4);
 });
 
+it("bodies of sign-in requests have at most 4 KiB", async (t) => {
+  const service = await startService(t);
+  for (const path of ["/auth/v1/sign-in", "/auth/v1/sign-in/inspect", "/auth/v1/session"]) {
+    const ofSize = (bytes: number) => new Browser(service).send("POST", path, { x: "x".repeat(bytes - '{"x":""}'.length) });
+    expectStatus(await ofSize(4096), 400, "body_invalid");
+    expectStatus(await ofSize(4097), 413, "body_too_large");
+  }
+});
+
 it("20 requests an hour from one client address, then one in three minutes; and not without mail", async (t) => {
   const { clock, forward } = manualClock();
   const service = await startService(t, { clock, environment: { TRUST_PROXY: "loopback" } });

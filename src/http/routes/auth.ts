@@ -19,7 +19,7 @@ import { AccountObject, accountObject, type OpenSession, SessionObject, sessionO
 import { cleanCode, MAX_ACCOUNTS } from "../../domain/sign-in.ts";
 import { errorsInObject, invalidBody } from "../../domain/validate.ts";
 import { listJson, listSchema, PAGE_PARAMETERS } from "../parameters.ts";
-import { type Route, type RouteRequest, RouteResponse, route } from "../route.ts";
+import { type JsonBodyRule, type Route, type RouteRequest, RouteResponse, route } from "../route.ts";
 import { jsonBody } from "./manage/shared.ts";
 
 const SESSION = "/auth/v1/session";
@@ -89,6 +89,10 @@ const PROOFS = {
   code: { email: "dispatch@example.com", code: "40713926" },
 };
 
+/** Anybody can send one. */
+const MAX_BODY_BYTES = 4096;
+const smallBody = (...rule: Parameters<typeof jsonBody>): JsonBodyRule => ({ ...jsonBody(...rule), maxBytes: MAX_BODY_BYTES });
+
 const shared = { tag: "Accounts", requiredRole: "none", isOwnPageOnly: true } as const;
 const own = { tag: "Accounts", requiredRole: "session", sessionRole: "customer" } as const;
 
@@ -101,7 +105,7 @@ export const routes: readonly Route[] = [
     summary: "Request a link and a code",
     description:
       "Sends mail with a link and a code to the address, if a user or customer has it. The response does not depend on that. At most 10 mails an hour to one address, and 20 requests an hour from one client address.",
-    body: jsonBody(ref("SignInRequest"), "The address", { email: "dispatch@example.com" }),
+    body: smallBody(ref("SignInRequest"), "The address", { email: "dispatch@example.com" }),
     response: { schema: ref("SignInRequested"), description: "A mail is on its way, if the address is known", status: 202 },
     errors: ["origin_not_allowed", "state_conflict", "rate_limited"],
     async handle({ services, body, client }) {
@@ -118,7 +122,7 @@ export const routes: readonly Route[] = [
     operation: "inspectSignInLink",
     summary: "Inspect a link",
     description: "Which accounts a link opens. The link can still be used.",
-    body: jsonBody(ref("SignInToken"), "The token of the link", { token: "tm_4kB9vQ2mZt8xR1nLw7Hc5JyD3fG6sA0uQ9aZ" }),
+    body: smallBody(ref("SignInToken"), "The token of the link", { token: "tm_4kB9vQ2mZt8xR1nLw7Hc5JyD3fG6sA0uQ9aZ" }),
     response: { schema: ref("SignInDetails"), description: "What the link opens" },
     errors: ["origin_not_allowed", "sign_in_invalid", "keys_throttled", "store_unavailable"],
     async handle({ services, body, client }) {
@@ -138,7 +142,7 @@ export const routes: readonly Route[] = [
     summary: "Sign in",
     description:
       "With the token of a link, or with the address and the code in the browser that asked for it. Sets the cookie of a new session. Where several accounts have the address and none is chosen, the response lists them, and the link or code can still be used.",
-    body: { ...jsonBody(ref("SignInProof"), "A token, or an address and a code", {}), examples: PROOFS },
+    body: { ...smallBody(ref("SignInProof"), "A token, or an address and a code", {}), examples: PROOFS },
     response: { schema: anyOf(ref("Session"), ref("AccountChoice")), description: "The session, or the accounts to choose from" },
     errors: ["origin_not_allowed", "sign_in_invalid", "keys_throttled", "store_unavailable"],
     async handle({ services, body, client }) {
