@@ -2535,7 +2535,7 @@ export type Client = {
   };
   readonly auth: {
     readonly signIn: {
-      /** Request a link and a code. Sends mail with a link and a code to the address, if a user or customer has it. The response does not depend on that. At most 10 mails an hour to one address, and 20 requests an hour from one client address. No key is required. */
+      /** Request a link and a code. Sends mail with a link and a code to the address, if a user or customer has it. The response does not depend on that. At most 30 mails an hour to one address, 5 of them for one client address, and 20 requests an hour from one client address. No key is required. */
       readonly create: (body: SignInRequest, options?: RequestOptions) => Promise<SignInRequested>;
       /** Inspect a link. Which accounts a link opens. The link can still be used. No key is required. */
       readonly inspect: (body: SignInToken, options?: RequestOptions) => Promise<SignInDetails>;

@@ -31,8 +31,8 @@ export type SignIn = {
 export const SIGN_IN_LINK_LIFETIME_MS = 10 * 60_000;
 /** A code is void after this many wrong ones. */
 export const MAX_TRIES = 5;
-/** Mails to one address in an hour. */
-export const MAX_SIGN_IN_MAILS = 10;
+/** Mails to one address in an hour, whoever requests them. */
+export const MAX_SIGN_IN_MAILS = 30;
 /** Sign-ins are kept this long, to count the mails that were sent. */
 export const SIGN_IN_RETENTION_MS = 3_600_000;
 /** Accounts of each kind with one address. */

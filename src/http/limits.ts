@@ -2,6 +2,7 @@
 // codes.
 
 import type { Clock, Instant } from "../domain/instant.ts";
+import { lowerCase } from "../domain/sign-in.ts";
 import { networkOf } from "./connection-limit.ts";
 
 /** Kept apart, so that a flood of addresses evicts no key's bucket. */
@@ -77,6 +78,14 @@ const SIGN_INS_PER_HOUR = 20;
 export async function exceedsSignInLimit(limits: Limits, address: string): Promise<boolean> {
   const name = `sign-in ${networkOf(address)}`;
   return (await limits.take("address", name, SIGN_INS_PER_HOUR / 3600, SIGN_INS_PER_HOUR)) < 0;
+}
+
+const MAILS_PER_HOUR = 5;
+
+/** Sign-in mail to one e-mail address that is requested from one address: others must still be able to request it. */
+export async function exceedsMailLimit(limits: Limits, email: string, address: string): Promise<boolean> {
+  const name = `mail ${networkOf(address)} ${lowerCase(email)}`;
+  return (await limits.take("address", name, MAILS_PER_HOUR / 3600, MAILS_PER_HOUR)) < 0;
 }
 
 const WRONG_KEYS_PER_SECOND = 1;

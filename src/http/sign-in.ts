@@ -24,7 +24,7 @@ import {
 } from "../domain/sign-in.ts";
 import { networkOf } from "./connection-limit.ts";
 import type { Cookies } from "./cookies.ts";
-import { exceedsSignInLimit, exceedsWrongProofLimit, type Limits } from "./limits.ts";
+import { exceedsMailLimit, exceedsSignInLimit, exceedsWrongProofLimit, type Limits } from "./limits.ts";
 import type { ManagementService } from "./management.ts";
 
 /** Who sends a request. */
@@ -78,7 +78,7 @@ export class SignInService {
     await Promise.all(this.#pending);
   }
 
-  /** Sends a mail later, if the address is known. Returns the cookie that names the browser. */
+  /** Sends a mail later, if the address is known and does not get too many. Returns the cookie that names the browser. */
   async request(email: string, { address, cookies }: ClientInfo): Promise<string> {
     const { management, limits, isLimited } = this.#options;
     const { publicUrl, missingForMail } = management.settings;
@@ -94,8 +94,10 @@ export class SignInService {
     }
     const known = cookies.get("browser") ?? "";
     const browser = isWellFormedSecret(known) ? known : newSecret();
-    const sending = this.#send(email, browser, publicUrl).finally(() => this.#pending.delete(sending));
-    this.#pending.add(sending);
+    if (!isLimited || !(await exceedsMailLimit(limits, email, address))) {
+      const sending = this.#send(email, browser, publicUrl).finally(() => this.#pending.delete(sending));
+      this.#pending.add(sending);
+    }
     return cookies.setting("browser", browser, SIGN_IN_LINK_LIFETIME_MS / 1000);
   }
 

@@ -66,6 +66,34 @@ for (const engine of ["sqlite", "postgres"] as const) {
       expectStatus(await guess(), 401, "sign_in_invalid");
       expectStatus(await from("203.0.113.3").send("POST", "/auth/v1/session", { token: newSecret() }), 401, "sign_in_invalid");
     });
+
+    it("five mails an hour go to an address for one client address, 30 for all; the response stays the same", async () => {
+      const email = "erin@operator.example";
+      await createUser(service, "viewer", email, clock);
+      const mailCount = () => mails.received.filter(({ to }) => to.includes(email)).length;
+      const request = async (address: string) =>
+        expectStatus(await from(address).send("POST", "/auth/v1/sign-in", { email }), 202);
+      const processed = async (address: string) => {
+        const before = service.events.length;
+        await request(address);
+        await until("it was processed", () => calls(service, before).includes("execute"));
+      };
+      const sent = (count: number) => until(`${count} mails arrive`, () => mailCount() >= count, 20_000);
+      let total = 0;
+      for (const network of [1, 2, 3, 4, 5, 6]) {
+        for (let n = 0; n < 7; n++) await request(`198.51.100.${network}`);
+        total += 5;
+        await sent(total);
+      }
+      await processed("198.51.100.7");
+      forward(12 * MINUTE);
+      await processed("198.51.100.1");
+      forward(48 * MINUTE);
+      assert.equal(mailCount(), 30);
+      await processed("198.51.100.7");
+      await sent(31);
+      assert.equal(mailCount(), 31);
+    });
   });
 }
 
