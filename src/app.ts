@@ -89,9 +89,8 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   async function closeAll(): Promise<void> {
     // Beside the others, which take up to as long.
-    const notificationsStopped = notificationService?.stop(STOP_MS - RECORD_MS);
+    const notificationsStopped = notificationService?.stop(STOP_MS - RECORD_MS, signIn.stop());
     await server?.close();
-    await signIn.stop();
     await mqtt?.stop();
     await Promise.all([composer?.stop(), sweep?.stop(), forecasts?.stop(), lastSeen.stop(), notificationsStopped]);
     await store.close();

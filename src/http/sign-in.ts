@@ -1,6 +1,7 @@
 // Signing in and out: mail with a link and a code, and the session that either opens. What a stranger sees does not depend on
 // whether an address is known: the response is sent before the address is looked up.
 
+import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AttemptResult } from "../domain/alerts/notification-queue.ts";
 import type { SignInProof } from "../domain/commands/command.ts";
@@ -51,6 +52,11 @@ const MAX_PENDING = 200;
 /** Links and codes that are checked at a time, and that wait for it per network of clients. */
 const MAX_CHECKS = 4;
 const MAX_WAITING_CHECKS = 20;
+/**
+ * Random delay before an address is looked up. A known one costs more time, because a mail is composed and sent: right after the
+ * response, that would show in how long the next requests of the client take.
+ */
+const LOOKUP_DELAY_MS = { min: 50, max: 300 };
 /** Delay before each attempt to send a mail. */
 const DELAYS_MS = [0, 2000, 8000, 30_000, 60_000];
 /** Names in the audit log. */
@@ -72,10 +78,15 @@ export class SignInService {
     this.#options = options;
   }
 
-  /** Waits for attempts under way; there are no others. */
+  /** Ends all delays and waits for one attempt to send each mail. No more can be requested. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#pending);
+  }
+
+  /** Ends early when the service stops. */
+  async #delay(milliseconds: number): Promise<void> {
+    await sleep(milliseconds, undefined, { signal: this.#stopping.signal }).catch(() => {});
   }
 
   /** Sends a mail later, if the address is known and does not get too many. Returns the cookie that names the browser. */
@@ -89,12 +100,15 @@ export class SignInService {
     if (publicUrl === null || missingForMail.length > 0) {
       throw new RequestError("state_conflict", "This service cannot send mail. Ask its operator for a link to sign in.");
     }
-    if (this.#pending.size >= MAX_PENDING) {
-      throw new RequestError("overloaded", "Too many people are signing in. Retry shortly.", { retryAfter: 5 });
-    }
     const known = cookies.get("browser") ?? "";
     const browser = isWellFormedSecret(known) ? known : newSecret();
-    if (!isLimited || !(await exceedsMailLimit(limits, email, address))) {
+    const isSent = !isLimited || !(await exceedsMailLimit(limits, email, address));
+    const isStopping = this.#stopping.signal.aborted;
+    if (isStopping || this.#pending.size >= MAX_PENDING) {
+      const reason = isStopping ? "The service is stopping." : "Too many people are signing in.";
+      throw new RequestError("overloaded", `${reason} Retry shortly.`, { retryAfter: 5 });
+    }
+    if (isSent) {
       const sending = this.#send(email, browser, publicUrl).finally(() => this.#pending.delete(sending));
       this.#pending.add(sending);
     }
@@ -105,6 +119,7 @@ export class SignInService {
     const { management, observe } = this.#options;
     const secrets = Array.from({ length: MAX_SPELLINGS }, () => ({ token: newSecret(), code: newCode() }));
     const hashes = secrets.map(({ token, code }) => ({ hash: hashSecret(token), code: hashCode(browser, code) }));
+    await this.#delay(randomInt(LOOKUP_DELAY_MS.min, LOOKUP_DELAY_MS.max));
     try {
       const command = { type: "request_sign_in", email, browser: hashSecret(browser), secrets: hashes } as const;
       const { resource } = await management.execute(command, BY.request);
@@ -122,7 +137,7 @@ export class SignInService {
     const mail = signInMail({ to, language }, name, signInUrl(publicUrl, secrets.token), secrets.code);
     const id = newId("msg", management.clock());
     for (const delay of DELAYS_MS) {
-      await sleep(delay, undefined, { signal: this.#stopping.signal }).catch(() => {});
+      await this.#delay(delay);
       const { error, status, isPermanent = false } = await sendMail(id, mail);
       if (error === null) return;
       const isLast = isPermanent || delay === DELAYS_MS.at(-1) || this.#stopping.signal.aborted;

@@ -23,8 +23,8 @@ export type NotificationService = {
   readonly wake: () => void;
   /** Sends mail at once, and does not store it: for mail with a secret. */
   readonly sendMail: (id: string, mail: Mail) => Promise<AttemptResult>;
-  /** What is under way is finished within the time. */
-  readonly stop: (milliseconds: number) => Promise<void>;
+  /** What is under way is finished within the time. `mailSent`: after it there are no calls of `sendMail`. */
+  readonly stop: (milliseconds: number, mailSent?: Promise<void>) => Promise<void>;
 };
 
 export function startNotificationService(options: NotificationServiceOptions): NotificationService {
@@ -33,16 +33,11 @@ export function startNotificationService(options: NotificationServiceOptions): N
   const mail = openMail(settings, options.missing);
   const sender = new NotificationSender({ store, clock, observe, webhooks: webhookTransport(webhooks), mail });
   const cleanup = new NotificationCleanup(options);
-  const direct = new Set<Promise<AttemptResult>>();
   return {
     wake: () => sender.wake(),
-    sendMail(id, content) {
-      const sending = mail === undefined ? Promise.resolve(NO_MAIL) : mail.sendMail(id, content);
-      direct.add(sending);
-      return sending.finally(() => direct.delete(sending));
-    },
-    async stop(milliseconds) {
-      await Promise.all([sender.stop(milliseconds), cleanup.stop(), ...direct]);
+    sendMail: async (id, content) => (mail === undefined ? NO_MAIL : mail.sendMail(id, content)),
+    async stop(milliseconds, mailSent) {
+      await Promise.all([sender.stop(milliseconds), cleanup.stop(), mailSent]);
       mail?.interrupt();
       await webhooks.close();
     },
