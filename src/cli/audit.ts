@@ -1,5 +1,6 @@
 // tank-monitor audit
 
+import { isActorName } from "../domain/actor.ts";
 import { UserError } from "../domain/errors.ts";
 import { deviceKey } from "../domain/id.ts";
 import { quoted } from "../domain/text.ts";
@@ -80,11 +81,8 @@ async function actorNames(service: Service): Promise<ActorNames> {
 
 const withName = (by: string, actors: ActorNames): string => (actors.has(by) ? `${by} (${actors.get(by)})` : by);
 
-/** Recorded for changes without a key or a session. */
-const WITHOUT_KEY = ["command line", "import", "demo"];
-
 function idsOf(given: string, actors: ActorNames): string[] {
-  if (actors.has(given) || WITHOUT_KEY.includes(given)) return [given];
+  if (actors.has(given) || isActorName(given)) return [given];
   return [...actors].filter(([, name]) => name === given).map(([id]) => id);
 }
 

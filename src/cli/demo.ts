@@ -5,6 +5,7 @@ import type { App } from "../app.ts";
 import { type Config, managementSettings, readEnvFile } from "../config.ts";
 import { demoFleet, prepareDemo, tanksWithReadings } from "../demo/prepare.ts";
 import { type Receiver, startReceiver } from "../demo/receiver.ts";
+import { ACTORS } from "../domain/actor.ts";
 import { describeFatalError, UserError } from "../domain/errors.ts";
 import { hashSecret, keyState, type Role, UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
@@ -24,8 +25,6 @@ const KEY_NAMES = { read: "demo", ingest: "demo devices" } as const;
 const RECEIVER = "demo receiver";
 const RECEIVER_NETWORK = { network: "127.0.0.1", length: 32 };
 const ADMIN = { email: "demo@tank-monitor.example", name: "Demo", role: "admin" };
-/** The name of the demo in the audit log. */
-const ACTOR = "demo";
 /** Every device sends once in this time. */
 const ROUND_SECONDS = 100;
 /** How long a stop waits for requests in progress. */
@@ -127,10 +126,10 @@ async function runDevices({ store, url }: App, databaseUrl: string): Promise<() 
 async function createReceiverChannel({ store }: App, config: Config, receiver: Receiver): Promise<void> {
   const manage = new ManagementService(store, Date.now, managementSettings(config));
   for (const { id, description } of await store.channelList()) {
-    if (description === RECEIVER) await manage.execute({ type: "delete_channel", id }, ACTOR);
+    if (description === RECEIVER) await manage.execute({ type: "delete_channel", id }, ACTORS.demo);
   }
   const fields = { type: "webhook", url: receiver.url, description: RECEIVER };
-  receiver.secret = (await manage.createChannel(fields, ACTOR)).secret ?? "";
+  receiver.secret = (await manage.createChannel(fields, ACTORS.demo)).secret ?? "";
 }
 
 /** Signs in as the admin of the demo, once. */
@@ -139,8 +138,8 @@ async function signInPath(store: Store): Promise<string> {
   const manage = new ManagementService(store, Date.now);
   const known = (await store.userList()).find(({ email }) => email === ADMIN.email);
   const create = { type: "create_user", newId: manage.newId("usr"), fields: ADMIN } as const;
-  const id = known?.id ?? String((await manage.execute(create, ACTOR)).resource.object["id"]);
-  return (await manage.createSignInLink(id, ACTOR)).url;
+  const id = known?.id ?? String((await manage.execute(create, ACTORS.demo)).resource.object["id"]);
+  return (await manage.createSignInLink(id, ACTORS.demo)).url;
 }
 
 /** The same key at every start: beside a SQLite database, in a file that only its owner can read. */
@@ -162,9 +161,9 @@ async function freshKey(store: Store, role: Role & keyof typeof KEY_NAMES): Prom
   const name = KEY_NAMES[role];
   const manage = new ManagementService(store, Date.now);
   for (const old of await store.keyList()) {
-    if (old.name === name && old.revoked_at === null) await manage.execute({ type: "revoke_key", id: old.id }, ACTOR);
+    if (old.name === name && old.revoked_at === null) await manage.execute({ type: "revoke_key", id: old.id }, ACTORS.demo);
   }
-  return (await manage.createKey({ name, role }, ACTOR)).secret ?? "";
+  return (await manage.createKey({ name, role }, ACTORS.demo)).secret ?? "";
 }
 
 type Examples = { readonly customer: string; readonly tank: string };

@@ -1,6 +1,7 @@
 // Requests of commands and their responses, the same on the local database and on a running service.
 
 import { type Config, managementSettings } from "../config.ts";
+import { ACTORS } from "../domain/actor.ts";
 import type { FieldError } from "../domain/errors.ts";
 import { KEY_DEFAULTS, UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
@@ -79,7 +80,7 @@ export const FLEET = "/insight/v1/fleet";
 
 /** Whoever can open the database may do everything. The audit log has them under this name. */
 const OPERATOR: Caller = {
-  key: { ...KEY_DEFAULTS, id: "command line", name: "command line", role: "manage" },
+  key: { ...KEY_DEFAULTS, id: ACTORS.commandLine, name: ACTORS.commandLine, role: "manage" },
   scope: UNRESTRICTED,
   session: null,
 };

@@ -32,7 +32,7 @@ export type AuditedChange = {
   readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
 };
 
-/** `by` is the id of a key, user or customer, or a description of a caller without one. */
+/** `by` is the id of a key, user or customer, or one of `ACTORS`. */
 export type AuditContext = { readonly by: string; readonly at: Instant };
 
 export type AuditEntry = AuditedChange & AuditContext & { readonly number: number };

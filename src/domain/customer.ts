@@ -1,5 +1,7 @@
 // A customer: an account holder who owns tanks.
 
+import { isActorName } from "./actor.ts";
+import type { IdPrefix } from "./id.ts";
 import { errorInInstants, formatInstant, formatInstantOrNull, type Instant } from "./instant.ts";
 import { LANGUAGES, type Language } from "./mail/language.ts";
 import {
@@ -78,6 +80,15 @@ export function customerObject(customer: CustomerWithCount): Static<typeof Custo
     updated_at: formatInstant(customer.updated_at),
     verified_at: formatInstantOrNull(customer.verified_at),
   };
+}
+
+const FOREIGN_PREFIXES: readonly `${IdPrefix}_`[] = ["usr_", "key_"];
+
+/** Why a new customer cannot have this id: what the customer does would be recorded, and limited, as done by somebody else. */
+export function errorInNewCustomerId(id: string): string | undefined {
+  const prefix = FOREIGN_PREFIXES.find((one) => id.startsWith(one));
+  if (prefix !== undefined) return `must not begin with "${prefix}", which is for ids of ${prefix === "usr_" ? "users" : "keys"}`;
+  return isActorName(id) ? `must not be "${id}", which is a name in the audit log` : undefined;
 }
 
 /** What is wrong with a stored customer, apart from its `tank_count`. */

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { DEFAULT_TANK_ALERT_SETTINGS } from "./alerts/tank-alert-settings.ts";
 import { type AuditedChange, auditFields } from "./audit.ts";
 import { type Change, type CustomerState, changesBetween, hasSameFields, type TankState } from "./changes.ts";
-import { DEFAULT_NOTIFICATION_SETTINGS } from "./customer.ts";
+import { DEFAULT_NOTIFICATION_SETTINGS, errorInNewCustomerId } from "./customer.ts";
 import { assignmentObjects, type DeviceAssignment, DeviceUse, deviceObject, unknownDevice } from "./device.ts";
 import { deviceKey } from "./id.ts";
 import type { Lookups, Stored } from "./lookups.ts";
@@ -20,6 +20,8 @@ export async function planCustomerImport(
   const known: ReadonlyMap<string, Stored<CustomerState>> = await lookups.customers(records.map(objectId));
   return planImport(records, objectId, known, (record, before) => {
     if ("remove" in record) return removed(before, "customer");
+    const idError = before === undefined ? errorInNewCustomerId(record.customer.id) : undefined;
+    if (idError !== undefined) return { rejected: `id: ${idError}` };
     const kept = before?.damage === undefined ? before : undefined;
     const last_seen_at = latest(record.customer.last_seen_at, kept?.customer.last_seen_at ?? null);
     if (before?.damage !== undefined && record.notifications === undefined) {

@@ -3,6 +3,7 @@
 
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ACTORS } from "../domain/actor.ts";
 import type { AttemptResult } from "../domain/alerts/notification-queue.ts";
 import type { SignInProof } from "../domain/commands/command.ts";
 import { type SignInMail, signInsFor } from "../domain/commands/sign-in.ts";
@@ -59,8 +60,6 @@ const MAX_WAITING_CHECKS = 20;
 const LOOKUP_DELAY_MS = { min: 50, max: 300 };
 /** Delay before each attempt to send a mail. */
 const DELAYS_MS = [0, 2000, 8000, 30_000, 60_000];
-/** Names in the audit log. */
-const BY = { request: "sign-in", token: "sign-in link", code: "sign-in code" };
 
 /** The secrets of one mail. */
 type Secrets = { readonly token: string; readonly code: string };
@@ -122,7 +121,7 @@ export class SignInService {
     await this.#delay(randomInt(LOOKUP_DELAY_MS.min, LOOKUP_DELAY_MS.max));
     try {
       const command = { type: "request_sign_in", email, browser: hashSecret(browser), secrets: hashes } as const;
-      const { resource } = await management.execute(command, BY.request);
+      const { resource } = await management.execute(command, ACTORS.signIn);
       const mails = resource.object["mails"] as readonly SignInMail[];
       await Promise.all(mails.map((mail) => this.#sendMail(mail, secrets[mail.secret], publicUrl)));
     } catch (error) {
@@ -165,7 +164,7 @@ export class SignInService {
 
   async signInWithToken(token: string, account: string | undefined, client: ClientInfo): Promise<SignInResult> {
     if (!isWellFormedSecret(token)) return this.#refuse(client);
-    return this.#signIn({ token: hashSecret(token) }, account, client, BY.token);
+    return this.#signIn({ token: hashSecret(token) }, account, client, ACTORS.signInLink);
   }
 
   /** Works only in the browser that requested the code. */
@@ -173,7 +172,7 @@ export class SignInService {
     const browser = client.cookies.get("browser") ?? "";
     if (!isWellFormedSecret(browser)) return this.#refuse(client);
     const proof = { email, browser: hashSecret(browser), code: hashCode(browser, code) };
-    return this.#signIn(proof, account, client, BY.code);
+    return this.#signIn(proof, account, client, ACTORS.signInCode);
   }
 
   #signIn(proof: SignInProof, account: string | undefined, client: ClientInfo, by: string): Promise<SignInResult> {

@@ -53,6 +53,22 @@ describe("a customer", () => {
     ]);
   });
 
+  it("with the id of a user or key, or a name of the audit log, is not created", async () => {
+    for (const [id, message] of [
+      ["usr_01kxa8w5s0v3m4q9t7r2n6c8d1", 'must not begin with "usr_", which is for ids of users'],
+      ["key_", 'must not begin with "key_", which is for ids of keys'],
+      ["command line", 'must not be "command line", which is a name in the audit log'],
+      ["sign-in link", 'must not be "sign-in link", which is a name in the audit log'],
+    ] as const) {
+      const created = await manage("POST", CUSTOMERS, { ...CUSTOMER, id });
+      expectStatus(created, 400, "body_invalid");
+      assert.deepEqual(fieldErrors(created), [`id ${message}`]);
+      const provisioned = await manage("POST", "/manage/v1/provision", { customers: [{ ...CUSTOMER, id }] });
+      expectStatus(provisioned, 400, "body_invalid");
+      assert.deepEqual(fieldErrors(provisioned), [`customers[0].id ${message}`]);
+    }
+  });
+
   it("is created once per Idempotency-Key, caller and day", async () => {
     const once = { "idempotency-key": "order 17" };
     const body = { name: "Ann", email: "ann@x.example" };

@@ -1,7 +1,13 @@
 // Commands on customers.
 
 import { hasSameFields } from "../changes.ts";
-import { CustomerObject, type CustomerWithCount, DEFAULT_NOTIFICATION_SETTINGS, NotificationSettings } from "../customer.ts";
+import {
+  CustomerObject,
+  type CustomerWithCount,
+  DEFAULT_NOTIFICATION_SETTINGS,
+  errorInNewCustomerId,
+  NotificationSettings,
+} from "../customer.ts";
 import type { FieldError } from "../errors.ts";
 import { type Instant, instantOrNull, laterThan } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
@@ -135,7 +141,10 @@ export async function restoreCustomer(lookups: Lookups, { id, ifMatch, ...option
 }
 
 export function customerErrors(schema: typeof NewCustomer | typeof CustomerChange, fields: unknown): FieldError[] {
-  return [...errorsInObject(schema, fields), ...verificationErrors(fields)];
+  const { id } = (fields ?? {}) as { id?: unknown };
+  const message = schema === NewCustomer && typeof id === "string" ? errorInNewCustomerId(id) : undefined;
+  const idErrors = message === undefined ? [] : [{ field: "id", message }];
+  return [...errorsInObject(schema, fields), ...idErrors, ...verificationErrors(fields)];
 }
 
 /** `is_verified` is a short form of `verified_at`; both may be given if they agree. */

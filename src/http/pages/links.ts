@@ -3,6 +3,7 @@
 // token gets does not depend on whether there is such a customer or address.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { ACTORS } from "../../domain/actor.ts";
 import { hasCode, RequestError } from "../../domain/errors.ts";
 import { isPossibleId } from "../../domain/id.ts";
 import { formatInstant } from "../../domain/instant.ts";
@@ -24,10 +25,6 @@ export type PageOptions = {
   readonly isLimited: boolean;
 };
 
-/** Names in the audit log. */
-const BY_VERIFICATION = "verification link";
-const BY_UNSUBSCRIBING = "unsubscribe link";
-
 /** Undefined: the token is wrong. */
 type Handle = (token: string, form: URLSearchParams) => Promise<Page | undefined>;
 
@@ -42,7 +39,7 @@ export function registerPages(app: FastifyInstance, options: PageOptions): void 
     const isKnown = isVerificationToken(token) && (await management.reads.verification(hash)) !== undefined;
     if (!isKnown) return undefined;
     try {
-      await management.execute({ type: "verify_customer", hash }, BY_VERIFICATION);
+      await management.execute({ type: "verify_customer", hash }, ACTORS.verificationLink);
     } catch (error) {
       if (hasCode(error, "customer_unknown")) return undefined;
       throw error;
@@ -63,7 +60,7 @@ export function registerPages(app: FastifyInstance, options: PageOptions): void 
     if (isUnsubscribed(found) === isResubscribing && !found.deleted) {
       const unsubscribed_at = isResubscribing ? null : formatInstant(management.clock());
       const fields = { notifications: { unsubscribed_at } };
-      await management.execute({ type: "change_customer", id: found.customer.id, fields }, BY_UNSUBSCRIBING);
+      await management.execute({ type: "change_customer", id: found.customer.id, fields }, ACTORS.unsubscribeLink);
     }
     return isResubscribing ? { name: "resubscribed", action: "unsubscribe" } : UNSUBSCRIBED;
   };

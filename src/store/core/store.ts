@@ -1,6 +1,7 @@
 // The store over an engine: every call fails with `store_unavailable` while the database is unavailable, and losses, recoveries and
 // the duration of calls are reported.
 
+import { ACTORS } from "../../domain/actor.ts";
 import type { ComposeReads } from "../../domain/alerts/compose.ts";
 import type { NotificationQueueReads } from "../../domain/alerts/notification-queue.ts";
 import type { AuditContext } from "../../domain/audit.ts";
@@ -117,7 +118,7 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
   };
 }
 
-const importContext = (): AuditContext => ({ by: "import", at: Date.now() });
+const importContext = (): AuditContext => ({ by: ACTORS.import, at: Date.now() });
 
 const OBJECTS: Readonly<Record<string, string>> = {
   alertById: "alert",

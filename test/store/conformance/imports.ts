@@ -18,6 +18,16 @@ import {
 } from "./objects.ts";
 
 export function importConformance(engine: Engine): void {
+  test("a customer with the id of a user or key, or a name of the audit log, is rejected", async (t) => {
+    const { store } = await engine.open(t);
+    assert.deepEqual(await putCustomers(store, customer("usr_1"), customer("key_1"), customer("import"), customer("usr")), [
+      { rejected: 'id: must not begin with "usr_", which is for ids of users' },
+      { rejected: 'id: must not begin with "key_", which is for ids of keys' },
+      { rejected: 'id: must not be "import", which is a name in the audit log' },
+      "new",
+    ]);
+  });
+
   test("an imported object is returned with all its fields, by id and in the list", async (t) => {
     const { store } = await engine.open(t);
     const bare = customer("bare");
