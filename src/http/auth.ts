@@ -17,6 +17,7 @@ import {
 } from "../domain/key.ts";
 import { hasSessionRole, type OpenSession, SESSION_ROLES, type SessionRole } from "../domain/session.ts";
 import type { Reads } from "../domain/store.ts";
+import { clientAddress } from "./connection-limit.ts";
 import { Cookies, requireKeptCookie } from "./cookies.ts";
 import type { LastSeen } from "./last-seen.ts";
 import { exceedsWrongKeyLimit, type Limits, limitRate, type RateDecision } from "./limits.ts";
@@ -99,7 +100,7 @@ class CallerCache {
 /** Who sends a secret from an address; throws where the key is not active or lacks the role. */
 type AuthenticateKey = (
   secret: string,
-  client: { readonly ip: string },
+  address: () => string,
   required: Exclude<RequiredRole, "none">,
 ) => Promise<AuthenticatedCaller>;
 
@@ -112,11 +113,11 @@ function createKeyAuthenticator(
 ): AuthenticateKey {
   const cache = new CallerCache(clock);
 
-  async function load(secret: string, client: { readonly ip: string }, now: Instant) {
+  async function load(secret: string, address: () => string, now: Instant) {
     const isWellFormed = isWellFormedSecret(secret);
     const key = isWellFormed ? await reads.keyByHash(hashSecret(secret)) : undefined;
     if (key === undefined) {
-      if (customerRate !== 0 && (await exceedsWrongKeyLimit(limits, client.ip))) {
+      if (customerRate !== 0 && (await exceedsWrongKeyLimit(limits, address()))) {
         const detail = "Too many wrong keys from this address. Retry after the time in Retry-After.";
         throw new RequestError("keys_throttled", detail, { retryAfter: 1 });
       }
@@ -129,8 +130,8 @@ function createKeyAuthenticator(
     return { caller: { key, scope, session: null, rate }, expiresAt: key.expires_at };
   }
 
-  return async (secret, client, required) => {
-    const caller = await cache.get(secret, (now) => load(secret, client, now));
+  return async (secret, address, required) => {
+    const caller = await cache.get(secret, (now) => load(secret, address, now));
     requireRole(caller.key, required);
     return caller;
   };
@@ -202,7 +203,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   /** A key wins over a session. */
   async function callerOf(request: FastifyRequest, { requiredRole, bearer, sessionRole }: Access): Promise<AuthenticatedCaller> {
     const key = keyIn(request, bearer);
-    if (requiredRole !== "none" && key !== undefined) return authenticateKey(key, request, requiredRole);
+    if (requiredRole !== "none" && key !== undefined) return authenticateKey(key, () => clientAddress(request), requiredRole);
     const secret = sessionRole === undefined ? undefined : new Cookies(request, publicUrl).get("session");
     if (sessionRole !== undefined && secret !== undefined) {
       if (!isSafeMethod(request.method)) requireSameOrigin(request, publicUrl);
@@ -245,7 +246,7 @@ export function ingestAuthentication(reads: Pick<Reads, "keyByHash">, clock: Clo
   const authenticateKey = createKeyAuthenticator(reads, clock, limits, customerRate);
   const delayOf = ({ allowed, retryAfter }: RateDecision) => (allowed ? 0 : retryAfter * 1000 + TIMER_MARGIN_MS);
   return async (secret: string, address: string) => {
-    const { key, rate } = await authenticateKey(secret, { ip: address }, "ingest");
+    const { key, rate } = await authenticateKey(secret, () => address, "ingest");
     const takeToken = () => {
       if (rate === null) return 0;
       const decision = limitRate(limits, key.id, rate);

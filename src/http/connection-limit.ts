@@ -40,7 +40,22 @@ export class ConnectionLimit {
 
 const MAPPED_IPV4 = "::ffff:";
 
-/** What one client can send from: an IPv4 address, or the first 64 bits of an IPv6 address. Proxies may send other texts. */
+const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([^:]*):\d+)$/;
+
+/** An address as some proxies forward it: with a port, IPv6 in brackets. Undefined where the text is none. */
+function plainAddress(text: string): string | undefined {
+  if (isIP(text) !== 0) return text;
+  const [, bracketed, other] = WITH_PORT.exec(text) ?? [];
+  const address = bracketed ?? other ?? "";
+  return isIP(address) === 0 ? undefined : address;
+}
+
+type ForwardedRequest = { readonly ip: string; readonly socket: Pick<Socket, "remoteAddress"> };
+
+/** The address of a client. Where a proxy forwards something else, that of the proxy. */
+export const clientAddress = ({ ip, socket }: ForwardedRequest): string => plainAddress(ip) ?? socket.remoteAddress ?? "";
+
+/** What one client can send from: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export function networkOf(address: string): string {
   const version = isIP(address);
   if (version !== 6) return version === 4 ? address : "";
@@ -83,7 +98,8 @@ function isWithin(ranges: readonly string[]): (address: string) => boolean {
     const version = isIP(address);
     list.addSubnet(address, Number(length ?? (version === 6 ? 128 : 32)), version === 6 ? "ipv6" : "ipv4");
   }
-  return (address) => {
+  return (text) => {
+    const address = plainAddress(text) ?? "";
     const version = isIP(address);
     return version !== 0 && list.check(address, version === 6 ? "ipv6" : "ipv4");
   };

@@ -8,7 +8,7 @@ import { RequestError } from "../domain/errors.ts";
 import type { FairQueue } from "../domain/fair-queue.ts";
 import { ANONYMOUS, type Authenticate } from "./auth.ts";
 import { type BodyBudget, isStillSending, type Reservation, whileDraining } from "./body.ts";
-import { networkOf } from "./connection-limit.ts";
+import { clientAddress, networkOf } from "./connection-limit.ts";
 import { readContent } from "./content.ts";
 import { Cookies } from "./cookies.ts";
 import { NO_PARAMETERS, type ParameterReader, type ParameterSet, parameterReader } from "./parameters.ts";
@@ -68,7 +68,7 @@ function createHandler(
     const parameters = readParameters(queryOf(request.raw.url), form);
     const { key, scope, session } = request.caller ?? ANONYMOUS;
     // Those without a key share by the network that they come from.
-    const sender = key.id === "" ? networkOf(request.ip) : key.id;
+    const sender = key.id === "" ? networkOf(clientAddress(request)) : key.id;
     budget.scheduler.noteRequest(sender);
     const id = (request.params as { readonly id?: string }).id ?? "";
     const client = () => clientOf(request, services.management.settings.publicUrl);
@@ -109,7 +109,7 @@ async function runLongRead<T>(queue: FairQueue, sender: string, { raw }: Fastify
 }
 
 const clientOf = (request: FastifyRequest, publicUrl: string | null): ClientInfo => ({
-  address: request.ip,
+  address: clientAddress(request),
   userAgent: request.headers["user-agent"],
   cookies: new Cookies(request, publicUrl),
   hasGone: () => request.raw.socket.destroyed,

@@ -12,7 +12,7 @@ import type { Observe } from "../domain/log-events.ts";
 import type { Reads } from "../domain/store.ts";
 import { type Caller, createAuthenticator } from "./auth.ts";
 import { BodyBudget, deferContinue, normalizeContentType, readFormBodies } from "./body.ts";
-import { ConnectionLimit, isProxyAddress, type TrustProxy, trustedProxies } from "./connection-limit.ts";
+import { ConnectionLimit, clientAddress, isProxyAddress, type TrustProxy, trustedProxies } from "./connection-limit.ts";
 import { CONNECTION_DEFAULTS, type ConnectionRules, manageConnections } from "./connections.ts";
 import { registerDashboard } from "./dashboard.ts";
 import { registerDocumentation } from "./documentation.ts";
@@ -141,7 +141,7 @@ function addHooks(app: FastifyInstance, { corsOrigins, observe }: ServerOptions,
       status: isSent ? reply.statusCode : CONNECTION_CLOSED,
       code: isSent ? request.errorCode : null,
       keyId: request.caller?.key.id ?? null,
-      address: request.ip,
+      address: clientAddress(request),
       milliseconds: performance.now() - startedAt,
     });
   }

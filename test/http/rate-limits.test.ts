@@ -148,6 +148,19 @@ describe("wrong keys from one address", () => {
     expectError(await request(custom, PATH, spoofed()), 429, "keys_throttled");
   });
 
+  it("are counted by the forwarded address without its port and brackets, and without an address by that of the proxy", async () => {
+    for (const [flooding, same, other] of [
+      ["203.0.113.20:4711", "203.0.113.20", "203.0.113.21:4711"],
+      ["[2001:db8:2::1]:4711", "2001:db8:2::1", "[2001:db8:3::1]"],
+      ["unknown", "203.0.113.20:http", "203.0.113.22"],
+      ["_hidden", "127.0.0.1", "203.0.113.23"],
+    ] as const) {
+      await flood(custom, from(flooding));
+      expectError(await request(custom, PATH, from(same)), 429, "keys_throttled");
+      expectError(await request(custom, PATH, from(other)), 401, "key_invalid");
+    }
+  });
+
   it("are counted by the first 64 bits of an IPv6 address", async () => {
     await flood(custom, from("2001:db8:1:2::1"));
     expectError(await request(custom, PATH, from("2001:db8:1:2:3:4:5:6")), 429, "keys_throttled");

@@ -12,6 +12,7 @@ import type { ManagedCustomer } from "../../domain/resource.ts";
 import { customerIn, isGenuineToken } from "../../domain/unsubscribe.ts";
 import { isVerificationToken } from "../../domain/verification.ts";
 import { FORM_TYPE, readBytes, sendContinue } from "../body.ts";
+import { clientAddress } from "../connection-limit.ts";
 import { exceedsWrongKeyLimit, type Limits } from "../limits.ts";
 import type { ManagementService } from "../management.ts";
 import { queryOf } from "../paths.ts";
@@ -107,8 +108,8 @@ async function subscriber({ reads }: ManagementService, token: string): Promise<
   return isGenuine && secret !== undefined ? found : undefined;
 }
 
-async function limitWrongTokens({ ip }: FastifyRequest, { limits, isLimited }: PageOptions): Promise<void> {
-  if (isLimited && (await exceedsWrongKeyLimit(limits, ip))) {
+async function limitWrongTokens(request: FastifyRequest, { limits, isLimited }: PageOptions): Promise<void> {
+  if (isLimited && (await exceedsWrongKeyLimit(limits, clientAddress(request)))) {
     throw new RequestError("keys_throttled", "Too many wrong links from this address.", { retryAfter: 1 });
   }
 }
