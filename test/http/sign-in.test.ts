@@ -36,10 +36,14 @@ for (const engine of ["sqlite", "postgres"] as const) {
     const mailsTo = (email: string) =>
       mails.received.filter(({ to }) => to.some((one) => one.toLowerCase() === email.toLowerCase()));
 
+    /** Other writes are of background jobs. */
+    const isCommand = (event: (typeof service.events)[number]) => event.kind === "write_completed" && event.write === "execute";
+
     /** The response to a request for a link, once the request is stored. */
     async function responseOnceStored(browser: Browser, email: string) {
+      const before = service.events.length;
       const response = await browser.send("POST", "/auth/v1/sign-in", { email });
-      await until("it is stored", async () => (await sql("SELECT hash FROM sign_in WHERE email = $1", email)).length > 0);
+      await until("it is stored", () => service.events.slice(before).some(isCommand));
       return response;
     }
 
@@ -237,8 +241,6 @@ for (const engine of ["sqlite", "postgres"] as const) {
     });
 
     it("wrong codes make the same calls of the store for known and unknown addresses", async () => {
-      // Other writes are of background jobs.
-      const isCommand = (event: (typeof service.events)[number]) => event.kind === "write_completed" && event.write === "execute";
       const [known, unknown] = [address(), address()];
       await createUser(service, "viewer", known, clock);
       const calls: string[][] = [];
@@ -295,6 +297,19 @@ for (const engine of ["sqlite", "postgres"] as const) {
           ["sign-in link", "signed_in", { session: { from: null, to: session["id"] } }],
         ],
       );
+    });
+
+    it("a session that ends because another account signs in in the same browser is in the audit log", async () => {
+      const [first, second] = [
+        await createUser(service, "viewer", address(), clock),
+        await createUser(service, "viewer", address(), clock),
+      ];
+      const browser = new Browser(service);
+      const replaced = await browser.signInWith(await linkFor(service, first, clock));
+      await browser.signInWith(await linkFor(service, second, clock));
+      const { data } = expectStatus(await manage("GET", `/manage/v1/audit?type=user&id=${first}&size=1`), 200);
+      const [{ by, action, changes } = assert.fail()] = data as { by: string; action: string; changes: object }[];
+      assert.deepEqual([by, action, changes], ["sign-in link", "signed_out", { session: { from: replaced["id"], to: null } }]);
     });
   });
 }

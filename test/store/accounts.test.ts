@@ -76,6 +76,17 @@ for (const engine of [sqliteEngine, postgresEngine]) {
         open.map((session) => session.id),
         started.slice(2).reverse(),
       );
+      const query = { page: 1, size: 4, from: undefined, to: undefined, by: undefined, object: undefined, id };
+      const [old = "", older = "", last = "", before = ""] = [...started.slice(0, 2).reverse(), ...started.slice(-2).reverse()];
+      assert.deepEqual(
+        (await store.auditPage(query)).data.map(({ action, changes }) => [action, changes["session"]]),
+        [
+          ["signed_in", { from: null, to: last }],
+          ["signed_out", { from: old, to: null }],
+          ["signed_in", { from: null, to: before }],
+          ["signed_out", { from: older, to: null }],
+        ],
+      );
       forward(SESSION_LIFETIME_MS);
       await startSession(store, clock, "admin@operator.example");
       assert.equal((await sql("SELECT id FROM session")).length, 1);

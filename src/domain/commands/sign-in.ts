@@ -123,18 +123,31 @@ async function sessionStarted(
     customer_id: type === "customer" ? id : null,
     ...{ created_at: at, expires_at: at + SESSION_LIFETIME_MS, user_agent: userAgent },
   };
-  const surplus = (await lookups.sessionsOf(account, 0)).slice(MAX_SESSIONS - 1);
+  const ended = await sessionsReplacedBy(lookups, account, replaces, at);
   return changeSet(
     { object: sessionObject({ ...session, account }, newId), etag: "" },
     {
       // Whatever the clock of another process says.
       signIns: [{ ...used, code: null, expires_at: 0 }],
       sessionsStarted: [{ ...session, hash }],
-      sessionsEnded: [...surplus.map((old) => old.id), ...(replaces === undefined ? [] : [replaces])],
-      audit: [auditOf(account, "signed_in", newId)],
+      sessionsEnded: ended.map((old) => old.id),
+      audit: [...ended.map((old) => auditOf(old.account, "signed_out", old.id)), auditOf(account, "signed_in", newId)],
       ...(type === "customer" && (await verified(lookups, id, at))),
     },
   );
+}
+
+/** The session that the browser had, of whatever account, and the oldest of the account beyond the limit. */
+async function sessionsReplacedBy(
+  lookups: Lookups,
+  account: Account,
+  replaces: string | undefined,
+  at: Instant,
+): Promise<readonly OpenSession[]> {
+  const surplus = (await lookups.sessionsOf(account, at)).slice(MAX_SESSIONS - 1);
+  const replaced = replaces === undefined ? undefined : await findOne(lookups.sessions, replaces);
+  if (replaced === undefined || replaced.expires_at <= at || surplus.some(({ id }) => id === replaced.id)) return surplus;
+  return [...surplus, replaced];
 }
 
 /** Whoever used the link reads the mail of the address. */
