@@ -183,6 +183,8 @@ it("pages are in German where it is preferred, in English otherwise", async () =
   };
   for (const accepted of ["de", "de-AT,de;q=0.9,en;q=0.8", "fr, en;q=0.3, de;q=0.5"])
     assert.equal(await languageFor(accepted), "de", accepted);
+  assert.equal(await languageFor(`${"fr,".repeat(19)}de`), "de");
+  assert.equal(await languageFor(`${"fr,".repeat(20)}de`), "en", "20 ranges are read");
   for (const accepted of ["", "en", "en-US,en;q=0.9,de;q=0.8", "fr", "de;q=0", ";;q=x,,"])
     assert.equal(await languageFor(accepted), "en", accepted);
 });

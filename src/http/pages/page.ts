@@ -72,9 +72,12 @@ function pageHtml(name: PageName, language: Language, action: string | undefined
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 
+/** More than any browser sends: each takes time. */
+const MAX_RANGES = 20;
+
 /** The first one, which is English, where none is preferred. */
 function acceptedLanguage(header = ""): Language {
-  const ranges = header.split(",").map((part) => {
+  const ranges = header.split(",", MAX_RANGES).map((part) => {
     // Not by a regular expression: over many spaces, that takes the square of their number.
     const [tag = "", weight = ""] = part.split(";", 2).map((item) => item.trim().toLowerCase());
     return { tag, quality: weight.startsWith("q=") ? Number(weight.slice(2)) || 0 : 1 };
