@@ -1,5 +1,5 @@
-// Rate limits: a token bucket per key, and some per address: for wrong keys, for requests for sign-in mail, and for wrong links and
-// codes.
+// Rate limits: a token bucket per key, some per address (for wrong keys, for requests for sign-in mail, and for wrong links and
+// codes), and one per customer who unsubscribes.
 
 import type { Clock, Instant } from "../domain/instant.ts";
 import { lowerCase } from "../domain/sign-in.ts";
@@ -86,6 +86,14 @@ const MAILS_PER_HOUR = 5;
 export async function exceedsMailLimit(limits: Limits, email: string, address: string): Promise<boolean> {
   const name = `mail ${networkOf(address)} ${lowerCase(email)}`;
   return (await limits.take("address", name, MAILS_PER_HOUR / 3600, MAILS_PER_HOUR)) < 0;
+}
+
+const SUBSCRIPTION_CHANGES_PER_MINUTE = 10;
+
+/** Changes by the unsubscribe link of a customer: each is in the audit log. */
+export async function exceedsSubscriptionLimit(limits: Limits, customerId: string): Promise<boolean> {
+  const name = `unsubscribe ${customerId}`;
+  return (await limits.take("key", name, SUBSCRIPTION_CHANGES_PER_MINUTE / 60, SUBSCRIPTION_CHANGES_PER_MINUTE)) < 0;
 }
 
 const WRONG_KEYS_PER_SECOND = 1;

@@ -98,6 +98,21 @@ it("unsubscribing and subscribing again take one click each, and can be repeated
   assert.deepEqual(Object.keys(data[0]?.changes ?? {}), ["notifications.unsubscribed_at"]);
 });
 
+it("a customer changes ten times at once, then once in six seconds", async () => {
+  await addCustomer("often");
+  await addCustomer("other");
+  const change = (n: number) => post(unsubscribePath("often"), `action=${n % 2 === 0 ? "unsubscribe" : "resubscribe"}`);
+  let changes = 0;
+  let response = await change(0);
+  while (response.status === 200 && changes < 30) response = await change(++changes);
+  // Some more on a slow machine.
+  assert.ok(changes >= 10 && changes < 20, String(changes));
+  assert.deepEqual([response.status, response.headers["retry-after"]], [429, "6"]);
+  assert.match(response.text, /Please try again later/);
+  assert.equal((await change(changes - 1)).status, 200, "which changes nothing");
+  assert.equal((await post(unsubscribePath("other"))).status, 200);
+});
+
 it("mail programs unsubscribe with any form, without cookie, origin or language", async () => {
   const multipart = '--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--\r\n';
   for (const [id, body, headers] of [

@@ -13,7 +13,7 @@ import { customerIn, isGenuineToken } from "../../domain/unsubscribe.ts";
 import { isVerificationToken } from "../../domain/verification.ts";
 import { FORM_TYPE, readBytes, sendContinue } from "../body.ts";
 import { clientAddress } from "../connection-limit.ts";
-import { exceedsWrongKeyLimit, type Limits } from "../limits.ts";
+import { exceedsSubscriptionLimit, exceedsWrongKeyLimit, type Limits } from "../limits.ts";
 import type { ManagementService } from "../management.ts";
 import { queryOf } from "../paths.ts";
 import { STATUS } from "../problems.ts";
@@ -22,7 +22,7 @@ import { type Page, sendPage } from "./page.ts";
 export type PageOptions = {
   readonly management: ManagementService;
   readonly limits: Limits;
-  /** Wrong tokens count as wrong keys do. */
+  /** Wrong tokens count as wrong keys do, and changes by one link are limited. */
   readonly isLimited: boolean;
 };
 
@@ -30,7 +30,7 @@ export type PageOptions = {
 type Handle = (token: string, form: URLSearchParams) => Promise<Page | undefined>;
 
 export function registerPages(app: FastifyInstance, options: PageOptions): void {
-  const { management } = options;
+  const { management, limits, isLimited } = options;
 
   const showVerification: Handle = async (token) =>
     isVerificationToken(token) ? { name: "verify", action: "verify" } : undefined;
@@ -59,6 +59,9 @@ export function registerPages(app: FastifyInstance, options: PageOptions): void 
     const found = await subscriber(management, token);
     if (found === undefined) return undefined;
     if (isUnsubscribed(found) === isResubscribing && !found.deleted) {
+      if (isLimited && (await exceedsSubscriptionLimit(limits, found.customer.id))) {
+        throw new RequestError("rate_limited", "Too many changes with this link.", { retryAfter: 6 });
+      }
       const unsubscribed_at = isResubscribing ? null : formatInstant(management.clock());
       const fields = { notifications: { unsubscribed_at } };
       await management.execute({ type: "change_customer", id: found.customer.id, fields }, ACTORS.unsubscribeLink);
