@@ -302,11 +302,37 @@ function limitOf(call: CliCall): number {
   throw new UserError(`--limit must be a whole number from 1, not ${quoted(given)}`, 2);
 }
 
-export async function* pages(
+type ListPath = Pick<List, "path" | "isDated">;
+const MAX_PASSES = 5;
+
+/**
+ * Every item once. One that moves in the list while it is read, or is behind one that leaves it, may be missed: the list is read
+ * again until nothing is missing.
+ */
+export async function* pages(service: Service, query: QueryParameters, list: ListPath): AsyncGenerator<readonly Item[]> {
+  const seen = new Set<unknown>();
+  for (let pass = 1; pass <= MAX_PASSES; pass++) {
+    const before = seen.size;
+    let total = 0;
+    for await (const { data, totalItems } of pagesOnce(service, query, list)) {
+      const items = data.filter((item) => !seen.has(identityOf(item)));
+      for (const item of items) seen.add(identityOf(item));
+      if (items.length > 0) yield items;
+      total = totalItems;
+    }
+    if (seen.size >= total || seen.size === before) return;
+  }
+  throw new UserError("the list changes faster than it can be read: some of it is missing. Try again.");
+}
+
+/** Audit entries have numbers, entries of the fleet their tanks. */
+const identityOf = ({ number, id, tank }: Item): unknown => number ?? id ?? (isObject(tank) ? tank["id"] : undefined);
+
+async function* pagesOnce(
   service: Service,
   query: QueryParameters,
-  { path, isDated }: Pick<List, "path" | "isDated">,
-): AsyncGenerator<readonly Item[]> {
+  { path, isDated }: ListPath,
+): AsyncGenerator<{ readonly data: readonly Item[]; readonly totalItems: number }> {
   const field = typeof isDated === "string" ? isDated : "created_at";
   let until = query[`${field}_lte`];
   for (let page = 1; ; page++) {
@@ -316,10 +342,10 @@ export async function* pages(
       page: String(page),
       size: String(PAGE_SIZE),
     };
-    const { data, total_pages } = await service({ method: "GET", path, query: request });
+    const { data, total_pages, total_items } = await service({ method: "GET", path, query: request });
     if (!Array.isArray(data) || !data.every(isObject))
       throw new UserError("the response is not a list of Tank Monitor objects. Is --url right?");
-    if (data.length > 0) yield data;
+    yield { data, totalItems: Number(total_items) };
     if (data.length < PAGE_SIZE || page >= Number(total_pages)) return;
     const newest = data[0]?.[field];
     if (isDated !== undefined && page === 1 && typeof newest === "string") until = newest;
