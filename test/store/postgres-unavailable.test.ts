@@ -1,12 +1,15 @@
-// The PostgreSQL server stops and starts again while a store is in use.
+// The PostgreSQL server stops and starts again, or goes silent, while a store is in use.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import test from "node:test";
 import { Client } from "pg";
 import type { StopMode } from "../support/postgres/cluster.ts";
 import { isUnavailable, openedOn, succeeds } from "../support/postgres/database.ts";
 import { type OwnPostgres, ownPostgres } from "../support/postgres/server.ts";
+import { startScript } from "../support/script.ts";
 import { type Lifetime, temporaryFolder } from "../support/service.ts";
+import { tcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
 import { everything } from "./conformance/objects.ts";
 import { fillForCalls, maintenanceCalls, readCalls, writeCalls } from "./store-calls.ts";
@@ -14,6 +17,8 @@ import { fillForCalls, maintenanceCalls, readCalls, writeCalls } from "./store-c
 /** How soon the store must work again, and how soon calls must fail. */
 const RECOVERY_MS = 2000;
 const FAILURE_MS = 4000;
+/** How soon a process must end, with a check of a replica in progress. */
+const CLOSE_MS = 8000;
 
 async function stopAndStart(life: Lifetime, server: OwnPostgres, how: StopMode): Promise<void> {
   const { store, eventKinds } = await openedOn(life, server.url);
@@ -88,3 +93,17 @@ test("while others have taken all connections, calls fail and a start says why; 
   assert.deepEqual(await everything(store), before);
   for (const [name, call] of Object.entries(writeCalls(store, "later"))) await assert.doesNotReject(call, name);
 });
+
+for (const silent of ["server", "replica"] as const) {
+  test(`a process that closes its store ends, also when the ${silent} has gone silent`, { timeout: 30_000 }, async (t) => {
+    const server = await ownPostgres(t);
+    const urls = silent === "server" ? [] : [(await server.replica()).url];
+    const proxy = await tcpProxy(t, urls[0] ?? server.url);
+    const { child, send } = await startScript(t, "close.ts", ...(silent === "server" ? [proxy.url] : [server.url, proxy.url]));
+    proxy.freeze();
+    send("close");
+    const deadline = setTimeout(() => child.kill("SIGKILL"), CLOSE_MS);
+    assert.deepEqual(await once(child, "exit"), [0, null]);
+    clearTimeout(deadline);
+  });
+}

@@ -13,7 +13,7 @@ export type TcpProxy = {
   readonly disconnect: () => boolean;
   /** Closes all connections, once, when a client sends this text; it is not passed on. */
   readonly disconnectBefore: (text: string) => void;
-  /** Passes nothing on any more, on old and new connections, and closes none: an unplugged cable. */
+  /** Passes nothing on any more, on old and new connections, not even their end: an unplugged cable. */
   readonly freeze: () => void;
   /** For new connections; frozen ones stay frozen. */
   readonly unfreeze: () => void;
@@ -25,8 +25,8 @@ export async function tcpProxy(life: Lifetime, url: string): Promise<TcpProxy> {
   let stopText: string | undefined;
   const open = new Set<Socket>();
   const frozen = new Set<Socket>();
-  const server = createServer((client) => {
-    const upstream = connect(Number(target.port), target.hostname);
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    const upstream = connect({ port: Number(target.port), host: target.hostname, allowHalfOpen: true });
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
@@ -36,6 +36,9 @@ export async function tcpProxy(life: Lifetime, url: string): Promise<TcpProxy> {
       from.on("data", (data) => {
         if (from === client && stopText !== undefined && data.includes(stopText)) disconnect();
         else if (!frozen.has(from)) to.write(data);
+      });
+      from.on("end", () => {
+        if (!frozen.has(from)) to.end();
       });
       from.on("error", () => {});
       from.on("close", () => {

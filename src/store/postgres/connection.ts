@@ -50,6 +50,8 @@ export const CONNECT_MS = 3000;
 const STATEMENT_MS = 10_000;
 const LOCK_MS = 8000;
 const IDLE_MS = 30_000;
+/** How long the end of a connection waits for the server. */
+const END_MS = 1000;
 
 /**
  * Every statement is written for one plan, with the joins in the order they are written in. On a new table, which has no
@@ -102,13 +104,21 @@ export function clientConfig(url: string, { schema, timeoutMs, isUnlimited = fal
 export function openPool(url: string, connections: number, options: ConnectionOptions): pg.Pool {
   // Temporary tables end with their connection.
   const idleTimeoutMillis = options.schema === TEMPORARY ? 0 : IDLE_MS;
-  const config = { ...clientConfig(url, options), max: connections, idleTimeoutMillis };
+  // Idle connections, and those that a silent server does not close, let the process end.
+  const config = { ...clientConfig(url, options), max: connections, idleTimeoutMillis, allowExitOnIdle: true };
   // The types of `pg` do not know `pipeline` yet.
   const pool = new pg.Pool({ ...config, pipeline: options.canCopy !== true } as pg.PoolConfig);
   // Lost connections are replaced; within a transaction, the next statement fails.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
+}
+
+/** A server that has gone silent does not close its side: the connection ends without it then. */
+export async function endClient(client: pg.Client): Promise<void> {
+  const deadline = setTimeout(() => client.connection.stream.destroy(), END_MS);
+  await client.end();
+  clearTimeout(deadline);
 }
 
 /** New connections of the pool lead to this server. */

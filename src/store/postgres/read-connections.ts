@@ -4,7 +4,7 @@
 import { Socket } from "node:net";
 import pg from "pg";
 import type { Row } from "../columns.ts";
-import { type ConnectionOptions, clientConfig, type Db, type Statement, type Value } from "./connection.ts";
+import { type ConnectionOptions, clientConfig, type Db, endClient, type Statement, type Value } from "./connection.ts";
 
 /** The most connections of a process that are for reads. */
 export const READ_CONNECTIONS = 4;
@@ -41,7 +41,7 @@ export class ReadConnections implements Db {
 /** Messages of the driver for a connection that ended during or before a statement. */
 const LOST = /^Connection terminated|not queryable|ECONNRESET|EPIPE/;
 
-type Connected = { readonly client: pg.Client; readonly socket: Socket };
+type Connected = { readonly client: pg.Client; readonly socket: Socket; lastRead?: Promise<unknown> };
 
 /** One connection, opened when it is needed, and again when it was lost. */
 class ReadConnection {
@@ -70,25 +70,30 @@ class ReadConnection {
     this.#connected ??= this.#connect();
     const connected = this.#connected;
     try {
-      const { client, socket } = await connected;
+      const current = await connected;
+      const { client, socket } = current;
       // What is written from now on leaves at the end of this turn.
       if (socket.writableCorked === 0) {
         socket.cork();
         setImmediate(() => socket.uncork());
       }
-      const { rows } = await client.query<unknown[]>({ name, text, values: values as unknown[], rowMode: "array" });
-      return rows;
+      const read = client.query<unknown[]>({ name, text, values: values as unknown[], rowMode: "array" });
+      current.lastRead = read;
+      return (await read).rows;
     } catch (error) {
       if (LOST.test((error as Error).message) && this.#connected === connected) this.#connected = undefined;
       throw error;
     }
   }
 
-  /** Running reads return first. */
+  /** Running reads, which have a time limit, return first. */
   async close(): Promise<void> {
-    const connected = this.#connected;
+    const connecting = this.#connected;
     this.#connected = undefined;
-    await (await connected?.catch(() => undefined))?.client.end();
+    const connected = await connecting?.catch(() => undefined);
+    if (connected === undefined) return;
+    await connected.lastRead?.catch(() => {});
+    await endClient(connected.client);
   }
 
   #connect(): Promise<Connected> {

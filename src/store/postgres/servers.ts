@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { UserError } from "../../domain/errors.ts";
 import type { LogEvent } from "../../domain/log-events.ts";
-import { CONNECT_MS, withVerifiedTls } from "./connection.ts";
+import { CONNECT_MS, endClient, withVerifiedTls } from "./connection.ts";
 
 /** `url` of one server. */
 export type Server = { readonly url: string; readonly schema: string };
@@ -82,7 +82,7 @@ async function schemaOn(url: string, mustBeWritable: boolean): Promise<string> {
     if (schema === undefined) throw new UserError("no schema in the search_path of DATABASE_URL exists");
     return schema.nspname;
   } finally {
-    await client.end();
+    await endClient(client);
   }
 }
 
