@@ -49,7 +49,8 @@ export function prepareOn(db: Db): Prepare {
 export const CONNECT_MS = 3000;
 const STATEMENT_MS = 10_000;
 const LOCK_MS = 8000;
-const IDLE_MS = 30_000;
+/** A firewall may forget a connection that is idle for longer, and drop what is sent on it later. */
+export const IDLE_MS = 30_000;
 /** How long the end of a connection waits for the server. */
 const END_MS = 1000;
 
@@ -96,6 +97,7 @@ export function clientConfig(url: string, { schema, timeoutMs, isUnlimited = fal
     // An abandoned transaction would hold its locks.
     idle_in_transaction_session_timeout: STATEMENT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: IDLE_MS,
     application_name: "tank-monitor",
   };
 }

@@ -4,7 +4,7 @@
 import { Socket } from "node:net";
 import pg from "pg";
 import type { Row } from "../columns.ts";
-import { type ConnectionOptions, clientConfig, type Db, endClient, type Statement, type Value } from "./connection.ts";
+import { type ConnectionOptions, clientConfig, type Db, endClient, IDLE_MS, type Statement, type Value } from "./connection.ts";
 
 /** The most connections of a process that are for reads. */
 export const READ_CONNECTIONS = 4;
@@ -13,9 +13,9 @@ export class ReadConnections implements Db {
   readonly #connections: ReadConnection[];
   readonly #options: ConnectionOptions;
 
-  constructor(url: string, count: number, options: ConnectionOptions) {
+  constructor(url: string, count: number, options: ConnectionOptions, idleMs = IDLE_MS) {
     this.#options = options;
-    this.#connections = Array.from({ length: count }, () => new ReadConnection(clientConfig(url, options)));
+    this.#connections = Array.from({ length: count }, () => new ReadConnection(clientConfig(url, options), idleMs));
   }
 
   rows(query: Statement, values: readonly Value[] = []): Promise<Row[]> {
@@ -43,14 +43,17 @@ const LOST = /^Connection terminated|not queryable|ECONNRESET|EPIPE/;
 
 type Connected = { readonly client: pg.Client; readonly socket: Socket; lastRead?: Promise<unknown> };
 
-/** One connection, opened when it is needed, and again when it was lost. */
+/** One connection, opened when it is needed, and again when it was lost or closed because nothing was read for a while. */
 class ReadConnection {
   config: pg.ClientConfig;
   #connected: Promise<Connected> | undefined;
+  readonly #idleMs: number;
+  #idle: NodeJS.Timeout | undefined;
   running = 0;
 
-  constructor(config: pg.ClientConfig) {
+  constructor(config: pg.ClientConfig, idleMs: number) {
     this.config = config;
+    this.#idleMs = idleMs;
   }
 
   /** A read whose connection is lost is run once more, on a new one. */
@@ -68,6 +71,8 @@ class ReadConnection {
 
   async #run({ name, text }: Statement, values: readonly Value[]): Promise<Row[]> {
     this.#connected ??= this.#connect();
+    this.#idle ??= setTimeout(() => this.close(), this.#idleMs).unref();
+    this.#idle.refresh();
     const connected = this.#connected;
     try {
       const current = await connected;
@@ -90,6 +95,8 @@ class ReadConnection {
   async close(): Promise<void> {
     const connecting = this.#connected;
     this.#connected = undefined;
+    clearTimeout(this.#idle);
+    this.#idle = undefined;
     const connected = await connecting?.catch(() => undefined);
     if (connected === undefined) return;
     await connected.lastRead?.catch(() => {});
