@@ -1,9 +1,11 @@
 // Alerts and notifications as the database has them: gauges, and warnings for `/readyz`. They are the same for all processes on a
 // database.
 
+import { setTimeout as delay } from "node:timers/promises";
 import { ALERT_KINDS } from "../domain/alerts/alert.ts";
 import {
   NOTIFICATION_WARNINGS,
+  type NotificationCounts,
   type NotificationQueueReads,
   type NotificationWarning,
   notificationWarnings,
@@ -11,6 +13,9 @@ import {
 import type { Clock } from "../domain/instant.ts";
 import { cached } from "./cached.ts";
 import { gauge, type MetricsReport } from "./report.ts";
+
+/** How long `/readyz` waits for a count. */
+const WAIT_MS = 500;
 
 export type NotificationReport = {
   readonly metrics: () => Promise<MetricsReport>;
@@ -47,12 +52,16 @@ export function notificationReport(
     ];
   }
 
-  /** None if they cannot be counted: that is no reason not to be ready. */
-  const warnings = (): Promise<readonly NotificationWarning[]> =>
-    counts().then(
-      (counted) => notificationWarnings(counted, missing, clock()),
-      () => [],
+  let known: NotificationCounts | undefined;
+  /** Those of the last count while a new one waits behind long reads; none if they cannot be counted. */
+  async function warnings(): Promise<readonly NotificationWarning[]> {
+    const counting = counts().then(
+      (counted) => (known = counted),
+      () => (known = undefined),
     );
+    await Promise.race([counting, delay(WAIT_MS, undefined, { ref: false })]);
+    return known === undefined ? [] : notificationWarnings(known, missing, clock());
+  }
   return { metrics, warnings };
 }
 
