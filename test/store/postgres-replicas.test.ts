@@ -118,6 +118,19 @@ suite("replicas", () => {
     await until("the replicas are used again", () => kinds(it).filter((kind) => kind === "replica_recovered").length === 2);
   });
 
+  test("a replica that is behind at the start is not used until it has what was written before", async (t) => {
+    await opened(t, HOUR_MS);
+    const [replica, proxy] = [replicas[0] as OwnPostgres, proxies[0] as TcpProxy];
+    await pauseReplay(replica);
+    minute += 1;
+    await putReadings(writer, "one", [[minute * 60_000, 50]]);
+    const it = await openedOn(t, primary.url, { replicaUrls: [proxy.url], replicaLagMs: HOUR_MS });
+    await pause(3 * CHECK_INTERVAL_MS);
+    assert.deepEqual([it.eventKinds(), ...(await totals(it))], [[], minute]);
+    await resumeReplay(replica);
+    await until("it is used", () => it.eventKinds().includes("replica_recovered"));
+  });
+
   test("while nothing is written no replica lags, whatever else advances the log", async (t) => {
     const it = await opened(t, LAG_MS);
     for (const move of ["SELECT 1", "SELECT pg_switch_wal()", "CHECKPOINT"]) await query(primary, move);

@@ -108,10 +108,12 @@ export class Replicas {
     try {
       const [row] = await replica.db.rows(REPLAYED);
       if (row === undefined) return this.#mark(replica, "it is not a replica");
-      // It may fall behind until the next check.
+      // It may fall behind until the next check. After a start no position is old enough: the oldest one counts.
       const due = performance.now() - this.#lagMs + CHECK_INTERVAL_MS;
-      const behind = this.#positions.some(({ at, position }) => at < due && position > Number(row[0]));
-      this.#mark(replica, behind ? `it is more than ${this.#lagMs - CHECK_INTERVAL_MS} ms behind` : undefined);
+      const required = this.#positions.findLast(({ at }) => at < due) ?? this.#positions[0];
+      if (required === undefined) return this.#mark(replica, "the position of the primary is not known yet");
+      const isBehind = required.position > Number(row[0]);
+      this.#mark(replica, isBehind ? `it is more than ${this.#lagMs - CHECK_INTERVAL_MS} ms behind` : undefined);
     } catch (error) {
       this.#mark(replica, (error as Error).message);
     }
