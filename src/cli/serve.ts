@@ -40,7 +40,7 @@ With MQTT_URL, the service subscribes to your own broker. All settings: docs/con
 /** Runs once the service listens. The function it returns runs before the service stops. */
 type Ready = (app: App, observe: Observe) => Promise<() => Promise<void>>;
 
-/** Returns after an orderly stop. Further signals change nothing. */
+/** Returns after an orderly stop; a signal before the service listens ends the process. Further signals change nothing. */
 export async function serveUntilStopped(config: Config, ready: Ready): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
   const log = openLog(config.logLevel);
@@ -48,7 +48,16 @@ export async function serveUntilStopped(config: Config, ready: Ready): Promise<v
   const signalled = nextSignal();
   // Loaded late: other commands, and the parent of several workers, do without the server's 25 MB.
   const { startApp } = await import("../app.ts");
-  const app = await startApp({ config, log: log.observe });
+  const starting = startApp({ config, log: log.observe });
+  const early = await Promise.race([starting.then(() => undefined), signalled]);
+  if (early !== undefined) {
+    log.observe({ kind: "stopping", signal: early });
+    log.observe({ kind: "stopped" });
+    await log.close();
+    // Nothing has been accepted, and the start may wait for the database for a long time.
+    process.exit(0);
+  }
+  const app = await starting;
   cleanup.defer(() => app.stop());
   cleanup.defer(await ready(app, log.observe));
   log.observe({ kind: "stopping", signal: await signalled });

@@ -61,6 +61,8 @@ export type LogEvent =
       /** Milliseconds until it is replaced, or null while the service stops. */
       readonly restartInMs: number | null;
     }
+  /** The start waits for another process that creates or restores the database. */
+  | { readonly kind: "database_locked" }
   | { readonly kind: "store_unavailable" | "writes_unavailable"; readonly reason: string }
   | { readonly kind: "store_recovered" | "writes_recovered" }
   /** `object`: a tank, a customer or a device with its id, or the name of the query. */

@@ -100,6 +100,7 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
   listening: ["info", "listening on {url}"],
   worker_started: ["info", "worker {worker} is ready"],
   worker_exited: ["error", "worker {worker} exited: {reason}"],
+  database_locked: ["warn", "waiting for another process that creates or restores the database"],
   store_unavailable: ["error", "the database is unavailable; requests get 503 until it recovers"],
   store_recovered: ["info", "the database is available again"],
   writes_unavailable: ["error", "the database cannot be written; reads continue"],

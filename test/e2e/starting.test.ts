@@ -85,6 +85,21 @@ suite("settings", { concurrency: 2 }, () => {
   });
 });
 
+test("a start that waits for another process logs it, and ends with a signal", async (t) => {
+  const { url, query, closeFirst } = await postgresDatabase(t);
+  // The lock of the schema, as a restore holds it.
+  await query("SELECT pg_advisory_lock(5522219041)");
+  const service = workspace({ after: closeFirst }, { DATABASE_URL: url }).launch(["serve"]);
+  await service.waitForOutput(/"event":"database_locked"/);
+  const signalled = performance.now();
+  service.kill("SIGTERM");
+  const { code, stderr } = await service.exited;
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /"event":"stopping"[^\n]*\n[^\n]*"event":"stopped"[^\n]*\n$/);
+  const milliseconds = Math.round(performance.now() - signalled);
+  assert.ok(milliseconds < 3000, `the stop took ${milliseconds} ms`);
+});
+
 test("a database of another program, of a newer version, or no database at all is left unchanged", async (t) => {
   const here = workspace(t);
   const foreign = new DatabaseSync(here.path("foreign.db"));

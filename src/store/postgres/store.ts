@@ -42,6 +42,9 @@ import { telemetryReads } from "./telemetry-reads.ts";
 import { transactionOn } from "./transaction.ts";
 import { Writer } from "./writer.ts";
 
+/** After how long a start reports that it waits for another process. */
+const LOCKED_MS = 3000;
+
 export async function openPostgres(
   databaseUrl: string,
   settings: PostgresSettings & { readonly alerts: AlertSettings },
@@ -51,11 +54,14 @@ export async function openPostgres(
   const urls = serverUrls(databaseUrl);
   const { url, schema } = await findServer(urls);
   const unlimited = openPool(url, 1, { schema, isUnlimited: true, canCopy: true });
+  const locked = setTimeout(() => observe({ kind: "database_locked" }), LOCKED_MS);
   try {
     await createSchema(unlimited, mayCreate);
   } catch (error) {
     await unlimited.end();
     throw cannotOpen([url], [error]);
+  } finally {
+    clearTimeout(locked);
   }
   const readConnections = Math.min(READ_CONNECTIONS, Math.floor(settings.connections / 2));
   const pool = openPool(url, settings.connections - readConnections, { schema });
