@@ -79,6 +79,7 @@ export function openMetrics(worker?: number): MetricsCollector {
   for (const channel of RECIPIENT_TYPES) {
     for (const outcome of OUTCOMES) notifications.inc({ channel, outcome }, 0);
   }
+  const damagedData = counter("data_damaged", "Reads and writes that found damaged data");
   const rejectedClients = counter("mqtt_clients_rejected", "MQTT clients that could not log in", "code");
   const droppedClients = counter("mqtt_clients_dropped", "MQTT clients that were disconnected", "reason");
   const failedMessages = counter("mqtt_failures", "MQTT messages that failed with an internal error");
@@ -115,6 +116,9 @@ export function openMetrics(worker?: number): MetricsCollector {
         return;
       case "write_completed":
         writes.observe(event.milliseconds / 1000, [event.write, String(event.ok)]);
+        return;
+      case "data_damaged":
+        damagedData.inc();
         return;
       case "readings_ingested":
         storedReadings.inc({ source: event.source }, event.stored);

@@ -138,6 +138,10 @@ for (const [engine, start] of [
     const stored = eventsOf(service, "readings_ingested").reduce((sum, event) => sum + event.stored, 0);
     assert.equal(stored, 3 * (TANKS - damaged.length), "all that is stored is counted");
     assert.equal((await request(service, "/readyz")).status, 200);
+    const metrics = (await request(service, "/metrics", { key: await service.key({ role: "metrics" }) })).text;
+    assert.doesNotMatch(metrics, /^tank_monitor_write_duration_seconds_count\{.*ok="false"/m, "no write counts as failed");
+    const found = Number(/^tank_monitor_data_damaged_total (\d+)$/m.exec(metrics)?.[1]);
+    assert.ok(found >= damaged.length, `damaged data was found ${found} times`);
     const kinds = new Set(service.events.map(({ kind }) => kind));
     for (const kind of ["store_unavailable", "writes_unavailable", "request_failed", "mqtt_failed"] as const) {
       assert.ok(!kinds.has(kind), kind);

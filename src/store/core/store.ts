@@ -41,6 +41,7 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     return async (...args: A): Promise<T> => {
       const startedAt = performance.now();
       const { losses } = of;
+      /** Whether the database worked: it did if it found that some of its data is damaged. */
       let ok = false;
       try {
         if (health.lostFile !== undefined) throw storeUnavailable(new Error(health.lostFile));
@@ -54,8 +55,10 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
         if (hasCode(translated, "store_unavailable") && health.lostFile === undefined) of.lose(reasonOf(translated));
         const damagedTank = damagedTankIn(translated);
         if (damagedTank !== undefined) engine.addDamagedTank(damagedTank);
+        const isDamaged = hasCode(translated, "data_damaged");
+        ok = isDamaged;
         // The sweep finds out itself which tank is damaged.
-        if (hasCode(translated, "data_damaged") && name !== "sweepAlerts") {
+        if (isDamaged && name !== "sweepAlerts") {
           observe({ kind: "data_damaged", object: objectOf(name, args), reason: reasonOf(translated) });
         }
         throw translated;
