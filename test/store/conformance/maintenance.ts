@@ -201,13 +201,14 @@ export function maintenanceConformance(engine: Engine): void {
     const before = await everything(store);
     for (const repair of [false, true]) {
       const { findings } = await checked(store, repair);
-      assert.equal(findings.length, 4);
+      assert.equal(findings.length, 5);
       assert.ok(findings.every(({ repaired }) => !repaired));
       const text = findings.map(({ where, what }) => `${where}: ${what}`).join("\n");
       assert.match(text, /customer odd: email: .*import it again/);
       assert.match(text, /tank late: updated_at: must not be before created_at; correct it and import it again/);
       assert.match(text, /tank small: capacity: must be above 0/);
       assert.match(text, /tank small: the fill at 1970-01-01T00:00:00.002Z should be 0 to 100, it is 100.5: send .*1 more/);
+      assert.match(text, /alert alr_\w+: fill_percentage: must be from 0 to 100/);
     }
     assert.deepEqual(await everything(store), before);
   });
