@@ -5,7 +5,7 @@ import { after, describe, it } from "node:test";
 import { type Client, createClient } from "../../client/src/index.ts";
 import { formatInstant } from "../../src/domain/instant.ts";
 import { seeded } from "../../src/simulate/random.ts";
-import { postgresDatabase } from "../support/postgres/database.ts";
+import { databaseSetting } from "../support/postgres/database.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { type Service, startService } from "../support/service.ts";
 
@@ -16,9 +16,7 @@ const SEED = Number(process.env["TEST_SEED"] ?? Date.now() % 1_000_000);
 type Fleet = Service & { readonly client: Client; readonly requests: () => number };
 
 async function started(engine: "sqlite" | "postgres"): Promise<Fleet> {
-  const environment: Record<string, string> =
-    engine === "sqlite" ? {} : { DATABASE_URL: (await postgresDatabase({ after })).url };
-  const service = await startService({ after }, { environment });
+  const service = await startService({ after }, { environment: await databaseSetting({ after }, engine) });
   await service.store.importCustomers([customerRecord("c-1")]);
   const client = createClient({ baseUrl: service.url, key: await service.key({ role: "manage" }) });
   return { ...service, client, requests: () => service.events.filter(({ kind }) => kind === "request_completed").length };

@@ -68,7 +68,7 @@ suite("a restored SQLite database", () => {
         restored.stderr,
       ) ?? [];
     assert.equal(await exported(here, `sqlite:${kept}`), after);
-    await refused(here, ["copy.db"], /tanks\.db is not empty; --force replaces it, and keeps it/);
+    await refused(here, ["copy.db"], /tanks\.db is not empty; --force replaces it and keeps the old one beside it/);
     assert.deepEqual(await texts(await here.start(), FIVE_PATHS, key), before);
   });
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { postgresDatabase } from "../support/postgres/database.ts";
+import { databaseSetting } from "../support/postgres/database.ts";
 import { customerRecord, tankRecord } from "../support/records.ts";
 import { type Lifetime, type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -12,14 +12,10 @@ import { ECHO_ROUTES, startEcho } from "./services.ts";
 const PATH = "/ingest/v1/readings";
 const MAX_READINGS = 10_000;
 const TANKS = 100;
+const ENGINES = ["sqlite", "postgres"] as const;
 
-const ENGINES: Readonly<Record<string, (life: Lifetime) => Promise<Record<string, string>>>> = {
-  sqlite: async () => ({}),
-  postgres: async (life) => ({ DATABASE_URL: (await postgresDatabase(life)).url }),
-};
-
-async function startFleet(life: Lifetime, environment: Record<string, string>): Promise<Service> {
-  const service = await startService(life, { environment });
+async function startFleet(life: Lifetime, engine: (typeof ENGINES)[number]): Promise<Service> {
+  const service = await startService(life, { environment: await databaseSetting(life, engine) });
   await service.store.importCustomers([customerRecord("c1")]);
   const tanks = Array.from({ length: TANKS }, (_, i) => tankRecord(`t${i}`, "c1", { assigned_device_id: `d${i}` }));
   await service.store.importTanks(tanks);
@@ -49,10 +45,10 @@ async function during(busy: Promise<unknown>, call: (i: number) => Promise<void>
   return calls;
 }
 
-for (const [engine, environmentOf] of Object.entries(ENGINES)) {
+for (const engine of ENGINES) {
   describe(`while one key sends 12 bodies of 10,000 readings at a time, on ${engine}`, () => {
     it("it gets 503 for what exceeds its share, and every reading of another key is stored", async (t) => {
-      const service = await startFleet(t, await environmentOf(t));
+      const service = await startFleet(t, engine);
       const [flooding, other] = [await sender(service), await sender(service)];
       const bodies = Array.from({ length: 5 }, (_, n) => largeBody(n));
       const flood = Promise.all(Array.from({ length: 12 }, (_, i) => flooding("POST", PATH, bodies[i % 5])));
@@ -77,10 +73,10 @@ for (const [engine, environmentOf] of Object.entries(ENGINES)) {
   });
 }
 
-for (const [engine, environmentOf] of Object.entries(ENGINES)) {
+for (const engine of ENGINES) {
   describe(`while many rows are provisioned, on ${engine}`, () => {
     it("readings are stored; the rows are checked first, and written in parts that fit together", async (t) => {
-      const service = await startFleet(t, await environmentOf(t));
+      const service = await startFleet(t, engine);
       const manage = jsonClient(service, await service.key({ role: "manage" }));
       const [provision, key] = ["/manage/v1/provision", { "idempotency-key": "many" }];
       const fields = { owner_id: "new 1", capacity: 100, capacity_unit: "liters", min_fill_alert_percentage: 10, name: "New" };
@@ -123,9 +119,9 @@ for (const [engine, environmentOf] of Object.entries(ENGINES)) {
   });
 }
 
-for (const [engine, environmentOf] of Object.entries(ENGINES)) {
+for (const engine of ENGINES) {
   it(`searches of one key do not keep those of another waiting, on ${engine}`, async (t) => {
-    const service = await startFleet(t, await environmentOf(t));
+    const service = await startFleet(t, engine);
     const manager = async () => jsonClient(service, await service.key({ role: "manage" }));
     const [flooding, other] = [await manager(), await manager()];
     for (const path of ["/manage/v1/tanks?name=tank&size=100", "/insight/v1/fleet?size=100", "/manage/v1/audit?size=100"]) {
@@ -146,9 +142,9 @@ for (const [engine, environmentOf] of Object.entries(ENGINES)) {
   });
 }
 
-for (const [engine, environmentOf] of Object.entries(ENGINES)) {
+for (const engine of ENGINES) {
   it(`changes of one key do not keep changes and readings of others waiting, on ${engine}`, async (t) => {
-    const service = await startFleet(t, await environmentOf(t));
+    const service = await startFleet(t, engine);
     const manager = async () => jsonClient(service, await service.key({ role: "manage" }));
     const [flooding, other, sending] = [await manager(), await manager(), await sender(service)];
     let [changed, completed] = [0, 0];
@@ -215,7 +211,7 @@ it("of a key's long reads 100 wait, more get 503, and those whose client has gon
 });
 
 it("a body that takes long to parse does not keep others waiting", async (t) => {
-  const service = await startFleet(t, {});
+  const service = await startFleet(t, "sqlite");
   const read = jsonClient(service, await service.key({ role: "read" }));
   const names = (n: number) => Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`name_${n}_${i}`, i]));
   const slow = (await sender(service))("POST", PATH, JSON.stringify(Array.from({ length: 3000 }, (_, n) => names(n))));

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import { putForecast } from "../store/alert-support.ts";
-import { postgresDatabase } from "../support/postgres/database.ts";
+import { databaseSetting } from "../support/postgres/database.ts";
 import { until } from "../support/until.ts";
 import { expectError, expectStatus, type Item, object, request, withoutRequestId } from "./client.ts";
 import { CUSTOMER, startManaged } from "./services.ts";
@@ -207,8 +207,7 @@ describe("the fleet", () => {
 
 for (const engine of ["sqlite", "postgres"] as const) {
   it(`${engine}: a tank says until when its alerts are paused, to the keys that see it`, async (t) => {
-    const environment: Record<string, string> = engine === "sqlite" ? {} : { DATABASE_URL: (await postgresDatabase(t)).url };
-    const paused = await startManaged(t, environment);
+    const paused = await startManaged(t, await databaseSetting(t, engine));
     const { customer, tank } = await paused.create();
     const key = await paused.key({ customerId: customer });
     const pausedUntil = async () => {

@@ -8,7 +8,7 @@ import { newSecret } from "../../src/domain/key.ts";
 import { Browser, createUser, linkFor } from "../support/browser.ts";
 import { manualClock } from "../support/clock.ts";
 import { startMailServer } from "../support/mail-server.ts";
-import { postgresDatabase, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
+import { databaseSetting } from "../support/postgres/database.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { expectStatus } from "./client.ts";
@@ -28,10 +28,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
     const life = { after };
     const { clock, forward } = manualClock();
     const mails = await startMailServer(life);
-    const database: Record<string, string> =
-      engine === "sqlite"
-        ? {}
-        : { DATABASE_URL: (await postgresDatabase(life, { locale: TEMPLATE_LOCALE, withSchema: true })).url };
+    const database = await databaseSetting(life, engine);
     const environment = { ...database, ...MAIL, SMTP_URL: mails.url, TRUST_PROXY: "loopback" };
     const service = await startService(life, { clock, environment });
     const userId = await createUser(service, "viewer", "dana@operator.example", clock);

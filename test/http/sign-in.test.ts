@@ -7,7 +7,7 @@ import { SIGN_IN_LINK_LIFETIME_MS } from "../../src/domain/sign-in.ts";
 import { Browser, createUser, linkFor, tokenIn } from "../support/browser.ts";
 import { manualClock } from "../support/clock.ts";
 import { startMailServer } from "../support/mail-server.ts";
-import { postgresDatabase, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
+import { databaseSetting } from "../support/postgres/database.ts";
 import { customerRecord, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 import { sqlOn } from "../support/sql.ts";
@@ -19,10 +19,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
     const life = { after };
     const { clock, forward } = manualClock();
     const mails = await startMailServer(life);
-    const database: Record<string, string> =
-      engine === "sqlite"
-        ? {}
-        : { DATABASE_URL: (await postgresDatabase(life, { locale: TEMPLATE_LOCALE, withSchema: true })).url };
+    const database = await databaseSetting(life, engine);
     const mail = { SMTP_URL: mails.url, MAIL_FROM: "tanks@operator.example", PUBLIC_URL: "http://tanks.localhost" };
     const service = await startService(life, { clock, environment: { ...database, ...mail, RATE_LIMIT: "0" } });
     const sql = await sqlOn(life, database["DATABASE_URL"] ?? `sqlite:${service.databaseFile}`);

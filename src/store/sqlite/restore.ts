@@ -56,7 +56,7 @@ async function requireReplaceable(file: string): Promise<void> {
   if (isZeroBytes(file) && log !== undefined) {
     throw new UserError(`${log} is left of a previous database, and may have data; --force keeps it under another name`);
   }
-  if (!(await isEmpty(file))) throw new UserError(`${file} is not empty; --force replaces it, and keeps it`);
+  if (!(await isEmpty(file))) throw new UserError(`${file} is not empty; --force replaces it and keeps the old one beside it`);
 }
 
 async function isEmpty(file: string): Promise<boolean> {
