@@ -6,7 +6,7 @@ import type { Instant } from "../../domain/instant.ts";
 /** Of so many topics the last time is known. */
 const MAX_TOPICS = 10_000;
 /** A burst of messages is at most so far ahead of the clock. */
-const MAX_AHEAD_MS = 1000;
+const MAX_LEAD_MS = 1000;
 
 export class ReceiptTimes {
   /** Those that were used longest ago come first. */
@@ -15,7 +15,7 @@ export class ReceiptTimes {
   /** The given time, or a millisecond after the message before. */
   next(topic: string, receivedAt: Instant): Instant {
     const last = this.#last.get(topic) ?? Number.NEGATIVE_INFINITY;
-    const isTaken = receivedAt <= last && receivedAt > last - MAX_AHEAD_MS;
+    const isTaken = receivedAt <= last && receivedAt > last - MAX_LEAD_MS;
     const time = isTaken ? last + 1 : receivedAt;
     this.#last.delete(topic);
     this.#last.set(topic, time);
