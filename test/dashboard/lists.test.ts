@@ -241,10 +241,10 @@ test("an admin creates a key, a webhook and a user: secrets are shown once, a te
 
 test("a customer sees their own settings and nothing of the operator, and ends another session", async (t) => {
   const address = "two@example.com";
+  const { id } = await startSession(fleet.store, Date.now, address);
   const opened = await openDashboard(t, browser, fleet, address, "/account");
   if (opened === undefined) return;
   const { page } = opened;
-  const { id } = await startSession(fleet.store, Date.now, address);
   const links = await page.getByRole("navigation", { name: "Screens" }).getByRole("link").allInnerTexts();
   assert.doesNotMatch(links.join(), /Customers|Devices|Channels|Keys|Users|Audit/);
   await page.getByLabel(/Send me mail/).uncheck();
@@ -263,6 +263,7 @@ test("a customer sees their own settings and nothing of the operator, and ends a
   await page.getByRole("heading", { name: "This is not for your role" }).waitFor();
   await page.goto(`${fleet.url}/account`);
   const signOut = page.getByRole("button", { name: "Sign out", exact: true });
+  await signOut.nth(1).waitFor();
   await page.context().setOffline(true);
   for (const [i, button] of [signOut.first(), signOut.nth(1)].entries()) {
     await button.click();
