@@ -43,11 +43,9 @@ export async function openSqlite(
   alerts = DEFAULT_ALERT_SETTINGS,
 ): Promise<Store> {
   if (!mayCreate && !existsSync(file)) throw noDatabase(file);
-  const db = openDatabase(file, mayCreate);
+  const { db, last } = openDatabase(file, mayCreate);
   const health = new StoreHealth(observe);
   const writer = new StoreThread(WRITER, { file, alerts }, (reason) => health.writes.lose(reason), observe);
-  // Started at once: the last connection to close empties the log, also if nothing was written.
-  writer.start();
   const reader = new StoreThread(READER, { file, alerts }, (reason) => health.reads.lose(reason), observe);
   const reads = retryWhileBusy(() => readsOn(db));
   const stopWatching = watchFiles(file, (lost) => {
@@ -90,22 +88,26 @@ export async function openSqlite(
       db.close();
       await reader.close();
       await writer.close();
+      last.close();
     },
   };
   return storeOn(engine, observe, health);
 }
 
-/** Whatever prevents it is reported to the operator in one line. */
-function openDatabase(file: string, mayCreate: boolean): DatabaseSync {
+/**
+ * Returns a connection to read, and one to close last: the last connection to close empties the log, and only one that may
+ * write can do so. Whatever prevents opening is reported to the operator in one line.
+ */
+function openDatabase(file: string, mayCreate: boolean): { db: DatabaseSync; last: DatabaseSync } {
   try {
     // Another process may be creating or closing the database at this moment.
-    const writer = retryWhileBusy(() => openWriter(file, (db) => refuseForeign(db, file, mayCreate)));
+    const last = retryWhileBusy(() => openWriter(file, (db) => refuseForeign(db, file, mayCreate)));
     try {
-      createSchema(writer);
-      // Opened before the other is closed, so that the file cannot be replaced in between.
-      return retryWhileBusy(() => openReader(file));
-    } finally {
-      writer.close();
+      createSchema(last);
+      return { db: retryWhileBusy(() => openReader(file)), last };
+    } catch (error) {
+      last.close();
+      throw error;
     }
   } catch (error) {
     if (isNotADatabase(error)) throw new UserError(`${file} is not a database. Name another file in DATABASE_URL.`);

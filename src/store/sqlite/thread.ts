@@ -24,6 +24,7 @@ type PendingCall = { readonly resolve: (value: unknown) => void; readonly reject
 
 const RESTART_DELAY_MS = 500;
 
+/** The first message starts it. */
 export class StoreThread {
   readonly #script: URL;
   readonly #data: ThreadData;
@@ -42,24 +43,18 @@ export class StoreThread {
     this.#lost = lost;
   }
 
-  /** Otherwise the first call starts it. */
-  start(): void {
-    this.#worker ??= this.#newWorker();
-  }
-
   async call(name: string, args: readonly unknown[]): Promise<unknown> {
     if (this.#ended !== undefined) throw storeUnavailable(this.#ended);
-    this.start();
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const id = ++this.#lastId;
-    this.#worker?.postMessage({ id, name, args } satisfies Call);
+    this.#post({ id, name, args });
     this.#calls.set(id, { resolve, reject });
     return promise;
   }
 
-  /** Has no reply. */
+  /** Sends a message that has no reply. */
   send(message: DamagedTank): void {
-    this.#worker?.postMessage(message);
+    if (this.#ended === undefined) this.#post(message);
   }
 
   /** Calls made before are answered first. */
@@ -72,6 +67,11 @@ export class StoreThread {
     worker.once("exit", () => resolve());
     worker.postMessage("close");
     await promise;
+  }
+
+  #post(message: Call | DamagedTank): void {
+    this.#worker ??= this.#newWorker();
+    this.#worker.postMessage(message);
   }
 
   #newWorker(): Worker {
