@@ -155,12 +155,18 @@ describe("/metrics", () => {
       held.forward(after);
       return values(series);
     };
+    const orderHas = (state: string, tanks: number) =>
+      until(`the order has ${tanks} ${state}`, async () => {
+        return (await send("GET", `/insight/v1/fleet?state=${state}`)).body["total_items"] === tanks;
+      });
+    await orderHas("ok", 3);
     const [, , , , pending = 0] = await states(30_000);
     // tank_mill and tank_hall have just been read; tank_yard, some days ago.
     assert.deepEqual(await states(0), [0, 2, 1, 0, pending]);
     const before = counts();
     const device = { device_id: "nobody", fill_percentage: 7 };
     expectStatus(await send("POST", "/ingest/v1/readings", [device, { tank_id: "tank_yard", fill_percentage: 20 }]), 200);
+    await orderHas("low", 1);
     assert.deepEqual([await states(29_999), counts()], [[0, 2, 1, 0, pending], before]);
     assert.deepEqual([await states(1), counts()], [[1, 2, 0, 0, pending + 1], before + 1]);
     assert.deepEqual(await states(48 * HOUR), [1, 0, 2, 0, pending + 1], "a low tank stays low");
@@ -239,9 +245,9 @@ it("/metrics lacks what the database cannot count, and has the rest", async (t) 
     assert.deepEqual([status, text.includes("process_cpu_seconds_total")], [200, true]);
     return text.includes("tank_monitor_tanks{");
   };
-  rename("fleet", "lost");
+  rename("forecast", "lost");
   assert.equal(await hasTanks(), false);
-  rename("lost", "fleet");
+  rename("lost", "forecast");
   database.close();
   await until("tanks are counted again", hasTanks);
 });

@@ -90,7 +90,7 @@ test("management reads use an index; filtered results are sorted, the fleet is n
     lowFleet: "forecast_by_urgency (urgency>? AND urgency<?)",
     silentFleet: "forecast_by_silence (at>? AND at<?)",
     fleetBySilence: "forecast_by_silence (at>? AND at<?)",
-    fleetCounts: "fleet_by_latest_quarter_day",
+    fleetCounts: "forecast_by_silence",
     fleetOfOwner: "forecast_of_owner_by_urgency (owner_id=? AND urgency>? AND urgency<?)",
     fleetOfArea: "tank_by_latitude (latitude>? AND latitude<?)",
     fleetWithoutPosition: "tank_without_position",

@@ -111,9 +111,8 @@ function fleetErrors(row: TankRow, readings: CheckedReadings): Inconsistency[] {
   }
   if (fleet === undefined) return repairable("it is not in the fleet");
   const threshold = tank.min_fill_alert_percentage;
-  const expected = fleetRow(threshold, latest);
-  const isSame = (["at", "fill", "state", "latestQuarterDay"] as const).every((column) => fleet[column] === expected[column]);
-  if (isSame && fleet.threshold === threshold) return [];
+  const expected = fleetRow(latest);
+  if (fleet.at === expected.at && fleet.fill === expected.fill && fleet.threshold === threshold) return [];
   const display = ({ at, fill }: FleetRow): string => (fill === null ? "none" : `${fill} at ${displayInstant(at)}`);
   return repairable(
     `its latest reading is ${display(expected)} with threshold ${threshold}, the fleet says ${display(fleet)} with ${fleet.threshold}`,

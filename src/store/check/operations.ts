@@ -134,8 +134,6 @@ function tankRow(row: Row): TankRow {
     threshold,
     at,
     fill,
-    state,
-    latestQuarterDay,
     activeConditions,
     evaluateAt,
     ...forecastAndOthers
@@ -143,7 +141,6 @@ function tankRow(row: Row): TankRow {
   const [forecastColumns, others] = [forecastAndOthers.slice(0, FORECAST_FIELDS), forecastAndOthers.slice(FORECAST_FIELDS)];
   const [device, deviceTank, isElsewhere, hasOwner, ...columns] = others;
   const { tank, alerts, damage } = storedTank(columns);
-  const isInFleet = [threshold, state, latestQuarterDay].some((value) => value !== null);
   return {
     tank,
     isDamaged: damage !== undefined,
@@ -153,9 +150,7 @@ function tankRow(row: Row): TankRow {
     alerts,
     head: start === null ? undefined : ({ total, inBlocks, start, data, checksum } as TankRow["head"]),
     latest: latestAt === null ? undefined : ({ at: latestAt, fill: latestFill } as TankRow["latest"]),
-    fleet: isInFleet
-      ? ({ threshold, at, fill, state, latestQuarterDay, activeConditions, evaluateAt } as TankRow["fleet"])
-      : undefined,
+    fleet: threshold === null ? undefined : ({ threshold, at, fill, activeConditions, evaluateAt } as TankRow["fleet"]),
     forecast: storedForecastRow(forecastColumns),
     deviceTank: device === null ? undefined : (deviceTank as string | null),
     isDeviceElsewhere: Number(isElsewhere) === 1,

@@ -4,6 +4,7 @@
 import type { AuditEntry } from "../../domain/audit.ts";
 import type { TankState } from "../../domain/changes.ts";
 import type { FleetCounts } from "../../domain/fleet.ts";
+import { sortKeyRange } from "../../domain/fleet-order.ts";
 import { deviceKey } from "../../domain/id.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import type { AuditQuery, CustomerSearch, DeviceSearch, TankSearch } from "../../domain/management-reads.ts";
@@ -20,12 +21,12 @@ import {
   TANK_STATE_COLUMNS,
   tankState,
 } from "../columns.ts";
-import { quarterDayOf, STORED_STATES } from "../fleet-row.ts";
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
 import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
 import { notificationCountsOn } from "./notification-tables.ts";
 import type { ListPages, RowPage } from "./reads.ts";
+import { FORECAST_INDEX_CONDITION } from "./schema.ts";
 
 export type ManagementEngine = {
   readonly dialect: Dialect;
@@ -181,29 +182,30 @@ function deviceReads({ rows, liveTanks }: ManagementEngine) {
   };
 }
 
-function fleetCountsOn({ rows, liveTanks }: ManagementEngine) {
+function fleetCountsOn({ rows, listPages, dialect }: ManagementEngine) {
+  const byUrgency = listPages(LISTS.fleetByUrgency, "id");
+  const bySilence = listPages(LISTS.fleetBySilence, "id");
+  const totalOf = async (list: typeof byUrgency, { from, to }: Pick<PageQuery, "from" | "to">): Promise<number> =>
+    (await list(null, { from, to, page: 1, size: 1 })).totalItems;
+  // forecast_by_urgency, device_pending. PostgreSQL takes the first because of the order.
+  const others = `
+    SELECT (SELECT count(*) FROM (
+        SELECT at FROM forecast WHERE ${FORECAST_INDEX_CONDITION} AND urgency <= $1 ORDER BY urgency, id ${dialect.fence}
+      ) AS low WHERE at < $2),
+      (SELECT coalesce(sum(pending), 0) FROM device WHERE pending > 0)`;
   return {
-    /** Only low tanks, and those of one quarter day, are looked at one by one; the others are counted by an index. */
+    /** As of the last update of the order. Only tanks that are low and silent are counted one by one. */
     async fleetCounts(silentSince: Instant): Promise<FleetCounts> {
-      const parameters = new Parameters();
-      const [quarterDay, since] = [parameters.add(quarterDayOf(silentSince)), parameters.add(silentSince)];
-      const live = liveTanks(parameters);
-      const count = (condition: string): string => `(SELECT count(*) FROM fleet WHERE ${condition})`;
-      // fleet_by_state, fleet_by_latest_quarter_day, device_pending
-      const sql = `
-        ${live.query} SELECT ${live.count}, ${count(`state = ${STORED_STATES.unknown}`)},
-          ${count(`latest_quarter_day < ${quarterDay}`)} + ${count(`latest_quarter_day = ${quarterDay} AND at < ${since}`)},
-          low.total, low.silent,
-          (SELECT coalesce(sum(pending), 0) FROM device WHERE pending > 0)
-        FROM (
-          SELECT count(*) AS total, count(CASE WHEN at < ${since} THEN 1 END) AS silent
-          FROM fleet WHERE state = ${STORED_STATES.low}
-        ) AS low`;
-      const [all = 0, unknown = 0, silent = 0, low = 0, lowAndSilent = 0, pendingReadings = 0] =
-        (await rows(sql, parameters.values))[0]?.map(Number) ?? [];
-      // Those without a reading count as silent, too.
-      const onlySilent = silent - unknown - lowAndSilent;
-      return { tanks: { low, ok: all - unknown - low - onlySilent, silent: onlySilent, unknown }, pendingReadings };
+      const [lowRange, unknownRange] = [sortKeyRange("low", "urgency"), sortKeyRange("unknown", "urgency")];
+      const all = await totalOf(byUrgency, sortKeyRange(undefined, "urgency"));
+      const low = await totalOf(byUrgency, lowRange);
+      const unknown = await totalOf(byUrgency, unknownRange);
+      // Those without a reading come first in this order.
+      const withoutReadingSince = await totalOf(bySilence, { from: undefined, to: silentSince - 1 });
+      const [row = []] = await rows(others, [lowRange.to ?? 0, silentSince]);
+      const [lowAndSilent = 0, pendingReadings = 0] = row.map(Number);
+      const silent = Math.max(0, withoutReadingSince - unknown - lowAndSilent);
+      return { tanks: { low, ok: Math.max(0, all - unknown - low - silent), silent, unknown }, pendingReadings };
     },
   };
 }

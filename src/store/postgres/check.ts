@@ -31,7 +31,7 @@ export function checkOperations(db: Db): CheckOperations {
     dialect: DIALECT,
     tankKey: "tank.id",
     headColumns: `head.total, head.in_blocks, head.start, head.data, head.checksum, head.at, head.fill,
-      head.threshold, head.at, head.fill, head.state, head.latest_quarter_day, head.active_conditions, head.evaluate_at`,
+      head.threshold, head.at, head.fill, head.active_conditions, head.evaluate_at`,
     headJoins: "LEFT JOIN head ON head.tank = tank.id",
     blocks: "SELECT tank, start, data, checksum FROM block WHERE tank >= $1 AND tank <= $2 ORDER BY tank, start",
     // A head has a foreign key.

@@ -26,9 +26,7 @@ const TYPES: ColumnTypes = {
 
 const SCHEMA = `${commonTables(TYPES)}
   -- The newest readings of a tank, packed; the number of all its readings, and of those in blocks; its latest reading. Of live
-  -- tanks also the threshold, and two columns that are indexed for counts, and that few readings change: whether it is low, and
-  -- the quarter day of the latest reading. Half of each page is left free, so that the new version of a row fits beside the old
-  -- one.
+  -- tanks also the threshold. Half of each page is left free, so that the new version of a row fits beside the old one.
   CREATE TABLE head (
     tank text COLLATE "C" PRIMARY KEY REFERENCES tank (id),
     total bigint NOT NULL DEFAULT 0,
@@ -39,18 +37,14 @@ const SCHEMA = `${commonTables(TYPES)}
     at bigint NOT NULL DEFAULT ${EARLIEST},
     fill double precision,
     threshold integer,
-    state integer, -- see STORED_STATES
-    latest_quarter_day bigint,
     active_conditions integer NOT NULL DEFAULT 0, -- see CONDITION_BITS
     evaluate_at bigint -- when alerts must be evaluated again without a reading
   ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, toast_tuple_target = 8160);
   -- Packed data is not compressed. Here and below nothing is moved out of a row that fits into a page.
   ALTER TABLE head ALTER COLUMN data SET STORAGE PLAIN;
-  CREATE INDEX fleet_by_state ON head (state);
-  CREATE INDEX fleet_by_latest_quarter_day ON head (latest_quarter_day);
   CREATE INDEX fleet_by_evaluate_at ON head (evaluate_at) WHERE evaluate_at IS NOT NULL;
   CREATE VIEW fleet AS
-    SELECT tank, threshold, at, fill, state, latest_quarter_day, active_conditions, evaluate_at FROM head WHERE state IS NOT NULL;
+    SELECT tank, threshold, at, fill, active_conditions, evaluate_at FROM head WHERE threshold IS NOT NULL;
 
   -- Older readings, 128 to 256 per row.
   CREATE TABLE block (

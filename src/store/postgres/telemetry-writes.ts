@@ -3,7 +3,7 @@
 import { EARLIEST } from "../../domain/instant.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
 import type { AppendResult, BlockKey, StoredEvaluation } from "../core/transaction.ts";
-import { changesNoAlert, QUARTER_DAY, STORED_STATES, stateIn } from "../fleet-row.ts";
+import { changesNoAlert } from "../fleet-row.ts";
 import { Block, lastReading } from "../series/block.ts";
 import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../series/checksum.ts";
 import {
@@ -19,12 +19,6 @@ import {
 import { bigints, byteas, doubles, texts, writtenByteas } from "./arrays.ts";
 import { isLookedUp } from "./batch.ts";
 import { type Db, isLockNotAvailable, type Statement, statement } from "./connection.ts";
-
-/** Assignments of the indexed columns, as `fleetRow` has them, from expressions for the others. */
-export const indexedColumns = (at: string, fill: string, threshold: string): string => `
-  state = CASE WHEN ${threshold} IS NULL THEN NULL WHEN ${fill} IS NULL THEN ${STORED_STATES.unknown}
-    ELSE ${stateIn(fill, threshold)} END,
-  latest_quarter_day = CASE WHEN ${threshold} IS NOT NULL THEN floor(${at}::double precision / ${QUARTER_DAY}) END`;
 
 const NEW_READINGS = `unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::double precision[], $6::bytea[],
   $7::bigint[]) WITH ORDINALITY AS new (id, count, first, last, fill, data, checksum, number)`;
@@ -42,8 +36,7 @@ const appendStatement = (by: ReadingSource["kind"], except = ""): Statement =>
   statement(`
   WITH appended AS (
     UPDATE head SET total = total + new.count, data = head.data || substring(new.data FROM 2),
-      checksum = head.checksum + new.checksum, at = new.last, fill = new.fill,
-      ${indexedColumns("new.last", "new.fill", "threshold")}
+      checksum = head.checksum + new.checksum, at = new.last, fill = new.fill
     FROM (${WITH_TANK[by]} ORDER BY tank OFFSET 0) AS new
     WHERE ${isLookedUp("head.tank", "new.tank")} AND at < new.first AND total - in_blocks + new.count <= ${HEAD_HARD_MAX}
       AND substring(head.data FOR 1) = substring(new.data FOR 1) AND threshold IS NOT NULL ${except}
@@ -66,7 +59,7 @@ const BLOCKS = statement(`
 
 const WRITE_HEADS = statement(`
   UPDATE head SET total = new.total, in_blocks = new.in_blocks, start = new.start, data = new.data,
-    checksum = new.checksum, at = new.at, fill = new.fill, ${indexedColumns("new.at", "new.fill", "threshold")}
+    checksum = new.checksum, at = new.at, fill = new.fill
   FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bigint[], $7::bigint[],
     $8::double precision[]) AS new (tank, total, in_blocks, start, data, checksum, at, fill)
   WHERE ${isLookedUp("head.tank", "new.tank")}`);

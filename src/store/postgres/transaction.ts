@@ -51,7 +51,7 @@ import { type Db, prepareOn, statement } from "./connection.ts";
 import { listOperations } from "./list-pages.ts";
 import { rankIndexOperations } from "./rank-index.ts";
 import { DIALECT } from "./schema.ts";
-import { indexedColumns, telemetryWrites } from "./telemetry-writes.ts";
+import { telemetryWrites } from "./telemetry-writes.ts";
 
 /** All writes of lists, of all processes, run one after the other: they are rare, and many touch the same few rows. */
 const LOCK_LISTS = statement("SELECT pg_advisory_xact_lock(5522219042)");
@@ -145,7 +145,7 @@ const ADD_TANK_COUNTS = statement(`
   UPDATE customer SET tank_count = tank_count + owned.delta
   FROM unnest($1::text[], $2::integer[]) AS owned (id, delta) WHERE ${isLookedUp("customer.id", "owned.id")}`);
 const SET_THRESHOLDS = statement(`
-  UPDATE head SET threshold = new.threshold, ${indexedColumns("at", "fill", "new.threshold")},
+  UPDATE head SET threshold = new.threshold,
     active_conditions = CASE WHEN new.threshold IS NULL THEN 0 ELSE active_conditions END,
     evaluate_at = CASE WHEN new.threshold IS NULL THEN NULL ELSE evaluate_at END
   FROM unnest($1::text[], $2::integer[]) AS new (tank, threshold) WHERE ${isLookedUp("head.tank", "new.tank")}`);

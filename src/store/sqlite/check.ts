@@ -58,7 +58,7 @@ export function checkOperations(db: DatabaseSync): CheckOperations {
     dialect: DIALECT,
     tankKey: "tank.pk",
     headColumns: `head.total, NULL, head.start, head.data, head.checksum, NULL, NULL,
-      fleet.threshold, fleet.at, fleet.fill, fleet.state, fleet.latest_quarter_day, fleet.active_conditions, fleet.evaluate_at`,
+      fleet.threshold, fleet.at, fleet.fill, fleet.active_conditions, fleet.evaluate_at`,
     headJoins: "LEFT JOIN head ON head.tank = tank.pk LEFT JOIN fleet ON fleet.tank = tank.id",
     // By sqlite_autoindex_tank_1 and block_by_start.
     blocks: `SELECT tank.id, block.start, block.data, block.checksum FROM tank CROSS JOIN block ON block.tank = tank.pk

@@ -64,20 +64,15 @@ const SCHEMA = `${commonTables(TYPES)}
   ) STRICT;
   CREATE UNIQUE INDEX list_index_by_position ON list_index (series, level, position, id);
 
-  -- Every live tank, with its threshold and latest reading. Few readings change the columns that are indexed for counts: whether
-  -- it is low, and the quarter day of the latest reading.
+  -- Every live tank, with its threshold and latest reading.
   CREATE TABLE fleet (
     tank TEXT PRIMARY KEY,
     threshold INTEGER NOT NULL,
     at INTEGER NOT NULL,
     fill REAL,
-    state INTEGER NOT NULL, -- see STORED_STATES
-    latest_quarter_day INTEGER NOT NULL,
     active_conditions INTEGER NOT NULL DEFAULT 0, -- see CONDITION_BITS
     evaluate_at INTEGER -- when alerts must be evaluated again without a reading
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX fleet_by_state ON fleet (state);
-  CREATE INDEX fleet_by_latest_quarter_day ON fleet (latest_quarter_day);
   CREATE INDEX fleet_by_evaluate_at ON fleet (evaluate_at) WHERE evaluate_at IS NOT NULL;
 `;
 

@@ -1,9 +1,9 @@
 // Writes of readings: heads, blocks, and the latest reading of each tank in the fleet.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { Reading, ReadingSource } from "../../domain/reading.ts";
+import type { ReadingSource } from "../../domain/reading.ts";
 import type { AppendResult, BlockKey, RankTable, SeriesGroup, SeriesPosition, StoredEvaluation } from "../core/transaction.ts";
-import { changesNoAlert, fleetRow, quarterDayOf, stateIn } from "../fleet-row.ts";
+import { changesNoAlert, fleetRow } from "../fleet-row.ts";
 import { Block, lastReading } from "../series/block.ts";
 import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../series/checksum.ts";
 import {
@@ -29,31 +29,17 @@ export function headReads(db: DatabaseSync): (tankId: string) => HeadRow | undef
   };
 }
 
-/** Columns: at, fill, state, latest_quarter_day. */
-export function fleetColumns(threshold: number, latest: Reading | undefined): SQLInputValue[] {
-  const { at, fill, state, latestQuarterDay } = fleetRow(threshold, latest);
-  return [at, fill, state, latestQuarterDay];
-}
-
-// SQLite rewrites the index entries of every column that is set, changed or not: most readings change neither of the indexed
-// columns, and the first statement sets neither.
-const STATE = stateIn("?4", "threshold");
-const CHANGES_NO_ALERT = changesNoAlert("?4", "?6", "min");
+/** Returns whether alerts stay as they are. A tank without a reading is left out: an empty head cannot be appended to. */
 const UPDATE_LATEST = `
   UPDATE fleet SET at = ?3, fill = ?4
-  WHERE tank = ?1 AND at < ?2 AND latest_quarter_day = ?5 AND state = ${STATE} AND ${CHANGES_NO_ALERT}`;
-/** Returns whether alerts stay as they are. A tank without a reading is left out: an empty head cannot be appended to. */
-const UPDATE_LATEST_AND_INDEXES = `
-  UPDATE fleet SET at = ?3, fill = ?4, latest_quarter_day = ?5, state = ${STATE}
-  WHERE tank = ?1 AND at < ?2 AND fill IS NOT NULL RETURNING ${CHANGES_NO_ALERT}`;
+  WHERE tank = ?1 AND at < ?2 AND fill IS NOT NULL RETURNING ${changesNoAlert("?4", "?5", "min")}`;
 /** `||` makes a text of two blobs, with the same bytes. The first byte is the layout. */
 const APPEND = `
   UPDATE head SET total = total + ?2, data = CAST(data || ?3 AS BLOB), checksum = checksum + ?6
   WHERE tank = (SELECT pk FROM tank WHERE id = ?1) AND substr(data, 1, 1) = ?4 AND length(data) <= ?5`;
 
 export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin: number) {
-  const updateLatest = db.prepare(UPDATE_LATEST);
-  const updateLatestAndIndexes = query(db, UPDATE_LATEST_AND_INDEXES);
+  const updateLatest = query(db, UPDATE_LATEST);
   const append = db.prepare(APPEND);
   const currentTank = query(db, "SELECT tank FROM device WHERE id = ? AND since <= ? AND pending = 0");
   const tankKey = query(db, "SELECT pk FROM tank WHERE id = ?");
@@ -61,10 +47,7 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin
   const blockOf = query(db, "SELECT data, checksum FROM block WHERE tank = ? AND start = ?"); // block_by_start
   const writeHead = db.prepare("UPDATE head SET total = ?, start = ?, data = ?, checksum = ? WHERE tank = ?");
   const putBlock = upsert(db, "block", ["tank", "start", "data", "checksum"], 2);
-  const thresholdOf = query(db, "SELECT threshold FROM fleet WHERE tank = ?");
-  const setLatest = db.prepare(
-    "UPDATE fleet SET at = ?2, fill = ?3, state = ?4, latest_quarter_day = ?5 WHERE tank = ?1 AND (at, fill) IS NOT (?2, ?3)",
-  );
+  const setLatest = db.prepare("UPDATE fleet SET at = ?2, fill = ?3 WHERE tank = ?1 AND (at, fill) IS NOT (?2, ?3)");
   const setEvaluation = db.prepare("UPDATE fleet SET active_conditions = ?, evaluate_at = ? WHERE tank = ?");
   const keyOf = (tankId: string): SQLInputValue => tankKey.get(tankId)?.[0] ?? null;
   const indexes = {
@@ -87,12 +70,9 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin
     const firstAt = batch.createdAt[first] as number;
     const tankId = by === "tank" ? id : currentTank.get(id, firstAt)?.[0];
     if (typeof tankId !== "string" || (except.size > 0 && except.has(tankId))) return false;
-    const latest = [tankId, firstAt, lastAt, batch.fill[last] as number, quarterDayOf(lastAt), closeMargin];
-    if (!update(updateLatest, ...latest)) {
-      const updated = updateLatestAndIndexes.get(...latest);
-      if (updated === undefined) return false;
-      if (updated[0] === 0) toEvaluate.push(tankId);
-    }
+    const updated = updateLatest.get(tankId, firstAt, lastAt, batch.fill[last] as number, closeMargin);
+    if (updated === undefined) return false;
+    if (updated[0] === 0) toEvaluate.push(tankId);
     const bytes = new Uint8Array(appendSize(candidate));
     const checksum = writeAppend(new DataView(bytes.buffer), 0, batch, candidate);
     const [layout, rows] = [bytes.subarray(0, 1), bytes.subarray(1)];
@@ -135,9 +115,8 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin
       for (const [tankId, head] of heads) {
         pause();
         writeHead.run(head.total, head.start, head.data, headChecksum(tankId, head), keyOf(tankId));
-        const threshold = thresholdOf.get(tankId)?.[0];
-        const latest = lastReading(new Block(head.data));
-        if (threshold !== undefined) setLatest.run(tankId, ...fleetColumns(Number(threshold), latest));
+        const { at, fill } = fleetRow(lastReading(new Block(head.data)));
+        setLatest.run(tankId, at, fill);
       }
     },
 

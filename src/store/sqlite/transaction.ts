@@ -48,13 +48,14 @@ import { plannedTables } from "../core/planned-tables.ts";
 import type { Prepare } from "../core/reads.ts";
 import { type CountedDevice, PendingAlertWork, type SavedResult, type StoreTransaction } from "../core/transaction.ts";
 import { verificationTables } from "../core/verification-tables.ts";
+import { fleetRow } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
 import { EMPTY_HEAD, headChecksum, openHead } from "../series/checksum.ts";
 import { checkOperations } from "./check.ts";
 import { listWrites } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";
 import { promised, QueryCache, query, type SqliteRow, type Synchronous, upsert } from "./statements.ts";
-import { fleetColumns, headReads, telemetryWrites } from "./telemetry-writes.ts";
+import { headReads, telemetryWrites } from "./telemetry-writes.ts";
 
 type SharedTables = ReturnType<typeof alertTables> &
   ReturnType<typeof notificationTables> &
@@ -160,7 +161,7 @@ function objectWrites(db: DatabaseSync) {
   const addHead = db.prepare("INSERT INTO head (tank, checksum) SELECT pk, ?2 FROM tank WHERE id = ?1");
   const addTankCount = db.prepare("UPDATE customer SET tank_count = tank_count + ? WHERE id = ?");
   const storedHead = headReads(db);
-  const putFleet = upsert(db, "fleet", ["tank", "threshold", "at", "fill", "state", "latest_quarter_day"]);
+  const putFleet = upsert(db, "fleet", ["tank", "threshold", "at", "fill"]);
   const removeFleet = db.prepare("DELETE FROM fleet WHERE tank = ?");
   const updateLastSeen = db.prepare(
     `UPDATE customer SET last_seen_at = ?1, checksum = checksum + ?1 - coalesce(last_seen_at, 0)
@@ -201,9 +202,13 @@ function objectWrites(db: DatabaseSync) {
 
     setThresholds(thresholds: ReadonlyMap<string, number | null>): void {
       for (const [id, threshold] of thresholds) {
-        const head = threshold === null ? undefined : storedHead(id);
-        if (threshold === null) removeFleet.run(id);
-        else putFleet.run(id, threshold, ...fleetColumns(threshold, head && lastReading(openHead(id, head).block)));
+        if (threshold === null) {
+          removeFleet.run(id);
+          continue;
+        }
+        const head = storedHead(id);
+        const { at, fill } = fleetRow(head && lastReading(openHead(id, head).block));
+        putFleet.run(id, threshold, at, fill);
       }
     },
 

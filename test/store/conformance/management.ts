@@ -235,16 +235,16 @@ export function fleetConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"));
     const since = NEW_YEAR + 12_345;
-    const QUARTER_DAY = 6 * 3_600_000;
+    const HOURS = 3_600_000;
     const latest = {
       unknown: [],
       ok: [[since, 20.000000000000004]],
-      later: [[since + 2 * QUARTER_DAY, 100]],
+      later: [[since + 12 * HOURS, 100]],
       silent: [[since - 1, 21]],
-      older: [[since - 9 * QUARTER_DAY, 90]],
+      older: [[since - 54 * HOURS, 90]],
       low: [[since + 1, 20]],
       "low and silent": [[since - 1, 20]],
-      "low and older": [[since - 2 * QUARTER_DAY, 0]],
+      "low and older": [[since - 12 * HOURS, 0]],
       sold: [[since, 10]],
     } as const;
     await putTanks(store, ...Object.keys(latest).map((id) => tank(id, "a")));
@@ -255,6 +255,8 @@ export function fleetConformance(engine: Engine): void {
       [2, 6],
     ]);
     await ingestFills(store, "no tank either", [[1, 5]]);
+    assert.deepEqual((await store.fleetCounts(since)).tanks, { low: 0, ok: 0, silent: 0, unknown: 8 });
+    await updateFleetOrder(store, Date.now());
     const tanks = { low: 3, ok: 2, silent: 2, unknown: 1 };
     assert.deepEqual(await store.fleetCounts(since), { tanks, pendingReadings: 3 });
   });

@@ -14,27 +14,22 @@ export const FLEET_CORRUPTIONS = {
     ["a tank not in the fleet", "DELETE FROM fleet WHERE tank = 'long'", "tank long", /^it is not in the fleet$/],
     [
       "a deleted tank in the fleet",
-      "INSERT INTO fleet (tank, threshold, at, fill, state, latest_quarter_day) VALUES ('gone', 20, 0, 50, 1, 0)",
+      "INSERT INTO fleet (tank, threshold, at, fill) VALUES ('gone', 20, 0, 50)",
       "tank gone",
       /^it is deleted, but still in the fleet$/,
     ],
     [
       "an unknown tank in the fleet",
-      "INSERT INTO fleet (tank, threshold, at, fill, state, latest_quarter_day) VALUES ('nobody', 20, 0, 1, 0, 0)",
+      "INSERT INTO fleet (tank, threshold, at, fill) VALUES ('nobody', 20, 0, 1)",
       "table fleet",
       /nobody/,
     ],
   ]),
   postgres: corruptions([
-    [
-      "a tank not in the fleet",
-      "UPDATE head SET threshold = NULL, state = NULL, latest_quarter_day = NULL WHERE tank = 'long'",
-      "tank long",
-      /^it is not in the fleet$/,
-    ],
+    ["a tank not in the fleet", "UPDATE head SET threshold = NULL WHERE tank = 'long'", "tank long", /^it is not in the fleet$/],
     [
       "a deleted tank in the fleet",
-      "UPDATE head SET threshold = 20, state = 1, latest_quarter_day = 0 WHERE tank = 'gone'",
+      "UPDATE head SET threshold = 20 WHERE tank = 'gone'",
       "tank gone",
       /^it is deleted, but still in the fleet$/,
     ],
@@ -48,11 +43,9 @@ export const FLEET_CORRUPTIONS = {
 } as const;
 
 export const REPAIRABLE = corruptions([
-  ...["fill = 7", "fill = NULL", "at = at - 1000", "state = 2", "latest_quarter_day = 99", "threshold = 21"].map(
-    (change): Row => {
-      return [`fleet: ${change}`, `UPDATE fleet SET ${change} WHERE tank = 'long'`, "tank long", FLEET_MISMATCH];
-    },
-  ),
+  ...["fill = 7", "fill = NULL", "at = at - 1000", "threshold = 21"].map((change): Row => {
+    return [`fleet: ${change}`, `UPDATE fleet SET ${change} WHERE tank = 'long'`, "tank long", FLEET_MISMATCH];
+  }),
   [
     "a device unknown",
     "DELETE FROM device WHERE id = 'device of long'",
