@@ -1416,13 +1416,11 @@ export type CreatedChannel = {
   readonly secret: string | null;
 };
 
-/** A channel that is deleted */
+/** A deleted channel */
 export type DeletedChannel = {
-  /** Identifier of the channel */
+  /** Identifier of the deleted channel */
   readonly id: string;
-  /** Always `channel` */
   readonly object: "channel";
-  /** Always true */
   readonly deleted: true;
 };
 
@@ -1752,13 +1750,11 @@ export type UserChange = {
   readonly role?: "viewer" | "dispatcher" | "admin";
 };
 
-/** A user that was removed */
+/** A deleted user */
 export type RemovedUser = {
-  /** Identifier of the user */
+  /** Identifier of the deleted user */
   readonly id: string;
-  /** Always `user` */
   readonly object: "user";
-  /** Always true */
   readonly deleted: true;
 };
 
@@ -1866,13 +1862,11 @@ export type SessionList = {
   readonly total_items: number;
 };
 
-/** A session that has ended */
+/** A deleted session */
 export type EndedSession = {
-  /** Identifier of the session; not its secret */
+  /** Identifier of the deleted session */
   readonly id: string;
-  /** Always `session` */
   readonly object: "session";
-  /** Always true */
   readonly deleted: true;
 };
 

@@ -3,7 +3,7 @@
 import { RequestError } from "../domain/errors.ts";
 import type { Caller } from "./auth.ts";
 import { contentOfValue, emptyContent } from "./content.ts";
-import { headersFor, parameterReaderOf, type ResponseText, responseOf } from "./handler.ts";
+import { headersFor, idIn, parameterReaderOf, type ResponseText, responseOf } from "./handler.ts";
 import { KnownPaths, malformedPath, patternOf } from "./paths.ts";
 import { problemHeaders, problemOf, STATUS } from "./problems.ts";
 import { type Dependencies, JSON_TYPE, type Method, methodOf, NO_CONTENT, type Route } from "./route.ts";
@@ -81,7 +81,7 @@ function findRoute(routes: readonly Route[], { method, path }: LocalRequest): { 
   const [route] = routes
     .filter((candidate) => methodOf(candidate) === method && patternOf(candidate.path).test(path))
     .toSorted((a, b) => a.path.split("/:").length - b.path.split("/:").length);
-  if (route !== undefined) return { route, id: decodeId(patternOf(route.path).exec(path)?.[1] ?? "") };
+  if (route !== undefined) return { route, id: idIn(decodeId(patternOf(route.path).exec(path)?.[1] ?? "")) };
   const paths = new KnownPaths(false);
   for (const known of routes) paths.add(known.path, [methodOf(known)]);
   throw paths.error(method, path);

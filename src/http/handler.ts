@@ -6,6 +6,7 @@ import { finished } from "node:stream/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import { RequestError } from "../domain/errors.ts";
 import type { FairQueue } from "../domain/fair-queue.ts";
+import { isPossibleId } from "../domain/id.ts";
 import { ANONYMOUS, type Authenticate } from "./auth.ts";
 import { type BodyBudget, isStillSending, type Reservation, whileDraining } from "./body.ts";
 import { clientAddress, networkOf } from "./connection-limit.ts";
@@ -70,7 +71,7 @@ function createHandler(
     // Those without a key share by the network that they come from.
     const sender = key.id === "" ? networkOf(clientAddress(request)) : key.id;
     budget.scheduler.noteRequest(sender);
-    const id = (request.params as { readonly id?: string }).id ?? "";
+    const id = idIn((request.params as { readonly id?: string }).id);
     const client = () => clientOf(request, services.management.settings.publicUrl);
     const asLongRead = <T>(work: () => Promise<T>): Promise<T> => runLongRead(longReads, sender, request, work);
     const handleNow = ({ headers, body, items }: RequestContent) =>
@@ -96,6 +97,9 @@ function createHandler(
     return reply;
   };
 }
+
+/** A text that cannot be an id becomes "", which nothing has. */
+export const idIn = (given = ""): string => (isPossibleId(given) ? given : "");
 
 /** When its turn comes, a read whose client has gone is skipped. */
 async function runLongRead<T>(queue: FairQueue, sender: string, { raw }: FastifyRequest, work: () => Promise<T>): Promise<T> {

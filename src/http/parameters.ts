@@ -108,16 +108,23 @@ export function pageQuery(values: ParameterValues<typeof LIST_PARAMETERS>): Page
   return { from: values.created_at_gte, to: values.created_at_lte, page: values.page, size: values.size };
 }
 
+export type PageRequest = Pick<PageQuery, "page" | "size">;
+
 /** The list envelope as JSON text, from items that are rendered one by one. `asOf`: when the list was read, if it says so. */
 export function listJson<T>(
   { data, totalItems }: Page<T>,
-  { page, size }: Pick<PageQuery, "page" | "size">,
+  { page, size }: PageRequest,
   itemJson: (item: T) => string,
   asOf?: Instant,
 ): string {
   const totals = `"total_pages":${Math.ceil(totalItems / size)},"total_items":${totalItems}`;
   const time = asOf === undefined ? "" : `,"as_of":"${formatInstant(asOf)}"`;
   return `{"object":"list","data":[${data.map(itemJson).join()}],"page":${page},"size":${size},${totals}${time}}`;
+}
+
+/** One page of a list that was read as a whole, because it is short. */
+export function pageOfAllJson<T>(all: readonly T[], { page, size }: PageRequest, itemJson: (item: T) => string): string {
+  return listJson({ data: all.slice((page - 1) * size, page * size), totalItems: all.length }, { page, size }, itemJson);
 }
 
 const count = (description: string, minimum: number, example: number) => integer({ minimum, description, examples: [example] });

@@ -32,7 +32,7 @@ type IngestService = {
 export type Services = {
   readonly ingest: IngestService;
   readonly management: ManagementService;
-  readonly signIn: SignInService;
+  readonly signIn: Pick<SignInService, "request" | "inspect" | "signInWithToken" | "signInWithCode">;
   /** What is wrong although the service is ready. */
   readonly warnings: () => Promise<readonly Warning[]>;
   /** `/insight/v1/map` of all tanks, up to 30 seconds old. */
@@ -65,6 +65,7 @@ export type RouteRequest<S extends ParameterSet = ParameterSet> = Dependencies &
     /** The session of a caller without a key. */
     readonly session: OpenSession | null;
     readonly client: () => ClientInfo;
+    /** The identifier in the path; "" where there is none, or it cannot be one. */
     readonly id: string;
     readonly parameters: ParameterValues<S>;
     /** Runs work that proves to be long in the queue of long reads: a few at a time, keys round-robin. */

@@ -4,7 +4,6 @@ import { ALERT_KINDS, ALERT_STATES, AlertObject, alertObject } from "../../domai
 import { ALERT_EVENTS } from "../../domain/alerts/event.ts";
 import type { FeedPage } from "../../domain/alerts/reads.ts";
 import { RequestError } from "../../domain/errors.ts";
-import { isPossibleId } from "../../domain/id.ts";
 import { PAGE_SIZE } from "../../domain/page.ts";
 import { alertResource } from "../../domain/resource.ts";
 import { array, boolean, instantField, integer, literal, object, oneOf, ref } from "../../domain/schema.ts";
@@ -126,7 +125,7 @@ export const routes: readonly Route[] = [
     response: { schema: ref("Alert"), description: "The alert", etag: true },
     errors: ["alert_unknown"],
     async handle({ reads, scope, id }) {
-      const alert = isPossibleId(id) ? await reads.alertById(id, scope) : undefined;
+      const alert = await reads.alertById(id, scope);
       if (alert === undefined) throw new RequestError("alert_unknown", "There is no alert with this id.");
       const { object: body, etag } = alertResource(alert);
       return new RouteResponse(200, body, { etag });

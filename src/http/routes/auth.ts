@@ -16,11 +16,12 @@ import {
   text,
 } from "../../domain/schema.ts";
 import { AccountObject, accountObject, type OpenSession, SessionObject, sessionObject } from "../../domain/session.ts";
-import { cleanCode, MAX_ACCOUNTS } from "../../domain/sign-in.ts";
+import { cleanCode, MAX_ACCOUNTS, SIGN_IN_LINK_LIFETIME_MS } from "../../domain/sign-in.ts";
 import { errorsInObject, invalidBody } from "../../domain/validate.ts";
-import { listJson, listSchema, PAGE_PARAMETERS } from "../parameters.ts";
+import { listSchema, PAGE_PARAMETERS, type PageRequest, pageOfAllJson } from "../parameters.ts";
 import { type JsonBodyRule, type Route, type RouteRequest, RouteResponse, route } from "../route.ts";
 import { jsonBody } from "./manage/shared.ts";
+import { deletedSchema } from "./read.ts";
 
 const SESSION = "/auth/v1/session";
 const SESSIONS = "/auth/v1/sessions";
@@ -46,14 +47,7 @@ export const schemas = {
   Account: AccountObject,
   Session: SessionObject,
   SessionList: listSchema(ref("Session"), "One page of sessions"),
-  EndedSession: object(
-    {
-      id: SessionObject.properties.id,
-      object: SessionObject.properties.object,
-      deleted: literal(true, { description: "Always true" }),
-    },
-    { description: "A session that has ended" },
-  ),
+  EndedSession: deletedSchema("session", SessionObject.properties.id),
   SignInRequest,
   SignInRequested: object(
     {
@@ -111,7 +105,7 @@ export const routes: readonly Route[] = [
     async handle({ services, body, client }) {
       const { email } = valid(SignInRequest, body);
       const cookie = await services.signIn.request(email, client());
-      const expires_at = formatInstant(services.management.clock() + 600_000);
+      const expires_at = formatInstant(services.management.clock() + SIGN_IN_LINK_LIFETIME_MS);
       return new RouteResponse(202, { object: "sign_in_request", email, expires_at }, { "set-cookie": cookie });
     },
   }),
@@ -236,14 +230,12 @@ async function endSession(request: RouteRequest, id: string): Promise<RouteRespo
   );
 }
 
-/** One page of the sessions of an account. All are read, since there are few. */
+/** One page of the sessions of an account. */
 export async function sessionsJson(
   { services, session }: RouteRequest,
   account: Pick<OpenSession["account"], "type" | "id">,
-  { page, size }: { readonly page: number; readonly size: number },
+  page: PageRequest,
 ): Promise<string> {
   const { reads, clock } = services.management;
-  const all = await reads.sessionsOf(account, clock());
-  const data = all.slice((page - 1) * size, page * size);
-  return listJson({ data, totalItems: all.length }, { page, size }, (one) => JSON.stringify(sessionObject(one, session?.id)));
+  return pageOfAllJson(await reads.sessionsOf(account, clock()), page, (one) => JSON.stringify(sessionObject(one, session?.id)));
 }

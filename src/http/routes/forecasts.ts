@@ -1,13 +1,10 @@
 // GET /insight/v1/tanks/:id/forecast and /refills.
 
-import { RequestError } from "../../domain/errors.ts";
 import { ForecastObject, forecastObject, RefillObject, refillObject } from "../../domain/forecast/objects.ts";
-import { isPossibleId } from "../../domain/id.ts";
 import { ref } from "../../domain/schema.ts";
-import type { Found } from "../../domain/store.ts";
 import { listJson, listSchema, PAGE_PARAMETERS } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
-import { tankUnknown } from "./read.ts";
+import { found } from "./read.ts";
 
 export const schemas = {
   Forecast: ForecastObject,
@@ -29,7 +26,7 @@ export const routes: readonly Route[] = [
     response: { schema: ref("Forecast"), description: "The forecast" },
     errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, services, scope, id }) {
-      const forecast = found(isPossibleId(id) ? await reads.tankForecast(id, scope) : undefined);
+      const forecast = found(await reads.tankForecast(id, scope));
       return forecastObject(id, forecast, services.management.clock());
     },
   }),
@@ -47,15 +44,9 @@ export const routes: readonly Route[] = [
     response: { schema: ref("RefillList"), description: "One page of refills" },
     errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, scope, id, parameters }) {
-      const tank = found(isPossibleId(id) ? await reads.tankById(id, scope) : undefined);
+      const tank = found(await reads.tankById(id, scope));
       const page = found(await reads.refillPage(id, parameters, scope));
       return listJson(page, parameters, (refill) => JSON.stringify(refillObject(refill, tank)));
     },
   }),
 ];
-
-function found<T>(result: Found<T>): T {
-  if (result === undefined) throw tankUnknown();
-  if (result === "deleted") throw new RequestError("tank_deleted", "This tank has been deleted.");
-  return result as T;
-}

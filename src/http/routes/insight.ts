@@ -2,7 +2,6 @@
 
 import { ALERT_KINDS, type Alert, AlertObject } from "../../domain/alerts/alert.ts";
 import type { AlertReads } from "../../domain/alerts/reads.ts";
-import { RequestError } from "../../domain/errors.ts";
 import {
   daysLeft,
   FLEET_SORTS,
@@ -17,7 +16,6 @@ import {
   volumesOf,
 } from "../../domain/fleet.ts";
 import { forecastObject } from "../../domain/forecast/objects.ts";
-import { isPossibleId } from "../../domain/id.ts";
 import { formatInstant, type Instant } from "../../domain/instant.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Page } from "../../domain/page.ts";
@@ -36,7 +34,7 @@ import {
 } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
 import { AREA } from "./map.ts";
-import { tankUnknown } from "./read.ts";
+import { found } from "./read.ts";
 
 const volumeSchema = (description: string, example: number) =>
   nullable(
@@ -169,10 +167,8 @@ export const routes: readonly Route[] = [
     errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, services, scope, id }) {
       const now = services.management.clock();
-      const found = isPossibleId(id) ? await reads.fleetEntry(id, scope) : undefined;
-      if (found === undefined) throw tankUnknown();
-      if (found === "deleted") throw new RequestError("tank_deleted", "This tank has been deleted.");
-      return fleetObject(found, await alertsByTank(reads, [found]), now);
+      const entry = found(await reads.fleetEntry(id, scope));
+      return fleetObject(entry, await alertsByTank(reads, [entry]), now);
     },
   }),
 ];

@@ -2,15 +2,15 @@
 
 import { CustomerObject, customerObject } from "../../domain/customer.ts";
 import { RequestError } from "../../domain/errors.ts";
-import { isPossibleId } from "../../domain/id.ts";
 import { TelemetryObject, telemetryJson } from "../../domain/reading.ts";
 import { anyOf, literal, object, ref, type Schema } from "../../domain/schema.ts";
+import type { Found } from "../../domain/store.ts";
 import { TankObject, tankObject } from "../../domain/tank.ts";
 import { EMAIL, LIST_PARAMETERS, listJson, listSchema, pageQuery } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
 
 /** What remains of a deleted object. */
-const deletedSchema = (name: "customer" | "tank", id: Schema<string>) =>
+export const deletedSchema = (name: "customer" | "tank" | "session" | "user" | "channel", id: Schema<string>) =>
   object(
     { id: { ...id, description: `Identifier of the deleted ${name}` }, object: literal(name), deleted: literal(true) },
     { description: `A deleted ${name}` },
@@ -52,9 +52,9 @@ export const routes: readonly Route[] = [
     response: { schema: anyOf(ref("Customer"), ref("DeletedCustomer")), description: "The customer" },
     errors: ["customer_unknown"],
     async handle({ reads, scope, id }) {
-      const found = isPossibleId(id) ? await reads.customerById(id, scope) : undefined;
-      if (found === undefined) throw customerUnknown();
-      return found === "deleted" ? { id, object: "customer", deleted: true } : customerObject(found);
+      const customer = await reads.customerById(id, scope);
+      if (customer === undefined) throw customerUnknown();
+      return customer === "deleted" ? { id, object: "customer", deleted: true } : customerObject(customer);
     },
   }),
   route({
@@ -81,9 +81,9 @@ export const routes: readonly Route[] = [
     response: { schema: anyOf(ref("Tank"), ref("DeletedTank")), description: "The tank" },
     errors: ["tank_unknown"],
     async handle({ reads, scope, id }) {
-      const found = isPossibleId(id) ? await reads.tankById(id, scope) : undefined;
-      if (found === undefined) throw tankUnknown();
-      return found === "deleted" ? { id, object: "tank", deleted: true } : tankObject(found);
+      const tank = await reads.tankById(id, scope);
+      if (tank === undefined) throw tankUnknown();
+      return tank === "deleted" ? { id, object: "tank", deleted: true } : tankObject(tank);
     },
   }),
   route({
@@ -98,15 +98,20 @@ export const routes: readonly Route[] = [
     errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, scope, id, parameters }) {
       const query = pageQuery(parameters);
-      const found = isPossibleId(id) ? await reads.telemetryPage(id, query, scope) : undefined;
-      if (found === undefined) throw tankUnknown();
-      if (found === "deleted") {
-        throw new RequestError("tank_deleted", "This tank has been deleted; its telemetry is no longer available.");
-      }
-      return listJson(found, query, telemetryJson);
+      return listJson(found(await reads.telemetryPage(id, query, scope), READINGS_DELETED), query, telemetryJson);
     },
   }),
 ];
 
 export const customerUnknown = () => new RequestError("customer_unknown", "There is no customer with this id.");
 export const tankUnknown = () => new RequestError("tank_unknown", "There is no tank with this id.");
+
+/** The detail for a request for the readings of a deleted tank. */
+export const READINGS_DELETED = "This tank has been deleted; its telemetry is no longer available.";
+
+/** What was found for a tank that exists; throws for others. */
+export function found<T>(result: Found<T>, deleted = "This tank has been deleted."): T {
+  if (result === undefined) throw tankUnknown();
+  if (result === "deleted") throw new RequestError("tank_deleted", deleted);
+  return result as T;
+}

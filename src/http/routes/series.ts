@@ -2,7 +2,6 @@
 
 import { type Bucket, BucketCollector, maxBuckets, STEPS, type Step, shortestStep } from "../../domain/buckets.ts";
 import { type FieldError, RequestError } from "../../domain/errors.ts";
-import { isPossibleId } from "../../domain/id.ts";
 import { FIRST_INSTANT, formatInstant, type Instant, LAST_INSTANT, parseInstant } from "../../domain/instant.ts";
 import { FILL } from "../../domain/reading.ts";
 import {
@@ -24,7 +23,7 @@ import { errorsInObject, hasError, invalidBody } from "../../domain/validate.ts"
 import { choice, instant, listJson, listSchema, type Parameter } from "../parameters.ts";
 import { type Route, type RouteRequest, route } from "../route.ts";
 import { jsonBody } from "./manage/shared.ts";
-import { tankUnknown } from "./read.ts";
+import { found, READINGS_DELETED } from "./read.ts";
 
 const DAY = 86_400_000;
 const QUARTER_HOUR = 900_000;
@@ -150,14 +149,10 @@ export const routes: readonly Route[] = [
       if ("message" in query) throw invalidParameter(query);
       const buckets = (readings: number) => collect({ reads, scope }, id, query, { remaining: readings });
       // Most series are a single part. A longer one is read from its beginning when it is its turn, so that few are in memory.
-      const first = isPossibleId(id) ? await buckets(0) : undefined;
-      const found = first === "longer" ? await asLongRead(() => buckets(MAX_READINGS)) : first;
-      if (found === undefined) throw tankUnknown();
-      if (found === "deleted") {
-        throw new RequestError("tank_deleted", "This tank has been deleted; its telemetry is no longer available.");
-      }
-      if (found === "longer") throw invalidParameter(TOO_MANY_READINGS);
-      return seriesJson(id, query, found);
+      const first = await buckets(0);
+      const series = found(first === "longer" ? await asLongRead(() => buckets(MAX_READINGS)) : first, READINGS_DELETED);
+      if (series === "longer") throw invalidParameter(TOO_MANY_READINGS);
+      return seriesJson(id, query, series);
     },
   }),
   route({

@@ -15,8 +15,9 @@ import { formatInstant, formatInstantOrNull } from "../../../domain/instant.ts";
 import { channelResource, type Resource } from "../../../domain/resource.ts";
 import { anyOf, idField, instantField, integer, literal, nullable, object, ref, text } from "../../../domain/schema.ts";
 import { type CreatedChannel, type ManagementService, mailProblem } from "../../management.ts";
-import { duration, listJson, listSchema, PAGE_PARAMETERS } from "../../parameters.ts";
+import { listSchema, PAGE_PARAMETERS, pageOfAllJson } from "../../parameters.ts";
 import { type Route, RouteResponse } from "../../route.ts";
+import { deletedSchema } from "../read.ts";
 import { NOTIFICATIONS } from "./notifications.ts";
 import {
   createdResponse,
@@ -24,13 +25,13 @@ import {
   jsonBody,
   MERGE_PATCH,
   manageRoute,
+  overlapParameter,
   patchBody,
   REPLAYED,
   resourceResponse,
 } from "./shared.ts";
 
 const PATH = "/manage/v1/channels";
-const DEFAULT_OVERLAP_MS = 24 * 3_600_000;
 const EXAMPLE_ID = "chn_01kxa8w5s0d2f4g6h8j0k2m4n6";
 
 const Shown = object(
@@ -60,14 +61,7 @@ export const schemas = {
     { description: "A channel, and how its deliveries go" },
   ),
   CreatedChannel: object({ ...Shown.properties, secret }, { description: "A channel with its secret" }),
-  DeletedChannel: object(
-    {
-      id: idField("Identifier of the channel", EXAMPLE_ID),
-      object: literal("channel", { description: "Always `channel`" }),
-      deleted: literal(true, { description: "Always true", examples: [true] }),
-    },
-    { description: "A channel that is deleted" },
-  ),
+  DeletedChannel: deletedSchema("channel", ChannelObject.properties.id),
   ChannelList: listSchema(ref("Channel"), "One page of channels"),
   ChannelRecovery: object(
     {
@@ -92,10 +86,8 @@ export const routes: readonly Route[] = [
     description: "All channels, newest first, without their secrets.",
     parameters: PAGE_PARAMETERS,
     response: { schema: ref("ChannelList"), description: "One page of channels" },
-    async handle({ services: { management }, parameters: { page, size } }) {
-      const channels = await management.reads.channelList();
-      const data = channels.slice((page - 1) * size, page * size);
-      return listJson({ data, totalItems: channels.length }, { page, size }, (channel) =>
+    async handle({ services: { management }, parameters }) {
+      return pageOfAllJson(await management.reads.channelList(), parameters, (channel) =>
         JSON.stringify(withProblem(management, channelResource(channel), channel).object),
       );
     },
@@ -184,12 +176,7 @@ export const routes: readonly Route[] = [
     operation: "rotateChannel",
     summary: "Rotate the secret of a webhook",
     description: "Creates a new secret. Webhooks are signed with the old one, too, for the overlap.",
-    parameters: {
-      overlap: duration(
-        { default: "24h", description: "How long the old secret signs, too, such as 24h or 30m" },
-        DEFAULT_OVERLAP_MS,
-      ),
-    },
+    parameters: { overlap: overlapParameter("How long the old secret signs, too, such as 24h or 30m") },
     response: { schema: ref("CreatedChannel"), description: "The channel with its new secret", etag: true },
     errors: ["channel_unknown", "state_conflict"],
     async handle({ services: { management }, id, key, parameters: { overlap } }) {

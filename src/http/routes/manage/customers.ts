@@ -2,7 +2,6 @@
 
 import { CustomerChange, NewCustomer } from "../../../domain/commands/customers.ts";
 import { CustomerObject, NotificationSettings } from "../../../domain/customer.ts";
-import { isPossibleId } from "../../../domain/id.ts";
 import { customerResource } from "../../../domain/resource.ts";
 import { boolean, object, ref } from "../../../domain/schema.ts";
 import { flag, LIST_PARAMETERS, listJson, listSchema, pageQuery, prefixFilter } from "../../parameters.ts";
@@ -80,7 +79,7 @@ export const routes: readonly Route[] = [
     response: one("The customer"),
     errors: ["customer_unknown"],
     async handle({ services, id }) {
-      const found = isPossibleId(id) ? await services.management.reads.managedCustomer(id) : undefined;
+      const found = await services.management.reads.managedCustomer(id);
       if (found === undefined) throw customerUnknown();
       return resourceResponse(customerResource(found));
     },

@@ -2,7 +2,7 @@
 
 import { DeviceChange } from "../../../domain/commands/devices.ts";
 import { RequestError } from "../../../domain/errors.ts";
-import { deviceKey, isPossibleId } from "../../../domain/id.ts";
+import { deviceKey } from "../../../domain/id.ts";
 import { pendingFields } from "../../../domain/pending.ts";
 import { ProfileSchema } from "../../../domain/profile.ts";
 import { deviceResource, type Resource } from "../../../domain/resource.ts";
@@ -152,7 +152,7 @@ export const routes: readonly Route[] = [
 ];
 
 async function deviceNow({ reads }: ManagementService, id: string): Promise<Resource> {
-  const device = isPossibleId(id) ? await reads.managedDevice(deviceKey(id)) : undefined;
+  const device = await reads.managedDevice(deviceKey(id));
   if (device === undefined) throw new RequestError("device_unknown", "There is no device with this id.");
   const { tank_id } = device.device;
   const newest = device.pending === 0 ? undefined : await reads.newestPending(device.device.id);

@@ -6,12 +6,20 @@ import { KEY_STATES } from "../../../domain/key.ts";
 import { keyResource } from "../../../domain/resource.ts";
 import { idField, instantField, literal, nullable, object, oneOf, ref, type Schema, text } from "../../../domain/schema.ts";
 import type { CreatedKey } from "../../management.ts";
-import { duration, listJson, listSchema, PAGE_PARAMETERS } from "../../parameters.ts";
+import { listSchema, PAGE_PARAMETERS, pageOfAllJson } from "../../parameters.ts";
 import type { Route, RouteResponse } from "../../route.ts";
-import { commandRoute, createdResponse, idempotencyKeyOf, jsonBody, manageRoute, patchBody, resourceResponse } from "./shared.ts";
+import {
+  commandRoute,
+  createdResponse,
+  idempotencyKeyOf,
+  jsonBody,
+  manageRoute,
+  overlapParameter,
+  patchBody,
+  resourceResponse,
+} from "./shared.ts";
 
 const PATH = "/manage/v1/keys";
-const DEFAULT_OVERLAP_MS = 24 * 3_600_000;
 
 const { name, role, customer_id, device_id, rate, expires_at } = NewKey.properties;
 /** Null in the example, which is an active key without restrictions. */
@@ -65,13 +73,9 @@ export const routes: readonly Route[] = [
     description: "All keys, newest first, without their secrets.",
     parameters: PAGE_PARAMETERS,
     response: { schema: ref("KeyList"), description: "One page of keys" },
-    async handle({ services, parameters: { page, size } }) {
+    async handle({ services, parameters }) {
       const { reads, clock } = services.management;
-      const keys = await reads.keyList();
-      const data = keys.slice((page - 1) * size, page * size);
-      return listJson({ data, totalItems: keys.length }, { page, size }, (key) =>
-        JSON.stringify(keyResource(key, clock()).object),
-      );
+      return pageOfAllJson(await reads.keyList(), parameters, (key) => JSON.stringify(keyResource(key, clock()).object));
     },
   }),
   manageRoute("POST", PATH, {
@@ -126,12 +130,7 @@ export const routes: readonly Route[] = [
     operation: "rotateKey",
     summary: "Rotate a key",
     description: "Creates a replacement with the same permissions and lifetime. The old key continues to work for the overlap.",
-    parameters: {
-      overlap: duration(
-        { default: "24h", description: "How long the old key continues to work, such as 24h or 30m" },
-        DEFAULT_OVERLAP_MS,
-      ),
-    },
+    parameters: { overlap: overlapParameter("How long the old key continues to work, such as 24h or 30m") },
     response: created,
     errors: ["key_unknown", "state_conflict"],
     async handle({ services, id, key, parameters: { overlap } }) {

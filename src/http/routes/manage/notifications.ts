@@ -2,7 +2,6 @@
 
 import { NOTIFICATION_STATES, NotificationObject, notificationObject } from "../../../domain/alerts/notification.ts";
 import { RequestError } from "../../../domain/errors.ts";
-import { isPossibleId } from "../../../domain/id.ts";
 import { ref } from "../../../domain/schema.ts";
 import { choice, LIST_PARAMETERS, listJson, listSchema, pageQuery, textFilter } from "../../parameters.ts";
 import type { Route } from "../../route.ts";
@@ -43,7 +42,7 @@ export const routes: readonly Route[] = [
     response: { schema: ref("Notification"), description: "The notification" },
     errors: ["notification_unknown"],
     async handle({ services, id }) {
-      const notification = isPossibleId(id) ? await services.management.reads.notificationById(id) : undefined;
+      const notification = await services.management.reads.notificationById(id);
       if (notification === undefined) throw new RequestError("notification_unknown", "There is no notification with this id.");
       return notificationObject(notification);
     },

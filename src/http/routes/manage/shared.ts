@@ -5,7 +5,7 @@ import type { Command, IdempotencyKey } from "../../../domain/commands/command.t
 import type { Resource } from "../../../domain/resource.ts";
 import { instantField, integer, nullable, object, type Schema } from "../../../domain/schema.ts";
 import type { UserRole } from "../../../domain/user.ts";
-import type { ParameterSet } from "../../parameters.ts";
+import { duration, type ParameterSet } from "../../parameters.ts";
 import {
   JSON_TYPE,
   type JsonBodyRule,
@@ -76,6 +76,9 @@ export async function create(path: string, request: RouteRequest, command: Comma
   const { resource, replayed } = await services.management.execute(command, key.id, idempotencyKeyOf(path, request));
   return createdResponse(path, resource, replayed);
 }
+
+/** For how long an old secret remains valid after a rotation. */
+export const overlapParameter = (description: string) => duration({ default: "24h", description }, 24 * 3_600_000);
 
 /** Pending readings that a command released, under `released`. */
 export const ReleasedReadings = nullable(

@@ -2,7 +2,6 @@
 
 import { TankAlertSettingsChange, TankAlertSettingsObject } from "../../../domain/alerts/tank-alert-settings.ts";
 import { NewTank, TankChange, TankRestoring } from "../../../domain/commands/tanks.ts";
-import { isPossibleId } from "../../../domain/id.ts";
 import { tankResource } from "../../../domain/resource.ts";
 import { anyOf, boolean, object, ref } from "../../../domain/schema.ts";
 import { ShapeChange, ShapeSchema } from "../../../domain/shape.ts";
@@ -112,7 +111,7 @@ export const routes: readonly Route[] = [
     response: one("The tank"),
     errors: ["tank_unknown"],
     async handle({ services, id }) {
-      const found = isPossibleId(id) ? await services.management.reads.managedTank(id) : undefined;
+      const found = await services.management.reads.managedTank(id);
       if (found === undefined) throw tankUnknown();
       return resourceResponse(tankResource(found));
     },

@@ -2,16 +2,15 @@
 
 import { NewUser, UserChangeObject } from "../../../domain/commands/users.ts";
 import { RequestError } from "../../../domain/errors.ts";
-import { isPossibleId } from "../../../domain/id.ts";
 import { userResource } from "../../../domain/resource.ts";
 import { instantField, literal, object, ref, text } from "../../../domain/schema.ts";
 import { lowerCase } from "../../../domain/sign-in.ts";
 import { type User, UserObject } from "../../../domain/user.ts";
-import { listJson, listSchema, PAGE_PARAMETERS, textFilter } from "../../parameters.ts";
+import { listSchema, PAGE_PARAMETERS, pageOfAllJson, textFilter } from "../../parameters.ts";
 import type { RouteRequest } from "../../route.ts";
 import { type Route, RouteResponse } from "../../route.ts";
 import { sessionsJson } from "../auth.ts";
-import { customerUnknown } from "../read.ts";
+import { customerUnknown, deletedSchema } from "../read.ts";
 import { commandRoute, create, jsonBody, MERGE_PATCH, manageRoute, patchBody, resourceResponse } from "./shared.ts";
 
 const PATH = "/manage/v1/users";
@@ -21,14 +20,7 @@ export const schemas = {
   UserList: listSchema(ref("User"), "One page of users"),
   NewUser,
   UserChange: UserChangeObject,
-  RemovedUser: object(
-    {
-      id: UserObject.properties.id,
-      object: UserObject.properties.object,
-      deleted: literal(true, { description: "Always true" }),
-    },
-    { description: "A user that was removed" },
-  ),
+  RemovedUser: deletedSchema("user", UserObject.properties.id),
   SignInLink: object(
     {
       object: literal("sign_in_link", { description: "Always `sign_in_link`" }),
@@ -54,11 +46,10 @@ export const routes: readonly Route[] = [
     description: "The people of the operator who sign in, newest first.",
     parameters: { ...PAGE_PARAMETERS, email: textFilter("Only the user with this address, in whatever case") },
     response: { schema: ref("UserList"), description: "One page of users" },
-    async handle({ services, parameters: { page, size, email } }) {
+    async handle({ services, parameters: { email, ...page } }) {
       const all = await services.management.reads.userList();
       const users = all.filter((user) => email === undefined || lowerCase(user.email) === lowerCase(email));
-      const data = users.slice((page - 1) * size, page * size);
-      return listJson({ data, totalItems: users.length }, { page, size }, (user) => JSON.stringify(userResource(user).object));
+      return pageOfAllJson(users, page, (user) => JSON.stringify(userResource(user).object));
     },
   }),
   manageRoute("POST", PATH, {
@@ -137,7 +128,7 @@ export const routes: readonly Route[] = [
     errors: ["customer_unknown"],
     async handle(request) {
       const { services, id, parameters } = request;
-      const found = isPossibleId(id) ? await services.management.reads.managedCustomer(id) : undefined;
+      const found = await services.management.reads.managedCustomer(id);
       if (found === undefined) throw customerUnknown();
       return sessionsJson(request, { type: "customer", id }, parameters);
     },
