@@ -12,7 +12,7 @@ import type { Store } from "./domain/store.ts";
 import { ForecastJob } from "./forecast/job.ts";
 import { listenError, numericHost, urlOf } from "./http/address.ts";
 import { LastSeen } from "./http/last-seen.ts";
-import { type Limits, localLimits } from "./http/limits.ts";
+import { type Limits, localLimits, UNLIMITED } from "./http/limits.ts";
 import { ManagementService } from "./http/management.ts";
 import { fleetMapJson } from "./http/routes/map.ts";
 import { buildServer, type ServerOptions } from "./http/server.ts";
@@ -60,7 +60,8 @@ export type AppOptions = {
 
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, log, clock = Date.now, timeouts = REQUEST_TIMEOUTS } = options;
-  const { metrics = openMetrics(), limits = localLimits(clock), socketDescriptor, worker = 1 } = options;
+  const { metrics = openMetrics(), socketDescriptor, worker = 1 } = options;
+  const limits = config.rateLimit === 0 ? UNLIMITED : (options.limits ?? localLimits(clock));
   const startedAt = performance.now();
   const observe = metrics.withCounters(log);
   let notificationService: NotificationService | undefined;
@@ -82,7 +83,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   let composer: Composer | undefined;
   const management = new ManagementService(store, clock, managementSettings(config));
   const signIn = new SignInService({
-    ...{ management, limits, isLimited: config.rateLimit !== 0, observe },
+    ...{ management, limits, observe },
     sendMail: async (id, mail) => notificationService?.sendMail(id, mail) ?? { status: null, error: "the service is starting" },
     noteSeen: (customerId) => lastSeen.note(customerId),
   });

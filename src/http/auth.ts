@@ -17,10 +17,10 @@ import {
 } from "../domain/key.ts";
 import { hasSessionRole, type OpenSession, SESSION_ROLES, type SessionRole } from "../domain/session.ts";
 import type { Reads } from "../domain/store.ts";
-import { clientAddress } from "./connection-limit.ts";
+import { clientAddress, networkOf } from "./connection-limit.ts";
 import { Cookies, requireKeptCookie } from "./cookies.ts";
 import type { LastSeen } from "./last-seen.ts";
-import { exceedsWrongKeyLimit, type Limits, limitRate, type RateDecision } from "./limits.ts";
+import { exceeds, type Limits, limitRate, type RateDecision } from "./limits.ts";
 import { isSafeMethod, requireSameOrigin } from "./same-origin.ts";
 
 /** Somebody who is signed in has the key that they would need, with the id of their account. */
@@ -117,7 +117,7 @@ function createKeyAuthenticator(
     const isWellFormed = isWellFormedSecret(secret);
     const key = isWellFormed ? await reads.keyByHash(hashSecret(secret)) : undefined;
     if (key === undefined) {
-      if (customerRate !== 0 && (await exceedsWrongKeyLimit(limits, address()))) {
+      if (await exceeds(limits, "wrong key", networkOf(address()))) {
         const detail = "Too many wrong keys from this address. Retry after the time in Retry-After.";
         throw new RequestError("keys_throttled", detail, { retryAfter: 1 });
       }

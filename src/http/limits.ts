@@ -1,11 +1,9 @@
-// Rate limits: a token bucket per key, some per address (for wrong keys, for requests for sign-in mail, and for wrong links and
-// codes), and one per customer who unsubscribes.
+// Rate limits: a token bucket per key, some per client IP address (for wrong keys, for requests for sign-in mail, and for wrong
+// links and codes), and one per customer who unsubscribes.
 
 import type { Clock, Instant } from "../domain/instant.ts";
-import { lowerCase } from "../domain/sign-in.ts";
-import { networkOf } from "./connection-limit.ts";
 
-/** Kept apart, so that a flood of addresses evicts no key's bucket. */
+/** `address`: a client IP address. Kept apart, so that a flood of addresses evicts no key's bucket. */
 type BucketKind = "key" | "address";
 
 /** The buckets, in this process or in the one that its workers share. */
@@ -72,43 +70,27 @@ function decide(remaining: number, rate: number, burst: number): RateDecision {
   };
 }
 
-const SIGN_INS_PER_HOUR = 20;
+/** For a service without a rate limit. */
+export const UNLIMITED: Limits = { take: () => 0 };
 
-/** Requests for sign-in mail from one address: 20 at once, and 20 an hour. */
-export async function exceedsSignInLimit(limits: Limits, address: string): Promise<boolean> {
-  const name = `sign-in ${networkOf(address)}`;
-  return (await limits.take("address", name, SIGN_INS_PER_HOUR / 3600, SIGN_INS_PER_HOUR)) < 0;
-}
+const RULES = {
+  /** Requests for sign-in mail from one client IP address: 20 at once, and 20 an hour. */
+  "sign-in": { kind: "address", perSecond: 20 / 3600, burst: 20 },
+  /** Sign-in mail to one e-mail address, for one client IP address: others must still be able to request it. */
+  mail: { kind: "address", perSecond: 5 / 3600, burst: 5 },
+  /** Changes by the unsubscribe link of a customer: each is in the audit log. */
+  unsubscribe: { kind: "key", perSecond: 10 / 60, burst: 10 },
+  /** Wrong keys from one client IP address. A valid key from the same address is not affected. */
+  "wrong key": { kind: "address", perSecond: 1, burst: 30 },
+  /**
+   * Wrong links and codes from one client IP address. Counted apart from wrong keys, because beyond the limit valid ones are
+   * rejected, too: a device with a wrong key must not keep people from signing in.
+   */
+  "wrong proof": { kind: "address", perSecond: 1, burst: 30 },
+} satisfies Readonly<Record<string, { kind: BucketKind; perSecond: number; burst: number }>>;
 
-const MAILS_PER_HOUR = 5;
-
-/** Sign-in mail to one e-mail address that is requested from one address: others must still be able to request it. */
-export async function exceedsMailLimit(limits: Limits, email: string, address: string): Promise<boolean> {
-  const name = `mail ${networkOf(address)} ${lowerCase(email)}`;
-  return (await limits.take("address", name, MAILS_PER_HOUR / 3600, MAILS_PER_HOUR)) < 0;
-}
-
-const SUBSCRIPTION_CHANGES_PER_MINUTE = 10;
-
-/** Changes by the unsubscribe link of a customer: each is in the audit log. */
-export async function exceedsSubscriptionLimit(limits: Limits, customerId: string): Promise<boolean> {
-  const name = `unsubscribe ${customerId}`;
-  return (await limits.take("key", name, SUBSCRIPTION_CHANGES_PER_MINUTE / 60, SUBSCRIPTION_CHANGES_PER_MINUTE)) < 0;
-}
-
-const WRONG_KEYS_PER_SECOND = 1;
-const WRONG_KEYS_BURST = 30;
-
-/** Wrong keys from one address: 30 at once, then one per second. A valid key from the same address is not affected. */
-export async function exceedsWrongKeyLimit(limits: Limits, address: string): Promise<boolean> {
-  return (await limits.take("address", networkOf(address), WRONG_KEYS_PER_SECOND, WRONG_KEYS_BURST)) < 0;
-}
-
-/**
- * Wrong links and codes from one address: as many as wrong keys, but counted apart, because beyond the limit valid ones are refused,
- * too: a device with a wrong key must not keep people from signing in. With a `count` of 0, says whether the limit is reached.
- */
-export async function exceedsWrongProofLimit(limits: Limits, address: string, count: 0 | 1): Promise<boolean> {
-  const name = `proof ${networkOf(address)}`;
-  return (await limits.take("address", name, WRONG_KEYS_PER_SECOND, WRONG_KEYS_BURST, count)) < 0;
+/** Counts one more, or with a `count` of 0 none, and returns whether there are too many. */
+export async function exceeds(limits: Limits, rule: keyof typeof RULES, name: string, count: 0 | 1 = 1): Promise<boolean> {
+  const { kind, perSecond, burst } = RULES[rule];
+  return (await limits.take(kind, `${rule} ${name}`, perSecond, burst, count)) < 0;
 }

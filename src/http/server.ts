@@ -87,7 +87,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const budget = new BodyBudget(MAX_BODY_MEMORY_BYTES, options.scheduler);
   const longReads = new FairQueue(MAX_LONG_READS);
   for (const route of routes) registerRoute(app, route, authenticate, { reads, metrics, services }, budget, longReads);
-  registerPages(app, { management: services.management, limits: options.limits, isLimited: options.rateLimit !== 0 });
+  registerPages(app, { management: services.management, limits: options.limits });
   registerDashboard(app);
   registerDocumentation(app, async () => (await import("./openapi.ts")).openapiDocument(routes, options.version));
   return app;

@@ -18,6 +18,7 @@ import { type Account, SESSION_LIFETIME_MS, USER_AGENT_MAX_LENGTH } from "../dom
 import {
   accountsFor,
   hashCode,
+  lowerCase,
   MAX_SPELLINGS,
   newCode,
   SIGN_IN_LINK_LIFETIME_MS,
@@ -26,7 +27,7 @@ import {
 } from "../domain/sign-in.ts";
 import { networkOf } from "./connection-limit.ts";
 import type { Cookies } from "./cookies.ts";
-import { exceedsMailLimit, exceedsSignInLimit, exceedsWrongProofLimit, type Limits } from "./limits.ts";
+import { exceeds, type Limits } from "./limits.ts";
 import type { ManagementService } from "./management.ts";
 
 /** Who sends a request. */
@@ -41,7 +42,6 @@ export type ClientInfo = {
 type Options = {
   readonly management: ManagementService;
   readonly limits: Limits;
-  readonly isLimited: boolean;
   readonly observe: Observe;
   /** Sends it at once. It is not stored: it contains a secret. */
   readonly sendMail: (id: string, mail: Mail) => Promise<AttemptResult>;
@@ -90,9 +90,10 @@ export class SignInService {
 
   /** Sends a mail later, if the address is known and does not get too many. Returns the cookie that names the browser. */
   async request(email: string, { address, cookies }: ClientInfo): Promise<string> {
-    const { management, limits, isLimited } = this.#options;
+    const { management, limits } = this.#options;
     const { publicUrl, missingForMail } = management.settings;
-    if (isLimited && (await exceedsSignInLimit(limits, address))) {
+    const network = networkOf(address);
+    if (await exceeds(limits, "sign-in", network)) {
       const detail = "Too many requests for sign-in mail from this address. Retry after the time in Retry-After.";
       throw new RequestError("rate_limited", detail, { retryAfter: 180 });
     }
@@ -101,7 +102,7 @@ export class SignInService {
     }
     const known = cookies.get("browser") ?? "";
     const browser = isWellFormedSecret(known) ? known : newSecret();
-    const isSent = !isLimited || !(await exceedsMailLimit(limits, email, address));
+    const isSent = !(await exceeds(limits, "mail", `${network} ${lowerCase(email)}`));
     const isStopping = this.#stopping.signal.aborted;
     if (isStopping || this.#pending.size >= MAX_PENDING) {
       const reason = isStopping ? "The service is stopping." : "Too many people are signing in.";
@@ -219,8 +220,7 @@ export class SignInService {
   }
 
   async #limitWrongProofs({ address }: ClientInfo, count: 0 | 1): Promise<void> {
-    const { limits, isLimited } = this.#options;
-    if (isLimited && (await exceedsWrongProofLimit(limits, address, count))) {
+    if (await exceeds(this.#options.limits, "wrong proof", networkOf(address), count)) {
       throw throttled("Too many wrong links or codes from this address.");
     }
   }

@@ -12,8 +12,8 @@ import type { ManagedCustomer } from "../../domain/resource.ts";
 import { customerIn, isGenuineToken } from "../../domain/unsubscribe.ts";
 import { isVerificationToken } from "../../domain/verification.ts";
 import { FORM_TYPE, readBytes, sendContinue } from "../body.ts";
-import { clientAddress } from "../connection-limit.ts";
-import { exceedsSubscriptionLimit, exceedsWrongKeyLimit, type Limits } from "../limits.ts";
+import { clientAddress, networkOf } from "../connection-limit.ts";
+import { exceeds, type Limits } from "../limits.ts";
 import type { ManagementService } from "../management.ts";
 import { queryOf } from "../paths.ts";
 import { STATUS } from "../problems.ts";
@@ -22,15 +22,13 @@ import { type Page, sendPage } from "./page.ts";
 export type PageOptions = {
   readonly management: ManagementService;
   readonly limits: Limits;
-  /** Wrong tokens count as wrong keys do, and changes by one link are limited. */
-  readonly isLimited: boolean;
 };
 
 /** Undefined: the token is wrong. */
 type Handle = (token: string, form: URLSearchParams) => Promise<Page | undefined>;
 
 export function registerPages(app: FastifyInstance, options: PageOptions): void {
-  const { management, limits, isLimited } = options;
+  const { management, limits } = options;
 
   const showVerification: Handle = async (token) =>
     isVerificationToken(token) ? { name: "verify", action: "verify" } : undefined;
@@ -59,7 +57,7 @@ export function registerPages(app: FastifyInstance, options: PageOptions): void 
     const found = await subscriber(management, token);
     if (found === undefined) return undefined;
     if (isUnsubscribed(found) === isResubscribing && !found.deleted) {
-      if (isLimited && (await exceedsSubscriptionLimit(limits, found.customer.id))) {
+      if (await exceeds(limits, "unsubscribe", found.customer.id)) {
         throw new RequestError("rate_limited", "Too many changes with this link.", { retryAfter: 6 });
       }
       const unsubscribed_at = isResubscribing ? null : formatInstant(management.clock());
@@ -80,7 +78,7 @@ export function registerPages(app: FastifyInstance, options: PageOptions): void 
       const form = method === "POST" ? await formOf(request) : NO_FORM;
       try {
         const page = await handle(tokenIn(request), form);
-        if (page === undefined) await limitWrongTokens(request, options);
+        if (page === undefined) await limitWrongTokens(request, limits);
         return sendPage(request, reply, page ?? { name: invalid, status: STATUS.route_unknown });
       } catch (error) {
         if (!(error instanceof RequestError)) throw error;
@@ -111,8 +109,9 @@ async function subscriber({ reads }: ManagementService, token: string): Promise<
   return isGenuine && secret !== undefined ? found : undefined;
 }
 
-async function limitWrongTokens(request: FastifyRequest, { limits, isLimited }: PageOptions): Promise<void> {
-  if (isLimited && (await exceedsWrongKeyLimit(limits, clientAddress(request)))) {
+/** Wrong tokens count as wrong keys. */
+async function limitWrongTokens(request: FastifyRequest, limits: Limits): Promise<void> {
+  if (await exceeds(limits, "wrong key", networkOf(clientAddress(request)))) {
     throw new RequestError("keys_throttled", "Too many wrong links from this address.", { retryAfter: 1 });
   }
 }
