@@ -58,13 +58,8 @@ export const EmailChannelChange = partial(
 );
 /** Once the quiet hours are merged. */
 const MergedEmailChannelChange = partial({ properties: { ...ofEmail, state } });
-/** For a body without a valid type. */
-const AnyChannel = object({ ...NewEmailChannel.properties, url: webhookUrl, type: oneOf(CHANNEL_TYPES) }, {}, [
-  ...settings,
-  "quiet_hours",
-  "url",
-  "to",
-]);
+/** The other fields depend on the type. */
+const TypeOnly = object({ type: oneOf(CHANNEL_TYPES) });
 
 type ChannelInput = Partial<Static<typeof WebhookChannelChange> & Static<typeof MergedEmailChannelChange>>;
 
@@ -76,9 +71,9 @@ export async function createChannel(lookups: Lookups, command: Commands["create_
   const { newId, fields, secret, webhookAllow } = command;
   const { type } = (fields ?? {}) as { type?: unknown };
   const known = CHANNEL_TYPES.find((one) => one === type);
-  const schema = known === undefined ? AnyChannel : CREATED[known];
-  const errors = await channelErrors(lookups, schema, fields, webhookAllow);
-  if (known === undefined || errors.length > 0) return invalidFields(errors);
+  if (known === undefined) return invalidFields(errorsInObject(TypeOnly, isObject(fields) ? { type } : fields));
+  const errors = await channelErrors(lookups, CREATED[known], fields, webhookAllow);
+  if (errors.length > 0) return invalidFields(errors);
   const after = changed(newChannel(newId, known, at), fields as ChannelInput);
   if (neverSends(after)) return invalidFields([NEVER_SENDS]);
   if ((await lookups.channelCount()) >= MAX_CHANNELS) {
