@@ -1,5 +1,6 @@
 // Fills a database with the demo fleet, or brings an earlier demo up to date; and the fleet as the simulator sends for it.
 
+import { ACTORS } from "../domain/actor.ts";
 import { isCommandError } from "../domain/commands/command.ts";
 import { UserError } from "../domain/errors.ts";
 import type { Instant } from "../domain/instant.ts";
@@ -18,8 +19,6 @@ const FIRST_CUSTOMER = "cus_demo001";
 const LAST_TANK = "tank_demo500";
 /** Batches that are written at the same time. */
 const CONCURRENT_BATCHES = 4;
-/** The actor in the audit log. */
-const ACTOR = "demo";
 const LITRES_PER_GALLON = 3.785411784;
 
 type OnProgress = (done: number, total: number) => void;
@@ -51,7 +50,7 @@ async function registerDevices(store: Store, seed: Seed, now: Instant): Promise<
     const { id, maker, shape } = deviceOf(tank, seed);
     const fields = { tank_id: tank.id, profile: sensorOf(maker)?.profile ?? null, shape };
     const command = { type: "put_device", id, fields, ifMatch: undefined, swap: false } as const;
-    const result = await store.execute(command, { by: ACTOR, at: now });
+    const result = await store.execute(command, { by: ACTORS.demo, at: now });
     if (isCommandError(result)) throw new Error(`cannot register demo device ${id}: ${result.detail}`);
   });
   await Promise.all(registered);

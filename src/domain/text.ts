@@ -1,4 +1,4 @@
-// Texts in messages: quoting, and guessing what was meant.
+// Texts in messages and pages: quoting, escaping, and guessing what was meant.
 
 /** The candidate most similar to the word, if similar enough to be a typing error. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
@@ -44,3 +44,9 @@ export function printable(text: string, limit = 80): string {
 }
 
 export const quoted = (text: string): string => JSON.stringify(printable(text));
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+}

@@ -19,8 +19,8 @@ const MIN_LEVELS = 30;
 const LATE = 0.25;
 /** The share of past errors within the range. Of what follows, which is less regular, about 80 % are. */
 const INSIDE = 0.81;
-/** Before a tank has errors of its own: the width at each horizon, and how many errors that counts like. */
-const PRIOR = { widths: [2.2, 1.1, 0.55, 0.42, 0.38, 0.38], errors: 6 } as const;
+/** The width at each horizon before a tank has errors of its own. */
+const PRIOR_WIDTHS = [2.2, 1.1, 0.55, 0.42, 0.38, 0.38];
 
 /** Indexes of the levels to repeat forecasts from. */
 function pastOrigins(levels: readonly DailyLevel[]): number[] {
@@ -60,7 +60,7 @@ export function widthsOf(levels: readonly DailyLevel[], models: ReadonlyMap<numb
       errors[horizon]?.push(Math.abs(use - expected) / scaleOf(model, days, expected, noise));
     });
   }
-  return HORIZONS.map((days, i) => ({ days, width: blended(errors[i] ?? [], PRIOR.widths[i] ?? 1) }));
+  return HORIZONS.map((days, i) => ({ days, width: blended(errors[i] ?? [], PRIOR_WIDTHS[i] ?? 1) }));
 }
 
 /** Use from the first level to each one; during a refill it cannot be seen. */

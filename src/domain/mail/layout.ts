@@ -1,6 +1,7 @@
 // The text and the HTML of a mail, from the same blocks, so that both say the same. The HTML loads nothing, has no scripts and
 // no forms, and follows the colours of the reader's device.
 
+import { escapeHtml } from "../text.ts";
 import type { Language } from "./language.ts";
 import type { Mail } from "./mail.ts";
 
@@ -191,10 +192,4 @@ function bar(fill: number): string {
 
 function linkTo({ text, url }: { readonly text: string; readonly url: string }): string {
   return `<a class="link" href="${escapeHtml(url)}" style="${STYLE.link}">${escapeHtml(text)}</a>`;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }

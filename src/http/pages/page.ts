@@ -3,6 +3,7 @@
 import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { LANGUAGES, type Language } from "../../domain/mail/language.ts";
+import { escapeHtml } from "../../domain/text.ts";
 import { PAGES, type PageName } from "./phrases.ts";
 
 const STYLE = `
@@ -49,28 +50,25 @@ function pageHtml(name: PageName, language: Language, action: string | undefined
   const form =
     button === undefined || action === undefined
       ? ""
-      : `\n<form method="post"><button name="action" value="${escaped(action)}">${escaped(button)}</button></form>`;
+      : `\n<form method="post"><button name="action" value="${escapeHtml(action)}">${escapeHtml(button)}</button></form>`;
   return `<!DOCTYPE html>
 <html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <main>
-<h1>${escaped(title)}</h1>
-<p>${escaped(text)}</p>${form}
+<h1>${escapeHtml(title)}</h1>
+<p>${escapeHtml(text)}</p>${form}
 </main>
 </body>
 </html>
 `;
 }
-
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 
 /** More than any browser sends: each takes time. */
 const MAX_RANGES = 20;
