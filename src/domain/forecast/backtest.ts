@@ -17,7 +17,7 @@ export type BacktestTank = {
 /** Days of history since the last refill that an origin needs. */
 const MIN_HISTORY = 6;
 /** How many days after the horizon the outcome may be read. */
-const LATE = 3;
+const MAX_LATE_DAYS = 3;
 const AVERAGE_DAYS = 14;
 /** Falls below this have no day to compare. */
 const SMALLEST_FALL = 0.5;
@@ -80,7 +80,7 @@ function outcomeOf({ daily }: History, origin: number, horizonDays: number): Dai
     else high = middle;
   }
   const found = daily[low];
-  return found !== undefined && Math.floor(found.day) <= due + LATE ? found : undefined;
+  return found !== undefined && Math.floor(found.day) <= due + MAX_LATE_DAYS ? found : undefined;
 }
 
 function hasRefill({ refills }: History, from: number, to: number): boolean {

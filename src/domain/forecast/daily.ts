@@ -5,7 +5,7 @@ import type { Refill } from "./refills.ts";
 import type { Level } from "./variation.ts";
 
 export const DAY = 86_400_000;
-const THINNED = DAY / 6;
+const THINNING_INTERVAL_MS = DAY / 6;
 
 /** At most one reading every four hours, the median, so that what follows takes the same time whatever a device sends. */
 export function thinned(readings: readonly Level[]): Level[] {
@@ -13,7 +13,7 @@ export function thinned(readings: readonly Level[]): Level[] {
   for (let from = 0, to = 0; from < readings.length; from = to) {
     const first = readings[from];
     if (first === undefined) break;
-    const end = Math.floor(first.at / THINNED) * THINNED + THINNED;
+    const end = Math.floor(first.at / THINNING_INTERVAL_MS) * THINNING_INTERVAL_MS + THINNING_INTERVAL_MS;
     while ((readings[to]?.at ?? end) < end) to++;
     if (to === from + 1) kept.push(first);
     else {
@@ -57,9 +57,9 @@ export function dailyLevels(cleaned: readonly Level[], refills: readonly Refill[
 }
 
 /** A rise of more than this, and four times the noise, begins a segment, before it has held long enough to be a refill. */
-const RISE = 2;
+const MIN_RISE = 2;
 /** So does a fall of more than this, and five times what the tank uses on days of much use: theft, or another sensor. */
-const FALL = 3;
+const MIN_FALL = 3;
 
 export function splitAtJumps(levels: readonly DailyLevel[], noise: number): DailyLevel[] {
   const falls: number[] = [];
@@ -67,8 +67,8 @@ export function splitAtJumps(levels: readonly DailyLevel[], noise: number): Dail
     const before = levels[i - 1];
     if (before?.segment === segment && before.fill > fill) falls.push(before.fill - fill);
   });
-  const highest = RISE + 4 * noise;
-  const deepest = FALL + 5 * (Float64Array.from(falls).sort()[Math.floor(0.9 * falls.length)] ?? 0);
+  const highest = MIN_RISE + 4 * noise;
+  const deepest = MIN_FALL + 5 * (Float64Array.from(falls).sort()[Math.floor(0.9 * falls.length)] ?? 0);
   let splits = 0;
   return levels.map((level, i) => {
     const before = levels[i - 1];
@@ -114,14 +114,14 @@ export function noiseOf(levels: readonly DailyLevel[]): number {
 
 /** NaN of none. Sorts the list. */
 function median(values: number[]): number {
-  sortFew(values);
+  insertionSort(values);
   const middle = values.length / 2;
   const upper = values[Math.floor(middle)] ?? Number.NaN;
   return Number.isInteger(middle) ? ((values[middle - 1] ?? Number.NaN) + upper) / 2 : upper;
 }
 
-/** Insertion sort: the levels of a day are few, and the sort of the language costs several times as much on them. */
-function sortFew(values: number[]): void {
+/** The levels of a day are few: `Array.sort` takes several times as long for them. */
+function insertionSort(values: number[]): void {
   for (let i = 1; i < values.length; i++) {
     const value = values[i] ?? 0;
     let j = i;

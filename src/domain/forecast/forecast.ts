@@ -48,14 +48,15 @@ export type Forecast = {
 const MIN_READINGS = 5;
 const MIN_DAYS = 5;
 /** A range of the level this wide says nothing. */
-const WIDEST = 40;
+const MAX_SPREAD_POINTS = 40;
 /** After this silence, somebody may have filled the tank or replaced it. */
-const LONGEST_SILENCE = 90;
-/** Less than this in about a year is no use. */
-const YEAR = 360;
+const MAX_SILENCE_DAYS = 90;
+/** The day of the path that counts as one year; PATH_DAYS has every tenth day. */
+const YEAR_DAYS = 360;
+/** Less expected use than this, in percentage points a year, counts as no use. */
 const LEAST_YEARLY_USE = 1;
-/** Where no delivery has been seen. */
-const FULL = 95;
+/** The level of a full tank, where no delivery has been seen. */
+const DEFAULT_FULL_LEVEL = 95;
 
 const NEVER: WhenRange = { p10: null, p50: null, p90: null };
 const NOTHING = {
@@ -99,11 +100,11 @@ export function forecastFrom({ cleaned, refills, daily, ...history }: History, i
   if (model === undefined || level === undefined) return none("insufficient_data");
   models.delete(levels.length - 1);
   const path = pathOf(level.fill, model, widthsOf(levels, models, noise), noise);
-  if (spread(levelOn(path, 1)) > WIDEST) return none("insufficient_data");
+  if (spread(levelOn(path, 1)) > MAX_SPREAD_POINTS) return none("insufficient_data");
   const silence = input.now / DAY - level.day;
-  if (silence > LONGEST_SILENCE) return none("stale");
+  if (silence > MAX_SILENCE_DAYS) return none("stale");
   if (!isUsed(levels, path, noise)) return { ...none("no_use"), use_per_day: used(0, input) };
-  if (spread(levelOn(path, silence)) > WIDEST) return none("stale");
+  if (spread(levelOn(path, silence)) > MAX_SPREAD_POINTS) return none("stale");
 
   const whenAt = (fill: number): WhenRange => {
     const when = (drops: readonly number[]): Instant | null => {
@@ -139,7 +140,7 @@ function delivery(
   { capacity, capacity_unit }: Pick<ForecastInput, "capacity" | "capacity_unit">,
 ): Forecast["suggested_delivery"] {
   if (by === null) return null;
-  const full = refills.length === 0 ? FULL : Math.max(...refills.map(({ to }) => to));
+  const full = refills.length === 0 ? DEFAULT_FULL_LEVEL : Math.max(...refills.map(({ to }) => to));
   return { by, volume: (Math.max(0, full - levelAt(by).p50) / 100) * capacity, unit: capacity_unit };
 }
 
@@ -201,5 +202,5 @@ function isUsed(levels: readonly DailyLevel[], { expected }: Path, noise: number
     const before = levels[i - 1];
     if (before?.segment === level.segment) seen += before.fill - level.fill;
   });
-  return seen > 4 * noise && (expected[PATH_DAYS.indexOf(YEAR)] ?? 0) >= LEAST_YEARLY_USE;
+  return seen > 4 * noise && (expected[PATH_DAYS.indexOf(YEAR_DAYS)] ?? 0) >= LEAST_YEARLY_USE;
 }

@@ -5,7 +5,7 @@ import type { Leak, LeakAtLevel } from "./leak.ts";
 /** `ending`: use is normal again, but not for long enough. Null: it cannot be judged. */
 export type LeakState = Leak | "none" | "ending" | null;
 
-/** A leak is over after so many days of normal use. What is older says nothing of the present. */
+/** A leak is over after this many days of normal use. Older states say nothing about the present. */
 const NORMAL_DAYS = 3;
 
 /** `lastDay`: of the newest level, which may have come too late after the others to be judged. */

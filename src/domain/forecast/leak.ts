@@ -23,12 +23,12 @@ const LONGEST_WINDOW = 8.5;
 const LEARNED_AFTER = 6;
 /** After this time, a day counts half for what is normal. */
 const HALF_LIFE = 150;
-/** Before so many days of use are known, nothing is judged. */
+/** Nothing is judged before use is known for this many days. */
 const LEAST_DAYS = 45;
 /** Points a day. */
 const LEAST_EXCESS = 0.7;
 /** Deviations above normal. */
-const UNUSUAL = 2.5;
+const MIN_DEVIATIONS = 2.5;
 /** Tanks that use more than this many points a day are not judged: a leak of a point a day is lost in their use. */
 const MOST_USE = 6;
 /** A leak has closed when its excess is below this share of the limit. */
@@ -91,10 +91,16 @@ function steadyLeaks(levels: readonly DailyLevel[], season: Season): LeakAtLevel
 }
 
 /** From one level to the next, without a refill between. Times in days, `use` in points, `heat` in average days of heating. */
-type Step = { readonly start: number; readonly end: number; readonly days: number; readonly use: number; readonly heat: number };
+type UseStep = {
+  readonly start: number;
+  readonly end: number;
+  readonly days: number;
+  readonly use: number;
+  readonly heat: number;
+};
 
-function stepsOf(levels: readonly DailyLevel[], season: Season): Step[] {
-  const steps: Step[] = [];
+function stepsOf(levels: readonly DailyLevel[], season: Season): UseStep[] {
+  const steps: UseStep[] = [];
   let [before, heatBefore] = [levels[0], 0];
   for (const level of levels) {
     const heatUntil = season.heatingUntil(level.day);
@@ -107,14 +113,14 @@ function stepsOf(levels: readonly DailyLevel[], season: Season): Step[] {
   return steps;
 }
 
-function stepAt(steps: readonly Step[], index: number): Step {
+function stepAt(steps: readonly UseStep[], index: number): UseStep {
   const step = steps[index];
   if (step === undefined) throw new RangeError(`no step ${index}`);
   return step;
 }
 
 /** The index of the first step of the window that ends before `end`. */
-function windowBefore(steps: readonly Step[], end: number): number {
+function windowBefore(steps: readonly UseStep[], end: number): number {
   let [start, days] = [end, 0];
   while (start > 0 && (days < WINDOW.days || end - start < WINDOW.levels)) {
     start--;
@@ -123,11 +129,11 @@ function windowBefore(steps: readonly Step[], end: number): number {
   return start;
 }
 
-/** Where little heating has been seen, it may be this many points on an average day; so much heat makes it half of that. */
+/** Where little heating has been seen, it may be `perDay` points on an average day; `heat` seen halves that. */
 const UNKNOWN_HEATING = { perDay: 0.5, heat: 40 } as const;
 /** A tank with a day far above its normal use is used in bursts, like a generator. */
 const BURST = { least: 1.5, noise: 4, normal: 5 } as const;
-/** The expected deviation counts like so many days of readings; what exceeds a bound is cut off there. */
+/** The expected deviation has the weight of `days` days of readings; values beyond a bound are clipped to it. */
 const EXPECTED = { days: 60, low: -1.5, high: 3, least: 0.2 } as const;
 
 /** Use = base + heating × heat, fitted by least squares to what has been learned; older days count less. */
@@ -149,7 +155,7 @@ class NormalUse {
   private squares = 0;
 
   /** `judgement`: of the window that ends with the step. */
-  learn({ end, days, use, heat }: Step, judgement: Judgement | undefined): void {
+  learn({ end, days, use, heat }: UseStep, judgement: Judgement | undefined): void {
     const faded = 2 ** (-(end - this.learnedAt) / HALF_LIFE);
     this.learnedAt = end;
     this.days = this.days * faded + days;
@@ -195,7 +201,7 @@ class NormalUse {
 /** Use of the last learned days ÷ normal use, where it was higher: a cold winter, or a new habit. */
 const RECENT = { days: 10, most: 3, weightOfNormal: 0.3, leastUse: 0.5 } as const;
 
-function recentFactor(steps: readonly Step[], learned: number, { base, heating }: NormalUse): number {
+function recentFactor(steps: readonly UseStep[], learned: number, { base, heating }: NormalUse): number {
   const since = (steps[learned - 1]?.end ?? 0) - RECENT.days;
   let [used, expected] = [0, 0];
   for (let i = learned - 1; i >= 0 && stepAt(steps, i).end > since; i--) {
@@ -226,7 +232,14 @@ type Judgement = {
 };
 
 /** Judges the steps from `start` up to `end`. */
-function judge(steps: readonly Step[], start: number, end: number, normal: NormalUse, factor: number, noise: number): Judgement {
+function judge(
+  steps: readonly UseStep[],
+  start: number,
+  end: number,
+  normal: NormalUse,
+  factor: number,
+  noise: number,
+): Judgement {
   let [days, heat, use, expected, lowest, highest] = [0, 0, 0, 0, Number.POSITIVE_INFINITY, 0];
   let [lowestDay, highestDay] = [Number.POSITIVE_INFINITY, 0];
   let [part, partDays, partExcess] = [1, 0, 0];
@@ -260,6 +273,6 @@ function judge(steps: readonly Step[], start: number, end: number, normal: Norma
   const atLeast = lowest + THIRD.least + (THIRD.noise * noise) / days;
   const isEven = atLeast >= THIRD.ofHighest * highest;
   const excess = isEven ? Math.min((use - expected) / days, atLeast / THIRD.share) : Math.min(0, lowest);
-  const limit = Math.max(LEAST_EXCESS, UNUSUAL * normal.spread * deviation + unknown);
+  const limit = Math.max(LEAST_EXCESS, MIN_DEVIATIONS * normal.spread * deviation + unknown);
   return { excess, limit: expected / days > MOST_USE ? Number.POSITIVE_INFINITY : limit, deviations, lowest: lowestDay };
 }

@@ -15,14 +15,14 @@ export type SuddenLoss = {
 
 /** A fall counts as one within this time, or between two readings. */
 const FALL_TIME = 8 * HOUR;
-/** After a longer silence nobody can say how fast it was. */
-const LONGEST_SILENCE = 2.5 * DAY;
+/** After a longer gap between readings, it is unknown how fast the level fell. */
+const MAX_FALL_GAP_MS = 2.5 * DAY;
 /** Points, apart from noise, and the factor above the largest fall before. */
-const LEAST = { points: 5, times: 2 } as const;
-/** Before this time is known, nothing is judged. */
-const KNOWN_FOR = 21 * DAY;
-/** The level before it is the lowest of this time, because a false high that ends is no loss. */
-const TRUE_LEVEL = 2.5 * DAY;
+const MIN_FALL = { points: 5, times: 2 } as const;
+/** With a shorter history, nothing is judged. */
+const MIN_HISTORY_MS = 21 * DAY;
+/** The level before a fall is the lowest of this time, because a false high that ends is no loss. */
+const LEVEL_WINDOW_MS = 2.5 * DAY;
 /** A loss is certain after this time. Sensors that fail often report about zero, for days. */
 const HELD = { time: 8 * HOUR, aboutZero: 3, timeAtZero: 2.5 * DAY } as const;
 
@@ -31,7 +31,7 @@ export function suddenLosses(cleaned: readonly Level[]): SuddenLoss[] {
   const losses: SuddenLoss[] = [];
   if (cleaned.length === 0) return losses;
   const { noise, usePerDay } = variationOf(cleaned);
-  const knownAt = itemAt(cleaned, 0).at + KNOWN_FOR;
+  const knownAt = itemAt(cleaned, 0).at + MIN_HISTORY_MS;
   // `pending`: the largest fall of the current window. It counts towards `largest` only after the window, so that a fall is not
   // compared with itself.
   let [largest, pending, pendingUntil] = [0, 0, 0];
@@ -40,12 +40,12 @@ export function suddenLosses(cleaned: readonly Level[]): SuddenLoss[] {
     const top = topBefore(cleaned, i);
     const since = itemAt(cleaned, top);
     const time = reading.at - since.at;
-    if (time > LONGEST_SILENCE || since.at < (losses.at(-1)?.foundAt ?? 0)) continue;
+    if (time > MAX_FALL_GAP_MS || since.at < (losses.at(-1)?.foundAt ?? 0)) continue;
     const fall = since.fill - reading.fill - (usePerDay * Math.max(0, time - FALL_TIME)) / DAY;
     if (reading.at > pendingUntil) [largest, pending] = [Math.max(largest, pending), 0];
-    if (reading.at >= knownAt && fall > Math.max(LEAST.points + noise, LEAST.times * largest)) {
+    if (reading.at >= knownAt && fall > Math.max(MIN_FALL.points + noise, MIN_FALL.times * largest)) {
       const points = lowestBefore(cleaned, top) - reading.fill - (usePerDay * stuckFor(cleaned, top)) / DAY;
-      const foundAt = points > Math.max(LEAST.points, fall / 2) ? heldAt(cleaned, i, points) : undefined;
+      const foundAt = points > Math.max(MIN_FALL.points, fall / 2) ? heldAt(cleaned, i, points) : undefined;
       if (foundAt !== undefined) {
         losses.push({ since: since.at, foundAt, points });
         continue;
@@ -66,7 +66,7 @@ function topBefore(cleaned: readonly Level[], index: number): number {
 }
 
 function lowestBefore(cleaned: readonly Level[], index: number): number {
-  const start = itemAt(cleaned, index).at - TRUE_LEVEL;
+  const start = itemAt(cleaned, index).at - LEVEL_WINDOW_MS;
   let lowest = itemAt(cleaned, index).fill;
   for (let i = index - 1; i >= 0 && itemAt(cleaned, i).at >= start; i--) lowest = Math.min(lowest, itemAt(cleaned, i).fill);
   return lowest;

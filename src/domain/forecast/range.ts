@@ -16,9 +16,9 @@ const MAX_ORIGINS = 32;
 /** Levels before the first of them. */
 const MIN_LEVELS = 30;
 /** An outcome may be this share of the horizon late. */
-const LATE = 0.25;
+const MAX_LATE_SHARE = 0.25;
 /** The share of past errors within the range. Of what follows, which is less regular, about 80 % are. */
-const INSIDE = 0.81;
+const RANGE_QUANTILE = 0.81;
 /** The width at each horizon before a tank has errors of its own. */
 const PRIOR_WIDTHS = [2.2, 1.1, 0.55, 0.42, 0.38, 0.38];
 
@@ -48,7 +48,7 @@ export function widthsOf(levels: readonly DailyLevel[], models: ReadonlyMap<numb
     HORIZONS.forEach((days, horizon) => {
       while ((levels[i]?.day ?? Number.POSITIVE_INFINITY) < from.day + days) i++;
       const to = levels[i];
-      if (to === undefined || to.day > from.day + days * (1 + LATE)) return;
+      if (to === undefined || to.day > from.day + days * (1 + MAX_LATE_SHARE)) return;
       outcomes.push({ horizon, days: to.day - from.day, use: (used[i] ?? 0) - (used[origin] ?? 0) });
     });
     const uses = useUntil(
@@ -84,7 +84,7 @@ export function scaleOf({ day, base, heating, season }: UseModel, days: number, 
 function blended(errors: readonly number[], prior: number): number {
   const expected = PRIOR_QUANTILES.map((quantile) => quantile * prior);
   const all = [...errors, ...expected].sort((a, b) => a - b);
-  const position = INSIDE * all.length - 0.5;
+  const position = RANGE_QUANTILE * all.length - 0.5;
   const index = Math.floor(position);
   const [low = 0, high = low] = [all[index], all[index + 1]];
   return low + (position - index) * (high - low);

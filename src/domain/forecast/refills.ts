@@ -13,14 +13,14 @@ export type Refill = {
 };
 
 const SMALLEST_RISE = 4;
-/** How much a level swings is not known at first. */
-const UNKNOWN = { rise: 6, time: 30 * DAY } as const;
+/** A new tank needs a larger rise, because how much its level swings is not known yet. */
+const NEW_TANK = { rise: 6, time: 30 * DAY } as const;
 /** Within this time a rise counts as one. */
 const RISE_TIME = DAY;
 /** A rise that pauses for longer has ended. */
 const PAUSE = 12 * HOUR;
 /** A rise is certain once it has held for two days: false readings may last that long. Daily readings come a little early at times. */
-const HELD = 44 * HOUR;
+const MIN_HOLD_MS = 44 * HOUR;
 /** One that ends where the refills before it did is certain sooner: this many points, and time. */
 const USUAL = { rise: 10, margin: 3, held: PAUSE } as const;
 
@@ -28,7 +28,7 @@ const USUAL = { rise: 10, margin: 3, held: PAUSE } as const;
 const BOUNDS_MARGIN = 2;
 
 /** A sensor that shows more large rises than this that do not hold is broken: nothing is known about refills. */
-const CREDIBLE = { rise: 15, rejections: 10, perRefill: 3 } as const;
+const BROKEN_SENSOR = { rise: 15, rejections: 10, perRefill: 3 } as const;
 
 /** `cleaned` is in order of time and without outliers. A rise that is not certain yet is left out. */
 export function findRefills(cleaned: readonly Level[]): Refill[] {
@@ -42,11 +42,11 @@ export function findRefills(cleaned: readonly Level[]): Refill[] {
     if ((rises[i] ?? 0) < least) continue;
     const low = lowestBefore(cleaned, i, first);
     const knownFor = itemAt(cleaned, i).at - itemAt(cleaned, 0).at;
-    const required = least + UNKNOWN.rise * Math.max(0, 1 - knownFor / UNKNOWN.time);
+    const required = least + NEW_TANK.rise * Math.max(0, 1 - knownFor / NEW_TANK.time);
     if (itemAt(cleaned, i).fill - itemAt(cleaned, low).fill < required) continue;
     const { top, risen } = topAfter(cleaned, i);
     if (!holds(cleaned, low, top, risen, usePerDay, isUsual(cleaned, low, top, refills))) {
-      if (top !== rejected && itemAt(cleaned, top).fill - itemAt(cleaned, low).fill >= CREDIBLE.rise) rejections++;
+      if (top !== rejected && itemAt(cleaned, top).fill - itemAt(cleaned, low).fill >= BROKEN_SENSOR.rise) rejections++;
       rejected = top;
       continue;
     }
@@ -54,15 +54,15 @@ export function findRefills(cleaned: readonly Level[]): Refill[] {
     first = top;
     i = top;
   }
-  return rejections > CREDIBLE.rejections + CREDIBLE.perRefill * refills.length ? [] : refills;
+  return rejections > BROKEN_SENSOR.rejections + BROKEN_SENSOR.perRefill * refills.length ? [] : refills;
 }
 
-/** Older ones are not news: they are of a time before the tank was watched, or at the beginning of the readings that are looked at. */
-const NEWS = 30 * DAY;
+/** Older refills are not announced: they happened before the tank was monitored, or lie at the start of the readings. */
+const ANNOUNCE_MAX_AGE_MS = 30 * DAY;
 
 /** The refills to announce, if all that ended until `announcedUntil` have been: each is announced once. */
 export function newRefills(refills: readonly Refill[], announcedUntil: Instant, now: Instant): Refill[] {
-  return refills.filter(({ startedAt, endedAt }) => startedAt >= announcedUntil && endedAt > now - NEWS);
+  return refills.filter(({ startedAt, endedAt }) => startedAt >= announcedUntil && endedAt > now - ANNOUNCE_MAX_AGE_MS);
 }
 
 /** For each reading: how far it is above the lowest of the readings within `time` before it and the last one before that. */
@@ -123,7 +123,7 @@ function holds(cleaned: readonly Level[], low: number, top: number, risen: numbe
     const reading = itemAt(cleaned, i);
     const held = reading.at - itemAt(cleaned, risen).at;
     if (reading.fill + (usePerDay * held) / DAY < middle) return false;
-    if (i > top && held >= (isUsual ? USUAL.held : HELD)) return true;
+    if (i > top && held >= (isUsual ? USUAL.held : MIN_HOLD_MS)) return true;
   }
   return false;
 }

@@ -50,7 +50,7 @@ export function useModels(
   levels.forEach((level, i) => {
     if (before !== undefined) predict(filter, before.day, level.day, typical, season);
     if (before?.segment === level.segment) isSeen = true;
-    else forgetLevel(filter, level.fill);
+    else resetLevel(filter, level.fill);
     correct(filter, level.fill, (NOISE * noise) ** 2);
     before = level;
     if (!wanted.has(i) || !isSeen) return;
@@ -124,7 +124,7 @@ function increase(covariance: Float64Array, index: number, by: number): void {
 }
 
 /** After a refill, or a jump that is not use. */
-function forgetLevel({ state, covariance }: Filter, fill: number): void {
+function resetLevel({ state, covariance }: Filter, fill: number): void {
   for (let i = 0; i < SIZE; i++) covariance[i] = covariance[i * SIZE] = 0;
   covariance[LEVEL] = UNKNOWN_LEVEL;
   state[LEVEL] = fill;
