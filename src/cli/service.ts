@@ -88,55 +88,28 @@ const OPERATOR: Caller = {
 /** Whose settings apply, in messages. */
 const SETTINGS_OF = "this command; if the service has its own settings, use --url";
 
-/** Only browsers sign in. */
-const NOBODY_SIGNS_IN = {
-  limits: { take: () => 0 },
-  isLimited: false,
-  observe: () => {},
-  sendMail: async () => ({ status: null, error: "there is no service" }),
-  noteSeen: () => {},
-};
+/** Commands manage objects, and read alerts and the fleet. They send no readings, and only browsers sign in. */
+function unused(): never {
+  throw new Error("commands send no requests that need this");
+}
+const NO_INGEST = { readings: unused, chirpstack: unused, tts: unused };
+const NO_SIGN_IN = { request: unused, inspect: unused, signInWithToken: unused, signInWithCode: unused };
 
 export async function localService(store: Store, config: Config): Promise<Service> {
   // Loaded late: calls with wrong usage and calls to a remote service do without the routes.
-  const [
-    { dispatch },
-    { ROUTES },
-    { ManagementService },
-    { createIngest },
-    { ingestInSlices },
-    { createHttpIngest },
-    { updateForecasts },
-    { StepScheduler },
-    { SignInService },
-    { fleetMapJson },
-  ] = await Promise.all([
+  const [{ dispatch }, { ROUTES }, { ManagementService }] = await Promise.all([
     import("../http/dispatch.ts"),
     import("../http/routes.ts"),
     import("../http/management.ts"),
-    import("../ingest/ingest.ts"),
-    import("../ingest/slices.ts"),
-    import("../ingest/decode.ts"),
-    import("../forecast/local.ts"),
-    import("../domain/fair-queue.ts"),
-    import("../http/sign-in.ts"),
-    import("../http/routes/map.ts"),
   ]);
-  const clock = Date.now;
-  const management = new ManagementService(store, clock, { ...managementSettings(config), settingsOf: SETTINGS_OF });
-  const services = {
-    ingest: createHttpIngest(ingestInSlices(createIngest(store, clock), new StepScheduler()), clock),
-    management,
-    signIn: new SignInService({ management, ...NOBODY_SIGNS_IN }),
-    warnings: async () => [],
-    wholeMap: () => fleetMapJson(store, UNRESTRICTED, clock()),
-  };
-  const environment = { reads: store, metrics: { text: async () => "" }, services, caller: OPERATOR };
+  const management = new ManagementService(store, Date.now, { ...managementSettings(config), settingsOf: SETTINGS_OF });
+  const services = { management, ingest: NO_INGEST, signIn: NO_SIGN_IN, warnings: unused, wholeMap: unused };
+  const environment = { reads: store, metrics: { text: unused }, services, caller: OPERATOR };
   let updated: Promise<void> | undefined;
   return async (request) => {
     const { method, path, body } = request;
     if (path === FLEET) {
-      updated ??= updateForecasts(store);
+      updated ??= import("../forecast/local.ts").then(({ updateForecasts }) => updateForecasts(store));
       await updated;
     }
     return itemIn(await dispatch(ROUTES, environment, { method, path, query: queryString(request), body }));
