@@ -3,6 +3,7 @@
 import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull } from "./api-command.ts";
 import type { CliCommand, CommandGroup } from "./command.ts";
 import type { Field } from "./fields.ts";
+import { percent } from "./output.ts";
 import { pathTo } from "./service.ts";
 
 const list = listCommand({
@@ -30,8 +31,6 @@ const list = listCommand({
     { title: "NOTE", cell: ({ note }) => textOrNull(note), maxWidth: 60 },
   ],
 });
-
-const percent = (value: unknown): string | null => (typeof value === "number" ? `${value.toFixed(1)} %` : null);
 
 const show = showCommand({
   noun: "alert",

@@ -166,22 +166,31 @@ export function createCommand({ noun, outcome = none, ...rest }: ResourceCommand
   });
 }
 
-export function updateCommand({ noun, outcome = none, ...rest }: ResourceCommand): CliCommand {
+type UpdateCommand = ResourceCommand & {
+  /** What the message calls the object, beside its id; its name by default. */
+  readonly nameOf?: (object: Item) => string;
+  /** The id of the object that the argument names; the argument itself by default. */
+  readonly resolveId?: (service: Service, given: string) => Promise<string>;
+};
+
+export function updateCommand({ noun, outcome = none, nameOf, resolveId, ...rest }: UpdateCommand): CliCommand {
   return apiCommand({
     name: "update",
     summary: `change a ${noun}`,
     options: [JSON_OPTION],
     ...rest,
     takes: [noun],
-    async execute({ call, id, body, query, service }) {
+    async execute({ call, id: given, body, query, service }) {
       if (Object.keys(body).length === 0)
-        throw new UserError(`${call.name}: nothing to change. Give a flag such as --name NAME`, 2);
+        throw new UserError(`${call.name}: nothing to change. Give a flag, as in npx tank-monitor ${rest.example}`, 2);
+      const id = resolveId === undefined ? given : await resolveId(service, given);
       const path = pathTo(`${noun}s`, id);
       const before = await service({ method: "GET", path });
       const after = await service({ method: "PATCH", path, query, body });
-      const isSame = Object.keys(before).every((name) => JSON.stringify(before[name]) === JSON.stringify(after[name]));
-      const word = isSame ? "unchanged" : "updated";
-      return report(call, after, `${noun} ${id} (${after["name"]}) ${word}${await outcome(after, service, before)}`);
+      const shared = Object.keys(before).filter((field) => field in after);
+      const isSame = shared.every((field) => JSON.stringify(before[field]) === JSON.stringify(after[field]));
+      const what = `${noun} ${id} (${nameOf?.(after) ?? after["name"]})`;
+      return report(call, after, `${what} ${isSame ? "unchanged" : "updated"}${await outcome(after, service, before)}`);
     },
   });
 }

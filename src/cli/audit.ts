@@ -6,7 +6,7 @@ import { deviceKey } from "../domain/id.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
 import { apiCommand, LIST_OPTIONS, type List, pages, printList } from "./api-command.ts";
-import { parseWhen } from "./command.ts";
+import { CREATED_BETWEEN } from "./fields.ts";
 import { pathTo, type Service } from "./service.ts";
 
 export const audit = apiCommand({
@@ -28,14 +28,7 @@ export const audit = apiCommand({
       help: "of this type: customer, tank, device, key, alert, channel, notification or user",
     },
     { flag: "id", path: "id", value: "ID", help: "of the object with this id" },
-    {
-      flag: "since",
-      path: "created_at_gte",
-      value: "WHEN",
-      help: "from a datetime, a date, or a time ago such as 24h",
-      parse: parseWhen,
-    },
-    { flag: "until", path: "created_at_lte", value: "WHEN", help: "up to a datetime, a date, or a time ago", parse: parseWhen },
+    ...CREATED_BETWEEN,
   ],
   options: LIST_OPTIONS,
   async execute({ call, query, service }) {

@@ -3,9 +3,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../domain/errors.ts";
 import { quoted } from "../domain/text.ts";
-import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull } from "./api-command.ts";
-import { type CommandGroup, durationText, parseWhen } from "./command.ts";
-import type { Field } from "./fields.ts";
+import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull, updateCommand } from "./api-command.ts";
+import { type CommandGroup, parseWhen } from "./command.ts";
+import { type Field, overlapField } from "./fields.ts";
 import { clean, counted, print, say } from "./output.ts";
 import { type Item, pathTo, type Service } from "./service.ts";
 
@@ -74,13 +74,13 @@ only once. For an e-mail channel, its id is printed.`,
     if (call.flags["json"] === true) return report(call, channel, "");
     if (type === "webhook") return printSecret(channel, "created");
     print(clean(String(channel["id"])));
-    say(clean(`channel ${nameOf(channel)} created. Test it: npx tank-monitor channel test ${channel["id"]}`));
+    say(clean(`channel ${channel["id"]} (${nameOf(channel)}) created. Test it: npx tank-monitor channel test ${channel["id"]}`));
     sayProblem(channel);
     return 0;
   },
 });
 
-const nameOf = ({ id, type, url, to }: Item): string => `${id} (${type} ${url ?? to})`;
+const nameOf = ({ type, url, to }: Item): string => `${type} ${url ?? to}`;
 
 function sayProblem({ problem }: Item): void {
   if (typeof problem === "string") say(clean(problem));
@@ -95,31 +95,26 @@ function printSecret(channel: Item, done: string): number {
     );
   }
   print(clean(secret));
-  say(clean(`channel ${nameOf(channel)} ${done}. Its secret is shown only once: the receiver verifies webhooks with it,`));
+  say(
+    clean(`channel ${id} (${nameOf(channel)}) ${done}. Its secret is shown only once: the receiver verifies webhooks with it,`),
+  );
   say("with any library for Standard Webhooks, see docs/webhooks.md.");
   say(clean(`Test it: npx tank-monitor channel test ${id}`));
   sayProblem(channel);
   return 0;
 }
 
-const update = apiCommand({
-  name: "update",
+const update = updateCommand({
+  noun: "channel",
   summary: "change a channel, or enable it again",
   help: "Change a channel. Settings without a flag do not change; an empty value clears a setting. The type cannot be changed.",
   example: "channel update chn_… --delay 4h",
-  takes: ["channel"],
   body: [
     ...SETTINGS,
     { flag: "state", path: "state", value: "STATE", help: "active or disabled; nothing is sent to a disabled channel" },
   ],
-  options: [JSON_OPTION],
-  async execute({ call, id, body, service }) {
-    if (Object.keys(body).length === 0) {
-      throw new UserError("channel update: nothing to change. Give a flag such as --delay DURATION", 2);
-    }
-    const channel = await service({ method: "PATCH", path: pathTo("channels", id), body });
-    return report(call, channel, `channel ${nameOf(channel)} updated, ${channel["state"]}`);
-  },
+  nameOf,
+  outcome: ({ state }) => `, ${state}`,
 });
 
 const remove = apiCommand({
@@ -178,15 +173,7 @@ const rotate = apiCommand({
   help: "Replace the secret of a webhook and print the new one. Webhooks are also signed with the old one for --overlap (24h).",
   example: "channel rotate chn_… --overlap 7d",
   takes: ["channel"],
-  query: [
-    {
-      flag: "overlap",
-      path: "overlap",
-      value: "DURATION",
-      help: "how long webhooks are also signed with the old secret",
-      parse: durationText,
-    },
-  ],
+  query: [overlapField("how long webhooks are also signed with the old secret")],
   async execute({ id, query, service }) {
     const channel = await service({ method: "POST", path: pathTo("channels", id, "rotate"), query, unrepeatable: true });
     return printSecret(channel, "has a new secret");

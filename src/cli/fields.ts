@@ -6,7 +6,7 @@ import type { ParseArgsOptionsConfig } from "node:util";
 import { type FieldError, UserError } from "../domain/errors.ts";
 import { isPossibleId } from "../domain/id.ts";
 import { quoted } from "../domain/text.ts";
-import { type CliCall, type KeyRole, text } from "./command.ts";
+import { type CliCall, durationText, type KeyRole, parseWhen, text } from "./command.ts";
 import { requireReadable } from "./files.ts";
 import { clean } from "./output.ts";
 import type { Problem } from "./service.ts";
@@ -32,6 +32,24 @@ export type Field = Option & {
   /** Throws where the value cannot be right. */
   readonly parse?: (given: string, flag: string) => unknown;
 };
+
+/** Filters of lists by `created_at`. */
+export const CREATED_BETWEEN: readonly Field[] = [
+  {
+    flag: "since",
+    path: "created_at_gte",
+    value: "WHEN",
+    help: "from a datetime, a date, or a time ago such as 24h",
+    parse: parseWhen,
+  },
+  { flag: "until", path: "created_at_lte", value: "WHEN", help: "up to a datetime, a date, or a time ago", parse: parseWhen },
+];
+
+/** For how long an old secret remains valid after a rotation. */
+export const overlapField = (help: string): Field => ({
+  ...{ flag: "overlap", path: "overlap", value: "DURATION", help },
+  parse: durationText,
+});
 
 const isFlag = (option: Option): boolean => !("position" in option);
 

@@ -4,7 +4,8 @@ import { UserError } from "../domain/errors.ts";
 import { MAX_RATE, MIN_RATE } from "../domain/key.ts";
 import { quoted } from "../domain/text.ts";
 import { apiCommand, listCommand, textOrNull } from "./api-command.ts";
-import { type CommandGroup, durationText, parseDurationFlag } from "./command.ts";
+import { type CommandGroup, parseDurationFlag } from "./command.ts";
+import { overlapField } from "./fields.ts";
 import { clean, print, say } from "./output.ts";
 import { type Item, Problem, pathTo, type Service } from "./service.ts";
 
@@ -77,15 +78,7 @@ const rotate = apiCommand({
   help: "Create a new key with the same permissions and print its secret. The old key keeps working for --overlap (24h).",
   example: "key rotate key_… --overlap 7d",
   takes: ["key"],
-  query: [
-    {
-      flag: "overlap",
-      path: "overlap",
-      value: "DURATION",
-      help: "how long the old key keeps working",
-      parse: durationText,
-    },
-  ],
+  query: [overlapField("how long the old key keeps working")],
   async execute({ id, query, service }) {
     const key = await service({ method: "POST", path: pathTo("keys", id, "rotate"), query, unrepeatable: true });
     return printSecret(key, `created, replacing ${id}`);

@@ -1,7 +1,8 @@
 // tank-monitor notification list|show|retry
 
 import { apiCommand, JSON_OPTION, listCommand, printFields, report, textOrNull } from "./api-command.ts";
-import { type CommandGroup, parseWhen } from "./command.ts";
+import type { CommandGroup } from "./command.ts";
+import { CREATED_BETWEEN } from "./fields.ts";
 import { clean, print, Table } from "./output.ts";
 import { type Item, pathTo } from "./service.ts";
 
@@ -17,14 +18,7 @@ const list = listCommand({
     { flag: "customer", path: "customer_id", value: "ID", help: "mail to this customer" },
     { flag: "alert", path: "alert_id", value: "ID", help: "about this alert" },
     { flag: "state", path: "state", value: "STATE", help: "pending, delivered, failed or expired" },
-    {
-      flag: "since",
-      path: "created_at_gte",
-      value: "WHEN",
-      help: "from a datetime, a date, or a time ago such as 24h",
-      parse: parseWhen,
-    },
-    { flag: "until", path: "created_at_lte", value: "WHEN", help: "up to a datetime, a date, or a time ago", parse: parseWhen },
+    ...CREATED_BETWEEN,
   ],
   columns: [
     { title: "CREATED", cell: ({ created_at }) => String(created_at) },

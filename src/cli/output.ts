@@ -53,6 +53,11 @@ export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** With one digit after the point; null for what is not a number. */
+export const decimal = (value: unknown): string | null => (typeof value === "number" ? value.toFixed(1) : null);
+
+export const percent = (value: unknown): string | null => (typeof value === "number" ? `${decimal(value)} %` : null);
+
 /** Replaces control characters, which could steer the terminal, and characters that change the text direction. */
 export function clean(text: string): string {
   return text.toWellFormed().replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "\ufffd");

@@ -18,6 +18,7 @@ import {
 import type { CommandGroup } from "./command.ts";
 import { pendingNote, storedNote } from "./device.ts";
 import type { Field } from "./fields.ts";
+import { decimal, percent } from "./output.ts";
 import { FLEET, type Item, pathTo } from "./service.ts";
 
 function parseOnOff(given: string, flag: string): boolean {
@@ -297,15 +298,8 @@ function csvRow(entry: Item): Readonly<Record<string, unknown>> {
 
 const tankIn = ({ tank }: Item): Item => (isObject(tank) ? tank : {});
 
-const decimal = (value: unknown): string | null => (typeof value === "number" ? value.toFixed(1) : null);
-
 const volumeText = (value: unknown): string | null =>
   isObject(value) ? `${Math.floor(Number(value["volume"]))} ${value["unit"]}` : null;
-
-function percent(value: unknown): string | null {
-  const number = decimal(value);
-  return number === null ? null : `${number} %`;
-}
 
 const UNITS = [
   { seconds: 86_400, symbol: "d" },

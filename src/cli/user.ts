@@ -3,7 +3,7 @@
 import { UserError } from "../domain/errors.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
-import { apiCommand, createCommand, JSON_OPTION, listCommand, report, textOrNull } from "./api-command.ts";
+import { apiCommand, createCommand, listCommand, textOrNull, updateCommand } from "./api-command.ts";
 import { type CommandGroup, configOf, text } from "./command.ts";
 import { clean, print, say, Table } from "./output.ts";
 import { type Item, pathTo, type Service } from "./service.ts";
@@ -37,21 +37,14 @@ async function idOf(service: Service, given: string): Promise<string> {
   return String(found["id"]);
 }
 
-const update = apiCommand({
-  name: "update",
+const update = updateCommand({
+  noun: "user",
   summary: "change the name, role or address of a user",
   help: "Change the name, role or address of a user. Another role or address ends the user's sessions.",
   example: "user update dana@example.com --role admin",
-  takes: ["user"],
   body: FIELDS,
-  options: [JSON_OPTION],
-  async execute({ call, id: given, body, service }) {
-    if (Object.keys(body).length === 0)
-      throw new UserError(`${call.name}: nothing to change. Give a flag such as --role ROLE`, 2);
-    const id = await idOf(service, given);
-    const user = await service({ method: "PATCH", path: pathTo("users", id), body });
-    return report(call, user, `user ${id} (${user["name"]}, ${user["role"]}) updated`);
-  },
+  resolveId: idOf,
+  nameOf: ({ name, role }) => `${name}, ${role}`,
 });
 
 const remove = apiCommand({
