@@ -35,7 +35,7 @@ const REQUEST_TIMEOUTS: ServerOptions["timeouts"] = { headersMs: 10_000, request
 /** How long a stop waits for requests in progress. */
 const STOP_MS = 10_000;
 const CLOSE_IDLE_MS = 25;
-/** The part of it that is reserved for recording results of notifications. */
+/** The part of STOP_MS that is reserved for recording the results of notifications. */
 const RECORD_MS = 1000;
 
 export type App = {
@@ -109,7 +109,8 @@ export async function startApp(options: AppOptions): Promise<App> {
         wholeMap: cached(clock, (now) => fleetMapJson(store, UNRESTRICTED, now)),
       },
       metrics: {
-        text: async () => metrics.text(await countedIn([fleetReport, forecastMetrics(store, clock), notifications.metrics])),
+        text: async () =>
+          metrics.text(await availableReports([fleetReport, forecastMetrics(store, clock), notifications.metrics])),
       },
       ...{ lastSeen, clock, observe, limits, scheduler },
       ...{ version: VERSION, rateLimit, corsOrigins, trustProxy, timeouts },
@@ -158,8 +159,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   };
 }
 
-/** A report that cannot be counted is left out: the other metrics say why. */
-async function countedIn(reports: readonly (() => Promise<MetricsReport>)[]): Promise<MetricsReport> {
+/** A report that fails is omitted; other metrics show why. */
+async function availableReports(reports: readonly (() => Promise<MetricsReport>)[]): Promise<MetricsReport> {
   return (await Promise.all(reports.map((report) => report().catch(() => [])))).flat();
 }
 

@@ -1,4 +1,4 @@
-// Paging of lists. The order is by creation, newest first, then by id, descending by bytes.
+// Paging of lists. Most lists are ordered by creation, newest first, then by id.
 
 import type { Instant } from "./instant.ts";
 

@@ -22,7 +22,7 @@ const MAX_PAUSE_MS = 40_000;
 /** The holder says at least this often that it still is. */
 const STATE_MS = 15_000;
 /** If it says nothing for longer, another process takes its place. */
-const HOLDER_TIMEOUT_MS = 45_000;
+export const HOLDER_TIMEOUT_MS = 45_000;
 /** The time from one forecast to the next: up to 200 a second. */
 const FORECAST_EVERY_MS = 5;
 
@@ -83,8 +83,8 @@ export class ForecastJob {
       failed: this.#failed,
       isStopping: () => this.#order.isStopping,
     });
-    const isNews = moved > 0 || state?.holder !== this.#id || now - state.at >= STATE_MS;
-    if (isComplete && isNews) this.#isHolder = await this.#putState(state, now);
+    const mustWriteState = moved > 0 || state?.holder !== this.#id || now - state.at >= STATE_MS;
+    if (isComplete && mustWriteState) this.#isHolder = await this.#putState(state, now);
     const ended = performance.now();
     this.#passAfter = ended + Math.min(MAX_PAUSE_MS, scanned * PAUSE_MS.scanned + moved * PAUSE_MS.moved);
     this.#passBy = Math.max(this.#passAfter, ended + PASS_MS);

@@ -4,12 +4,11 @@ import type { Store } from "../domain/store.ts";
 import { computeForecast } from "./compute.ts";
 import { FailedTanks } from "./failed-tanks.ts";
 import { updateFleetOrder } from "./fleet-order.ts";
+import { HOLDER_TIMEOUT_MS } from "./job.ts";
 import { computeOutdated } from "./outdated.ts";
 
 /** Who has kept the order: no service does. */
 const HOLDER = "command line";
-/** A service says at least this often that it keeps the order. */
-const FRESH_MS = 45_000;
 /** The oldest forecasts come first; what is not computed in this time is left as it is. */
 const COMPUTING_MS = 10_000;
 
@@ -17,7 +16,7 @@ const COMPUTING_MS = 10_000;
 export async function updateForecasts(store: Store): Promise<void> {
   const before = await store.fleetOrderState();
   const now = Date.now();
-  if (before !== undefined && before.holder !== HOLDER && Math.abs(now - before.at) < FRESH_MS) return;
+  if (before !== undefined && before.holder !== HOLDER && Math.abs(now - before.at) < HOLDER_TIMEOUT_MS) return;
   const observe = (): void => {};
   const failed = new FailedTanks(observe);
   await updateFleetOrder(store, now, { failed });

@@ -1,16 +1,16 @@
-// Values that are counted in the database, however often they are read, once in a while.
+// Caches an expensive read for 30 seconds.
 
 import type { Clock, Instant } from "../domain/instant.ts";
 
 const CACHED_MS = 30_000;
 
-/** Caches a count for a while. After an error, the next call counts again. */
-export function cached<T>(clock: Clock, count: (now: Instant) => Promise<T>): () => Promise<T> {
+/** After an error, the next call reads again. */
+export function cached<T>(clock: Clock, load: (now: Instant) => Promise<T>): () => Promise<T> {
   let last: { readonly value: Promise<T>; readonly since: Instant } | undefined;
   return async () => {
     const now = clock();
     // The second comparison holds where the clock was set back.
-    if (last === undefined || now >= last.since + CACHED_MS || now < last.since) last = { value: count(now), since: now };
+    if (last === undefined || now >= last.since + CACHED_MS || now < last.since) last = { value: load(now), since: now };
     const { value } = last;
     try {
       return await value;

@@ -77,7 +77,7 @@ function fieldsOf(event: OtherEvent): Record<string, unknown> {
 const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, message: string]>> = {
   request_failed: ["error", "a request failed with an internal error"],
   connection_rejected: ["info", "a connection did not send a valid HTTP request"],
-  connection_dropped: ["info", "a connection was closed"],
+  connection_dropped: ["info", "a connection was dropped"],
   query_completed: ["trace", "a store query completed"],
   write_completed: ["trace", "a store write completed"],
   readings_ingested: ["trace", "readings were ingested"],
@@ -106,14 +106,14 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
   writes_unavailable: ["error", "the database cannot be written; reads continue"],
   writes_recovered: ["info", "the database can be written again"],
   data_damaged: ["error", 'stored data is damaged ({object}); run "tank-monitor check", and restore a backup'],
-  replica_unavailable: ["warn", "a replica is not used; its queries go to the primary"],
-  replica_recovered: ["info", "a replica is used"],
+  replica_unavailable: ["warn", "a replica is unavailable or too far behind; its queries go to the primary"],
+  replica_recovered: ["info", "a replica is available again"],
   last_seen_delayed: ["warn", "last_seen_at could not be written; retrying"],
   forecasting_failed: ["error", "forecasts and the order of the fleet could not be updated; retrying"],
   forecast_failed: ["error", "the forecast of tank {tankId} could not be computed or stored"],
-  sweep_failed: ["error", "alerts of silent tanks could not be evaluated; retrying"],
+  sweep_failed: ["error", "alerts of tanks that are silent or no longer paused could not be evaluated; retrying"],
   readings_rejected: ["warn", "readings were rejected"],
-  mqtt_client_rejected: ["warn", "an MQTT client could not log in"],
+  mqtt_client_rejected: ["warn", "an MQTT client failed to authenticate"],
   mqtt_client_dropped: ["info", "an MQTT client was disconnected"],
   mqtt_failed: ["error", "an MQTT message failed with an internal error; it was not acknowledged"],
   mqtt_listening: ["info", "listening for MQTT clients on {url}"],
@@ -123,7 +123,7 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
   stopped: ["info", "stopped"],
 };
 
-/** Events that clients can cause as often as they like. */
+/** Events that may repeat very often; their log lines are rate-limited. */
 const LIMITED: ReadonlySet<LogEvent["kind"]> = new Set([
   "data_damaged",
   "connection_dropped",

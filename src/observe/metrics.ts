@@ -80,7 +80,7 @@ export function openMetrics(worker?: number): MetricsCollector {
     for (const outcome of OUTCOMES) notifications.inc({ channel, outcome }, 0);
   }
   const damagedData = counter("data_damaged", "Reads and writes that found damaged data");
-  const rejectedClients = counter("mqtt_clients_rejected", "MQTT clients that could not log in", "code");
+  const rejectedClients = counter("mqtt_clients_rejected", "MQTT clients that failed to authenticate", "code");
   const droppedClients = counter("mqtt_clients_dropped", "MQTT clients that were disconnected", "reason");
   const failedMessages = counter("mqtt_failures", "MQTT messages that failed with an internal error");
 
