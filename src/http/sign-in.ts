@@ -152,7 +152,7 @@ export class SignInService {
     return this.#check(client, async () => {
       const [found] = isWellFormedSecret(token) ? await signInsFor({ token: hashSecret(token) }, reads, clock()) : [];
       const accounts = found === undefined ? [] : await this.#accountsFor(found);
-      if (found === undefined || accounts.length === 0) return this.#refuse(client);
+      if (found === undefined || accounts.length === 0) return this.#rejectProof(client);
       const browser = client.cookies.get("browser") ?? "";
       return { signIn: found, accounts, isSameBrowser: isWellFormedSecret(browser) && hashSecret(browser) === found.browser };
     });
@@ -164,14 +164,14 @@ export class SignInService {
   }
 
   async signInWithToken(token: string, account: string | undefined, client: ClientInfo): Promise<SignInResult> {
-    if (!isWellFormedSecret(token)) return this.#refuse(client);
+    if (!isWellFormedSecret(token)) return this.#rejectProof(client);
     return this.#signIn({ token: hashSecret(token) }, account, client, ACTORS.signInLink);
   }
 
   /** Works only in the browser that requested the code. */
   async signInWithCode(email: string, code: string, account: string | undefined, client: ClientInfo): Promise<SignInResult> {
     const browser = client.cookies.get("browser") ?? "";
-    if (!isWellFormedSecret(browser)) return this.#refuse(client);
+    if (!isWellFormedSecret(browser)) return this.#rejectProof(client);
     const proof = { email, browser: hashSecret(browser), code: hashCode(browser, code) };
     return this.#signIn(proof, account, client, ACTORS.signInCode);
   }
@@ -181,7 +181,7 @@ export class SignInService {
     return this.#check(client, async () => {
       // Anybody can send wrong ones: they must not cost a command, which locks what others write.
       const candidates = await signInsFor(proof, reads, clock());
-      return candidates.length === 0 ? this.#refuse(client) : this.#startSession(proof, account, client, by);
+      return candidates.length === 0 ? this.#rejectProof(client) : this.#startSession(proof, account, client, by);
     });
   }
 
@@ -195,7 +195,7 @@ export class SignInService {
     const session = { newId: newId("ses", management.clock()), hash: hashSecret(secret), userAgent: agentOf(client), replaces };
     const { resource } = await management.execute({ type: "sign_in", proof, account, ...session }, by);
     const { object } = resource;
-    if (object["object"] === "refused") return this.#refuse(client);
+    if (object["object"] === "sign_in_invalid") return this.#rejectProof(client);
     if (object["object"] !== "session") return { object, setCookie: undefined };
     if (typeof object["customer_id"] === "string") noteSeen(object["customer_id"]);
     return { object, setCookie: cookies.setting("session", secret, SESSION_LIFETIME_MS / 1000) };
@@ -214,9 +214,9 @@ export class SignInService {
     });
   }
 
-  async #refuse(client: ClientInfo): Promise<never> {
+  async #rejectProof(client: ClientInfo): Promise<never> {
     await this.#limitWrongProofs(client, 1);
-    throw new RequestError("sign_in_invalid", "This link or code is not valid, or not any more. Request a new one.");
+    throw new RequestError("sign_in_invalid", "This link or code is invalid or has expired. Request a new one.");
   }
 
   async #limitWrongProofs({ address }: ClientInfo, count: 0 | 1): Promise<void> {

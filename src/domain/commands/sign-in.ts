@@ -42,7 +42,7 @@ const plannedMails = (mails: readonly SignInMail[]): ChangeSet["resource"] => ({
 export async function requestSignIn(lookups: Lookups, command: Commands["request_sign_in"], at: Instant): Planned {
   const { email, browser, secrets } = command;
   if ((await lookups.signInsSince(email, at - SIGN_IN_RETENTION_MS)) >= MAX_SIGN_IN_MAILS) return changeSet(plannedMails([]), {});
-  const byAddress = Map.groupBy(await addressees(lookups, email), (addressee) => addressee.account.email);
+  const byAddress = Map.groupBy(await accountsAt(lookups, email), ({ account }) => account.email);
   const addresses = byAddress.size === 0 ? [email] : [...byAddress.keys()].slice(0, MAX_SPELLINGS);
   const mails: SignInMail[] = [];
   for (const [secret, to] of addresses.entries()) {
@@ -57,10 +57,10 @@ export async function requestSignIn(lookups: Lookups, command: Commands["request
   return changeSet(plannedMails(mails), { signIns });
 }
 
-type Addressee = { readonly account: Account; readonly language: () => Promise<Language> };
+type SignInAccount = { readonly account: Account; readonly language: () => Promise<Language> };
 
 /** Users first: they read English, as everywhere. */
-async function addressees(lookups: Lookups, email: string): Promise<Addressee[]> {
+async function accountsAt(lookups: Lookups, email: string): Promise<SignInAccount[]> {
   const users = (await lookups.users()).filter((user) => lowerCase(user.email) === lowerCase(email));
   const customers = await lookups.customersAt(email);
   return [
@@ -69,17 +69,17 @@ async function addressees(lookups: Lookups, email: string): Promise<Addressee[]>
   ];
 }
 
-/** The result is a session, the accounts to choose from, or nothing where the link or code is not valid. */
+/** The result is a session, the accounts to choose from, or INVALID_PROOF. */
 export async function signIn(lookups: Lookups, command: Commands["sign_in"], at: Instant): Planned {
   const { proof } = command;
   const candidates = await signInsFor(proof, lookups, at);
   const found = candidates.find(({ code }) => "token" in proof || code === proof.code);
-  if (found === undefined) return refused(candidates);
+  if (found === undefined) return countWrongCode(candidates);
   const accounts = await accountsFor(found, lookups);
   const [only, ...others] = accounts;
   const chosen = command.account === undefined && others.length === 0 ? only : accounts.find(({ id }) => id === command.account);
   if (chosen !== undefined) return sessionStarted(lookups, command, found, chosen, at);
-  if (accounts.length === 0 || command.account !== undefined) return changeSet(NOTHING, {});
+  if (accounts.length === 0 || command.account !== undefined) return changeSet(INVALID_PROOF, {});
   const choice = { object: "account_choice", accounts: accounts.map(accountObject) };
   return changeSet({ object: choice, etag: "" }, {});
 }
@@ -98,15 +98,15 @@ export async function signInsFor(
   return requested.filter(({ expires_at, code }) => expires_at > at && code !== null);
 }
 
-const NOTHING = { object: { object: "refused" }, etag: "" };
+const INVALID_PROOF = { object: { object: "sign_in_invalid" }, etag: "" };
 
-/** Each counts the wrong code, because it may have been meant for any of them. */
-function refused(tried: readonly SignIn[]): ChangeSet {
+/** Every candidate counts the wrong code, because it may have been meant for any of them. */
+function countWrongCode(tried: readonly SignIn[]): ChangeSet {
   const signIns = tried.map((one) => {
     const tries = one.tries + 1;
     return { ...one, tries, code: tries >= MAX_TRIES ? null : one.code };
   });
-  return changeSet(NOTHING, { signIns });
+  return changeSet(INVALID_PROOF, { signIns });
 }
 
 async function sessionStarted(
