@@ -66,7 +66,7 @@ export class RoundRobin<T> {
 
 type Job = { readonly size: number; readonly run: () => Promise<unknown> };
 
-/** Runs jobs while those that run have less than `capacity` together, which is asked for before each job. */
+/** Starts jobs while the total size of running jobs is below `capacity`, which is evaluated before each job. */
 export class FairQueue {
   readonly #capacity: () => number;
   readonly #restAfter: (took: number) => number;
@@ -129,7 +129,7 @@ type Task = { readonly takeStep: () => boolean };
 
 /** Pause between two steps while other keys send requests. */
 const PAUSE_MS = 1;
-/** Without a request of another key, a key is the only one. */
+/** A key counts as the only active one if no other key has sent a request for this long. */
 const ONLY_KEY_AFTER_MS = 100;
 
 /**

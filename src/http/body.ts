@@ -205,10 +205,10 @@ const SMALL_BODY_BYTES = 65_536;
 /** Part of the budget that only small bodies can use. */
 const RESERVED_FOR_SMALL = 1 / 8;
 /**
- * For several bodies of one key, as a multiple of what remains free: half or a quarter of the budget for a single key, less for each
- * of many, and something always remains for the next one. One body of a key is accepted whatever its size.
+ * A key that already holds a body may use at most this multiple of the free memory. A key's first body is always accepted if it
+ * fits.
  */
-const MAX_PER_FREE = { small: 1, large: 1 / 3 };
+const MAX_SHARE_OF_FREE = { small: 1, large: 1 / 3 };
 
 /**
  * Large bodies that are parsed and handled at a time; the others wait as bytes. Four keep the store busy, but leave little of
@@ -236,7 +236,9 @@ export type Reservation = {
 export class BodyBudget {
   readonly #maxBytes: number;
   readonly #bytesByKey = new Map<string, number>();
-  /** Keys that got no more for a large body while they held this much: until they hold less, others are refused at once. */
+  /**
+   * Bytes a key held when a large body was last rejected. Until it holds less, its other large bodies are rejected immediately.
+   */
   readonly #exhausted = new Map<string, number>();
   readonly scheduler: StepScheduler;
   readonly #large = new FairQueue(
@@ -256,9 +258,9 @@ export class BodyBudget {
     const released = Promise.withResolvers<void>();
     return {
       reserve: (bytes) => {
-        const refused = this.#refusal(key, own, bytes);
-        if (refused !== undefined) {
-          throw new RequestError("overloaded", `${refused} Nothing was stored; retry shortly.`, { retryAfter: 1 });
+        const reason = this.#overloadReason(key, own, bytes);
+        if (reason !== undefined) {
+          throw new RequestError("overloaded", `${reason} Nothing was stored; retry shortly.`, { retryAfter: 1 });
         }
         this.#add(key, bytes);
         own += bytes;
@@ -280,11 +282,11 @@ export class BodyBudget {
     };
   }
 
-  #refusal(key: string, own: number, bytes: number): string | undefined {
+  #overloadReason(key: string, own: number, bytes: number): string | undefined {
     const isSmall = own + bytes <= SMALL_BODY_BYTES;
     const free = this.#maxBytes * (isSmall ? 1 : 1 - RESERVED_FOR_SMALL) - this.#bytes - bytes;
     const ofKey = this.#bytesByKey.get(key) ?? 0;
-    const isWithinShare = ofKey === own || ofKey + bytes <= free * (isSmall ? MAX_PER_FREE.small : MAX_PER_FREE.large);
+    const isWithinShare = ofKey === own || ofKey + bytes <= free * (isSmall ? MAX_SHARE_OF_FREE.small : MAX_SHARE_OF_FREE.large);
     const others = ofKey - own;
     if (!isWithinShare || (!isSmall && others >= (this.#exhausted.get(key) ?? Number.POSITIVE_INFINITY))) {
       if (!isSmall) this.#exhausted.set(key, others);

@@ -10,8 +10,8 @@ import { FairQueue } from "../domain/fair-queue.ts";
 /** Limit for a whole response: headers, body and anything else. */
 const MAX_RESPONSE_BYTES = 80 * 1024;
 
-/** A connection that we do not want. The message is part of what the operator sees. */
-export class ConnectionRefusal extends Error {}
+/** A connection that was blocked or closed by us. Its message is shown to the operator. */
+export class WebhookConnectionError extends Error {}
 
 export function webhookConnector(allow: WebhookAllow, resolve: Resolve, timeoutMs: number): buildConnector.connector {
   const connect = buildConnector({
@@ -39,7 +39,7 @@ function limitResponses(socket: Socket): void {
       before = read;
     }
     read = socket.bytesRead;
-    if (read - before > MAX_RESPONSE_BYTES) socket.destroy(new ConnectionRefusal("the response is too long"));
+    if (read - before > MAX_RESPONSE_BYTES) socket.destroy(new WebhookConnectionError("the response is too long"));
   });
 }
 
@@ -73,7 +73,7 @@ function checkedLookup(allow: WebhookAllow, resolve: Resolve): LookupFunction {
       (addresses) => {
         const permitted = addresses.filter(({ address }) => mayConnectTo(address, hostname, allow));
         const [first] = permitted;
-        if (first === undefined) callback(refusal(addresses), []);
+        if (first === undefined) callback(addressNotAllowed(addresses), []);
         else if (all) callback(null, permitted);
         else callback(null, first.address, first.family);
       },
@@ -82,8 +82,8 @@ function checkedLookup(allow: WebhookAllow, resolve: Resolve): LookupFunction {
   };
 }
 
-function refusal([first]: readonly LookupAddress[]): Error {
-  return new ConnectionRefusal(
+function addressNotAllowed([first]: readonly LookupAddress[]): Error {
+  return new WebhookConnectionError(
     first === undefined ? "the name has no address" : `the name resolves to ${first.address}, which is not allowed`,
   );
 }

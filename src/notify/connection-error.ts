@@ -1,11 +1,11 @@
 // Why there was no connection or no response, in words for the operator. Messages of libraries are not repeated: they may contain
 // anything.
 
-import { ConnectionRefusal } from "./connect.ts";
+import { WebhookConnectionError } from "./connect.ts";
 
 /** Undefined if we have ended it ourselves. */
 export function connectionError(error: Error): string | undefined {
-  if (error instanceof ConnectionRefusal) return error.message;
+  if (error instanceof WebhookConnectionError) return error.message;
   if (error.name === "HTTPParserError") return "the response is not HTTP";
   const code = "code" in error ? error.code : undefined;
   return code === "UND_ERR_DESTROYED" || code === "UND_ERR_CLOSED" ? undefined : reasonOf(code);

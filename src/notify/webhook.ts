@@ -47,14 +47,14 @@ export type WebhookSettings = {
 type Options = WebhookSettings & { readonly clock: Clock; readonly resolve?: Resolve };
 
 /** Where the webhooks of a channel go. */
-type Receiver = { readonly pool: Pool; readonly path: string };
+type ReceiverPool = { readonly pool: Pool; readonly path: string };
 
 export class WebhookSender {
   readonly #options: Options;
   readonly #timeoutMs: number;
   readonly #poolOptions: Pool.Options;
   /** Keyed by channel and URL. */
-  readonly #receivers = new Map<string, Receiver>();
+  readonly #receivers = new Map<string, ReceiverPool>();
   #isClosed = false;
 
   constructor(options: Options) {
@@ -101,7 +101,7 @@ export class WebhookSender {
   }
 
   /** What is wrong with the URL, if it is not permitted: it may have been when the channel was created. */
-  #addReceiver(key: string, url: string): Receiver | string {
+  #addReceiver(key: string, url: string): ReceiverPool | string {
     const error = errorInWebhookUrl(url, this.#options.allow);
     if (error !== undefined) return error;
     const { origin, pathname, search } = new URL(url);

@@ -34,8 +34,8 @@ export type MailTransport = {
 
 export function openMailTransport(url: string, from: Mailbox, timeouts: Partial<typeof TIMEOUTS> = {}): MailTransport {
   const options = connectionOptions(new URL(url), from, { ...TIMEOUTS, ...timeouts });
-  const open = new Set<Connection>();
-  const idle: Connection[] = [];
+  const open = new Set<SmtpConnection>();
+  const idle: SmtpConnection[] = [];
   let isClosed = false;
 
   async function send(id: string, mail: Mail): Promise<MailResult> {
@@ -62,7 +62,7 @@ export function openMailTransport(url: string, from: Mailbox, timeouts: Partial<
     }
   }
 
-  function connect(): Connection {
+  function connect(): SmtpConnection {
     const connection = createTransport(options);
     // The mail that was being sent gets the same error; an unhandled event would end the process.
     connection.on("error", () => undefined);
@@ -70,7 +70,7 @@ export function openMailTransport(url: string, from: Mailbox, timeouts: Partial<
     return connection;
   }
 
-  function drop(connection: Connection): void {
+  function drop(connection: SmtpConnection): void {
     open.delete(connection);
     connection.close({ force: true });
   }
@@ -84,7 +84,7 @@ export function openMailTransport(url: string, from: Mailbox, timeouts: Partial<
   };
 }
 
-type Connection = Transporter<SMTPPoolSentMessageInfo, SMTPPoolOptions>;
+type SmtpConnection = Transporter<SMTPPoolSentMessageInfo, SMTPPoolOptions>;
 type ConnectionOptions = SMTPPoolOptions & { readonly pool: true; readonly totalTimeout: number; readonly auth?: Credentials };
 type Credentials = { readonly user: string; readonly pass: string };
 
