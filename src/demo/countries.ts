@@ -97,7 +97,7 @@ export function countryOf(name: string): Country {
   return country;
 }
 
-export type Town = {
+export type DemoTown = {
   readonly country: string;
   readonly city: string;
   readonly region: string;
@@ -128,9 +128,9 @@ United States | Bozeman | Montana | 45.6770 | -111.0429 | 1 | +1 406 555 01## | 
 United States | Asheville | North Carolina | 35.5951 | -82.5515 | 0.6 | +1 828 555 01## | 28801, 28803, 28806 | Montford, Kenilworth
 `;
 
-export const TOWNS: readonly Town[] = TOWN_TABLE.trim().split("\n").map(parseTown);
+export const TOWNS: readonly DemoTown[] = TOWN_TABLE.trim().split("\n").map(parseTown);
 
-function parseTown(row: string): Town {
+function parseTown(row: string): DemoTown {
   const [country = "", city = "", region = "", latitude, longitude, cold, phone = "", postalCodes = "", districts = ""] =
     row.split(" | ");
   const numbers = { latitude: Number(latitude), longitude: Number(longitude), cold: Number(cold) };

@@ -4,7 +4,7 @@ import type { Customer } from "../domain/customer.ts";
 import type { Instant } from "../domain/instant.ts";
 import type { CapacityUnit, Location, Tank, UseCase } from "../domain/tank.ts";
 import { type Random, type Seed, seeded } from "../simulate/random.ts";
-import { type Country, countryOf, TOWNS, type Town } from "./countries.ts";
+import { type Country, countryOf, type DemoTown, TOWNS } from "./countries.ts";
 import { DAY, YEAR } from "./tank-model.ts";
 
 const CUSTOMERS = 200;
@@ -18,7 +18,7 @@ const MIN_AGE_OF_FULL_HISTORY = YEAR + DAY;
 const DISTANCE_FROM_TOWN = 0.02;
 
 type Kind = "household" | "business" | "factory" | "housing";
-type DemoCustomer = { readonly customer: Customer; deleted: boolean; readonly kind: Kind; readonly home: Town };
+type DemoCustomer = { readonly customer: Customer; deleted: boolean; readonly kind: Kind; readonly home: DemoTown };
 type DemoFleet = {
   readonly customers: { readonly customer: Customer; readonly deleted: boolean }[];
   readonly tanks: { readonly tank: Tank; readonly deleted: boolean }[];
@@ -88,7 +88,7 @@ function customerKind(random: Random): Kind {
   return draw < 0.95 ? "factory" : "housing";
 }
 
-function nameAndEmail(kind: Kind, home: Town, used: Set<string>, random: Random): { name: string; email: string } {
+function nameAndEmail(kind: Kind, home: DemoTown, used: Set<string>, random: Random): { name: string; email: string } {
   const { families, firstNames, mailboxes, businesses, factories, housing } = countryOf(home.country);
   const companies = { business: businesses, factory: factories, housing };
   let [family, first] = ["", ""];
@@ -187,13 +187,13 @@ function createdAt(owner: DemoCustomer, random: Random, now: Instant): Instant {
   return Math.floor(random.between(from, to));
 }
 
-function townOf(owner: DemoCustomer, random: Random): Town {
+function townOf(owner: DemoCustomer, random: Random): DemoTown {
   if (owner.kind === "household" || random.chance(0.75)) return owner.home;
   return random.pick(TOWNS.filter((town) => town.country === owner.home.country));
 }
 
 /** Real records are rarely complete. */
-function locationNear(town: Town, country: Country, random: Random): Location {
+function locationNear(town: DemoTown, country: Country, random: Random): Location {
   const sometimes = <T>(probability: number, value: T): T | null => (random.chance(probability) ? value : null);
   const degrees = (center: number): number => Math.round(random.normal(center, DISTANCE_FROM_TOWN) * 100_000) / 100_000;
   const coordinates = { latitude: degrees(town.latitude), longitude: degrees(town.longitude) };

@@ -9,9 +9,9 @@ export const isUnsubscribeSecret = (text: string): boolean => /^[A-Za-z0-9_-]{43
 
 const TOKEN = /^([A-Za-z0-9_-]{2,700})\.([A-Za-z0-9_-]{43})$/;
 
-type Addressee = Pick<Customer, "id" | "email">;
+type Subscriber = Pick<Customer, "id" | "email">;
 
-export function unsubscribeToken(secret: string, customer: Addressee): string {
+export function unsubscribeToken(secret: string, customer: Subscriber): string {
   return `${Buffer.from(customer.id).toString("base64url")}.${codeOf(secret, customer)}`;
 }
 
@@ -21,14 +21,14 @@ export function customerIn(token: string): string | undefined {
   return id === undefined ? undefined : Buffer.from(id, "base64url").toString();
 }
 
-export function isGenuineToken(token: string, secret: string, customer: Addressee): boolean {
+export function isGenuineToken(token: string, secret: string, customer: Subscriber): boolean {
   const [, , code = ""] = TOKEN.exec(token) ?? [];
   const expected = Buffer.from(codeOf(secret, customer));
   const given = Buffer.from(code);
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-function codeOf(secret: string, { id, email }: Addressee): string {
+function codeOf(secret: string, { id, email }: Subscriber): string {
   return createHmac("sha256", secret)
     .update(JSON.stringify(["unsubscribe", id, email]))
     .digest("base64url");

@@ -22,7 +22,7 @@ const MAX_UNSENT_RESPONSES = 50;
 /** So often a connection is checked in the time after which it is stalled. */
 const CHECKS_BEFORE_STALLED = 10;
 
-type Connection = {
+type ConnectionState = {
   /** Responses not yet sent. */
   unsent: number;
   /** The bytes of all requests that have been responded to. */
@@ -56,7 +56,7 @@ export function unsentResponse(socket: Socket): ServerResponse | undefined {
 
 export function manageConnections(server: Server, { max, limit, stalledMs }: ConnectionRules, observe: Observe): void {
   /** Connections in the order of their last response, or else of their opening. */
-  const connections = new Map<Socket, Connection>();
+  const connections = new Map<Socket, ConnectionState>();
   function drop(socket: Socket, reason: "too_many" | "too_slow"): void {
     connections.delete(socket);
     observe({ kind: "connection_dropped", reason, address: socket.remoteAddress ?? "" });

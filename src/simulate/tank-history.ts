@@ -11,7 +11,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 export type Delivery = { readonly startedAt: Instant; readonly endedAt: Instant; readonly from: number; readonly to: number };
-type Leak = { readonly from: Instant; readonly perDay: number };
+type SimulatedLeak = { readonly from: Instant; readonly perDay: number };
 
 export type TankHistory = {
   readonly use: Use;
@@ -24,7 +24,7 @@ export type TankHistory = {
   readonly falseAt: ReadonlySet<Instant>;
   readonly stuckAt: ReadonlySet<Instant>;
   readonly deliveries: readonly Delivery[];
-  readonly leak: Leak | undefined;
+  readonly leak: SimulatedLeak | undefined;
   readonly levelAt: (at: Instant) => number;
 };
 
@@ -36,7 +36,7 @@ export type HistoryOptions = {
   readonly days: number;
   readonly interval: number;
   readonly isLpg?: boolean;
-  readonly leak?: Leak;
+  readonly leak?: SimulatedLeak;
   /** Tanks of one town share their weather. */
   readonly town?: Seed;
 };

@@ -93,7 +93,7 @@ async function planRows(lookups: Lookups, { customers, tanks }: Provision, at: I
 }
 
 /** `profile`: of the device that serves the tank. */
-type TankRow = TankInput & { readonly profile?: ProfileChoice | null };
+type TankRowInput = TankInput & { readonly profile?: ProfileChoice | null };
 type NewProfile = { readonly tankId: string; readonly profile: ProfileChoice | null };
 type ChangedProfile = {
   readonly tankId: string;
@@ -157,7 +157,7 @@ class ProvisionPlan {
   putTank({ newId, fields }: ProvisionRow): readonly FieldError[] {
     const { tanks } = this.objects;
     if (!isObject(fields)) return tankErrors(NewTank, fields);
-    const { profile, ...input } = fields as TankRow;
+    const { profile, ...input } = fields as TankRowInput;
     const before = tanks.get(input.id ?? newId);
     if (before?.deleted === true) return [{ field: "id", message: "this tank is deleted: restore it first" }];
     const { id: _, ...change } = withMergedShape(before?.shape ?? null, input) as TankInput;

@@ -3,7 +3,7 @@
 import { ALERT_KINDS, type Alert, type AlertKind } from "../alerts/alert.ts";
 import type { Tank } from "../tank.ts";
 import { type Language, type Wording, wordingOf } from "./language.ts";
-import { type Block, type Entry, plain, render } from "./layout.ts";
+import { type MailBlock as Block, type Entry, plain, render } from "./layout.ts";
 import type { Mail } from "./mail.ts";
 import { ALERT_UPDATES, type AlertUpdate } from "./phrases.ts";
 import { NO_REFILLS, refillSection } from "./refill-section.ts";

@@ -6,7 +6,7 @@ import type { Language } from "./language.ts";
 import type { Mail } from "./mail.ts";
 
 /** Where a block has text from outside, `plain` has cleaned it; `render` escapes it. */
-export type Block =
+export type MailBlock =
   | { readonly type: "heading"; readonly text: string }
   | { readonly type: "paragraph"; readonly text: string }
   | { readonly type: "button"; readonly text: string; readonly url: string; readonly copyLink?: string }
@@ -24,7 +24,7 @@ export type Entry = {
 export type Content = {
   readonly language: Language;
   readonly subject: string;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly MailBlock[];
   /** Why the recipient gets this mail, and how to stop it. */
   readonly footer: readonly string[];
   readonly unsubscribe?: { readonly text: string; readonly url: string };
@@ -79,7 +79,7 @@ function textOf({ subject, blocks, footer, unsubscribe }: Content): string {
   return `${[subject, ...blocks.map(textOfBlock), ["-- ", ...end].join("\n")].join("\n\n")}\n`;
 }
 
-function textOfBlock(block: Block): string {
+function textOfBlock(block: MailBlock): string {
   switch (block.type) {
     case "heading":
       return `${block.text}\n${"-".repeat(Math.min(block.text.length, 70))}`;
@@ -149,7 +149,7 @@ ${end.join("\n")}
 `;
 }
 
-function htmlOfBlock(block: Block): string {
+function htmlOfBlock(block: MailBlock): string {
   switch (block.type) {
     case "heading":
       return `<h2 style="${STYLE.heading}">${escapeHtml(block.text)}</h2>`;

@@ -3,7 +3,7 @@
 import type { Customer } from "../customer.ts";
 import type { Location, Tank } from "../tank.ts";
 import type { Wording } from "./language.ts";
-import { type Block, type Entry, plain } from "./layout.ts";
+import { type Entry, type MailBlock, plain } from "./layout.ts";
 
 /** Above this number in a group, only the most urgent are listed, in short. */
 export const DIGEST_ABOVE = 20;
@@ -21,9 +21,9 @@ export type Section = {
   readonly entries: readonly Entry[];
 };
 
-export function sectionBlocks(section: Section, isOneOfSeveral: boolean, { phrases, count }: Wording): Block[] {
+export function sectionBlocks(section: Section, isOneOfSeveral: boolean, { phrases, count }: Wording): MailBlock[] {
   const { total, headline, explanation, selection, entries } = section;
-  const blocks: Block[] = isOneOfSeveral ? [{ type: "heading", text: headline }] : [];
+  const blocks: MailBlock[] = isOneOfSeveral ? [{ type: "heading", text: headline }] : [];
   if (explanation !== undefined) blocks.push({ type: "paragraph", text: explanation });
   if (total > DIGEST_ABOVE) blocks.push({ type: "paragraph", text: selection });
   blocks.push(...entries);
