@@ -9,15 +9,15 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** The first version with BoundSocket, with which a process binds an address for others to listen on. */
-const NEEDED = [26, 4];
+const MIN_NODE_VERSION = [26, 4];
 /** A smaller young generation saves about 15 MB; one V8 background thread instead of four leaves the cores to the service. */
-const SETTINGS = ["--max-semi-space-size=8", "--v8-pool-size=1"];
+const NODE_FLAGS = ["--max-semi-space-size=8", "--v8-pool-size=1"];
 /** Threads of libuv, half of which may resolve host names at a time: by default two, so that slow names would hold up the database. */
 const LIBUV_THREADS = "16";
 const main = new URL("../src/main.ts", import.meta.url);
 
 const [major, minor] = process.versions.node.split(".").map(Number);
-if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
+if (major > MIN_NODE_VERSION[0] || (major === MIN_NODE_VERSION[0] && minor >= MIN_NODE_VERSION[1])) {
   await runHere();
 } else {
   runWith(bundledNode());
@@ -26,8 +26,12 @@ if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
 async function runHere() {
   process.env.UV_THREADPOOL_SIZE ??= LIBUV_THREADS;
   // Flags only take effect at the start of a process, so replace this one where the system supports it.
-  if (process.execve !== undefined && !SETTINGS.every((setting) => process.execArgv.includes(setting))) {
-    process.execve(process.execPath, [process.execPath, ...SETTINGS, ...process.execArgv, ...process.argv.slice(1)], process.env);
+  if (process.execve !== undefined && !NODE_FLAGS.every((flag) => process.execArgv.includes(flag))) {
+    process.execve(
+      process.execPath,
+      [process.execPath, ...NODE_FLAGS, ...process.execArgv, ...process.argv.slice(1)],
+      process.env,
+    );
   }
   const { enableCompileCache, getCompileCacheDir } = await import("node:module");
   // In our own folder: others could write to one in a shared /tmp.
@@ -40,7 +44,7 @@ async function runHere() {
   process.exitCode = await runCommandLine(process.argv.slice(2));
 }
 
-/** The Node that npm brought along for this platform. */
+/** The Node binary that npm installed for this platform. */
 function bundledNode() {
   const name = process.platform === "win32" ? "win" : process.platform;
   const binary = process.platform === "win32" ? "bin/node.exe" : "bin/node";
@@ -54,9 +58,9 @@ function bundledNode() {
     }
   }
   process.stderr.write(
-    `tank-monitor: Node ${NEEDED.join(".")} or newer is needed, and this is ${process.version}.\n` +
-      `Run "npm ci" in the project's folder: it brings Node ${NEEDED[0]} along for Linux, macOS (x64, arm64) and Windows (x64).\n` +
-      `On other systems install Node ${NEEDED.join(".")} from https://nodejs.org and start again.\n`,
+    `tank-monitor: Node ${MIN_NODE_VERSION.join(".")} or newer is required; this is ${process.version}.\n` +
+      `Run "npm ci" in the project's folder: it installs Node ${MIN_NODE_VERSION[0]} for Linux, macOS (x64, arm64) and Windows (x64).\n` +
+      `On other systems install Node ${MIN_NODE_VERSION.join(".")} from https://nodejs.org and start again.\n`,
   );
   process.exit(1);
 }
@@ -65,11 +69,11 @@ function runWith(node) {
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
   // Forwards signals sent to this process alone, each kind once: a second one could reach the program while it exits, when its
   // handlers are gone.
-  const passed = new Set();
+  const forwarded = new Set();
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) {
     process.on(signal, () => {
-      if (!passed.has(signal)) child.kill(signal);
-      passed.add(signal);
+      if (!forwarded.has(signal)) child.kill(signal);
+      forwarded.add(signal);
     });
   }
   child.on("error", (error) => {

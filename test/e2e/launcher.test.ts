@@ -59,7 +59,7 @@ suite("the launcher", { concurrency: 2 }, () => {
     cpSync(join(ROOT, "package.json"), here.path("package.json"));
     const { code, stdout, stderr } = await here.spawn(["serve"], { program: [...older, here.path("bin/tank-monitor.js")] });
     assert.deepEqual([code, stdout], [1, ""]);
-    assert.match(stderr, /^tank-monitor: Node 26\.4 or newer is needed, and this is v\d+\.\d+\.\d+\.\n/);
+    assert.match(stderr, /^tank-monitor: Node 26\.4 or newer is required; this is v\d+\.\d+\.\d+\.\n/);
     assert.match(stderr, /npm ci/);
     assert.doesNotMatch(stderr, /^\s+at /m);
   });
