@@ -2,7 +2,7 @@
 
 import { parseArgs } from "node:util";
 import type { CliCommand, CommandGroup } from "./cli/command.ts";
-import { print, printHelp, say } from "./cli/output.ts";
+import { print, printHelp, printMessage } from "./cli/output.ts";
 import { describeFatalError, UserError } from "./domain/errors.ts";
 import { quoted, suggestion } from "./domain/text.ts";
 import { VERSION } from "./version.ts";
@@ -53,16 +53,16 @@ async function main(words: readonly string[]): Promise<number> {
     return 0;
   }
   if (name === "help" && rest.length > 0) return main([...rest, "--help"]);
-  if (name === undefined || asksForHelp(name)) return help(await generalHelp(), name === undefined ? 2 : 0);
+  if (name === undefined || isHelpWord(name)) return help(await generalHelp(), name === undefined ? 2 : 0);
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined)
-    throw new UserError(`no such command: ${quoted(name)}.${suggestion(name, Object.keys(COMMANDS))} ${see()}`, 2);
+    throw new UserError(`no such command: ${quoted(name)}.${suggestion(name, Object.keys(COMMANDS))} ${helpHint()}`, 2);
   const found = await load();
   if (!("actions" in found)) return run(found, name, rest);
   const [word = "", ...more] = rest;
-  if (asksForHelp(word)) return help(groupHelp(found));
+  if (isHelpWord(word)) return help(groupHelp(found));
   const action = found.actions.find((known) => known.name === word);
-  if (action === undefined) throw new UserError(`${name}: ${unknownAction(found, word)} ${see(name)}`, 2);
+  if (action === undefined) throw new UserError(`${name}: ${unknownAction(found, word)} ${helpHint(name)}`, 2);
   return run(action, `${name} ${word}`, more);
 }
 
@@ -70,7 +70,7 @@ async function run(command: CliCommand, name: string, words: readonly string[]):
   const { values, positionals } = parse(command, name, words);
   if (values["help"] === true) return help(`Usage: ${PROGRAM} ${name} ${command.usage}\n\n${command.help}`);
   const extra = positionals[command.maxArguments];
-  if (extra !== undefined) throw new UserError(`${name}: unexpected argument ${quoted(extra)}. ${see(name)}`, 2);
+  if (extra !== undefined) throw new UserError(`${name}: unexpected argument ${quoted(extra)}. ${helpHint(name)}`, 2);
   return command.run({ name, arguments: positionals, flags: values as Record<string, string | boolean | undefined> });
 }
 
@@ -83,7 +83,7 @@ function parse(command: CliCommand, name: string, words: readonly string[]) {
       strict: true,
     });
   } catch (error) {
-    throw new UserError(`${name}: ${parseError(command, (error as Error).message)} ${see(name)}`, 2);
+    throw new UserError(`${name}: ${parseError(command, (error as Error).message)} ${helpHint(name)}`, 2);
   }
 }
 
@@ -103,15 +103,15 @@ function withValues({ flags }: CliCommand, words: readonly string[]): string[] {
   const joined: string[] = [];
   for (const word of words) {
     const before = joined.at(-1) ?? "";
-    const takesIt = before.startsWith("--") && flags[before.slice(2)]?.type === "string" && /^-[\d.]/.test(word);
-    if (takesIt) joined[joined.length - 1] = `${before}=${word}`;
+    const isItsValue = before.startsWith("--") && flags[before.slice(2)]?.type === "string" && /^-[\d.]/.test(word);
+    if (isItsValue) joined[joined.length - 1] = `${before}=${word}`;
     else joined.push(word);
   }
   return joined;
 }
 
-const asksForHelp = (word: string): boolean => word === "--help" || word === "-h" || word === "help";
-const see = (name = ""): string => `See ${[PROGRAM, name, "--help"].filter((word) => word !== "").join(" ")}`;
+const isHelpWord = (word: string): boolean => word === "--help" || word === "-h" || word === "help";
+const helpHint = (name = ""): string => `See ${[PROGRAM, name, "--help"].filter((word) => word !== "").join(" ")}`;
 
 function unknownAction({ actions }: CommandGroup, word: string): string {
   const names = actions.map((action) => action.name);
@@ -125,13 +125,13 @@ function groupHelp({ name, actions }: CommandGroup): string {
 
 ${listed(actions)}
 
-They work on the database (DATABASE_URL), or with --url URL on a running service. That needs a key with the role manage${readable(actions)}, in TANK_MONITOR_KEY or --key KEY.
+These commands work on the database in DATABASE_URL or, with --url URL, on a running service. --url needs a key with the role manage${readRoleNote(actions)}, given in TANK_MONITOR_KEY or as --key KEY.
 
 "${PROGRAM} ${name} ACTION --help" shows its options.`;
 }
 
 /** `, or read for list and show` */
-function readable(actions: readonly CliCommand[]): string {
+function readRoleNote(actions: readonly CliCommand[]): string {
   const names = actions.filter(({ keyRole }) => keyRole === "read").map(({ name }) => name);
   return names.length === 0 ? "" : `, or read for ${new Intl.ListFormat("en-GB").format(names)}`;
 }
@@ -149,7 +149,7 @@ function help(text: string, exitCode = 0): number {
 /** A closed pipe (`… | head`) is not an error. */
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
-  say(`tank-monitor: cannot write to stdout: ${error.message}`);
+  printMessage(`tank-monitor: cannot write to stdout: ${error.message}`);
   process.exit(1);
 });
 
@@ -162,7 +162,7 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
     return await main(words);
   } catch (error) {
     const { message, exitCode } = describeFatalError(error);
-    say(`tank-monitor: ${message}`);
+    printMessage(`tank-monitor: ${message}`);
     return exitCode;
   }
 }

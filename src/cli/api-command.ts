@@ -1,5 +1,4 @@
-// Commands that manage customers, tanks, devices and keys: requests of the management interface, to the local database or
-// with --url to a running service.
+// Commands that call the HTTP API: on the local database, or with --url on a running service.
 
 import { once } from "node:events";
 import { UserError } from "../domain/errors.ts";
@@ -7,7 +6,7 @@ import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
 import { type CliCall, type CliCommand, configOf, dryRunConfig, type KeyRole, openDatabase, text } from "./command.ts";
 import { bodyFrom, type Field, flagHelp, flagsOf, flagUsage, type Option, queryFrom, userErrorFor } from "./fields.ts";
-import { type Column, CsvTable, clean, print, say, Table } from "./output.ts";
+import { type Column, CsvTable, clean, print, printMessage, Table } from "./output.ts";
 import { sendToService } from "./remote.ts";
 import {
   type Item,
@@ -136,7 +135,7 @@ function requireFlags(call: CliCall, required: readonly string[]): void {
 /** Prints the object with --json, otherwise the message. */
 export function report(call: CliCall, object: Item, message: string): number {
   if (call.flags["json"] === true) print(JSON.stringify(object));
-  else say(clean(message));
+  else printMessage(clean(message));
   return 0;
 }
 
@@ -214,7 +213,7 @@ export function stateCommand({ noun, outcome = none, ...rest }: StateChange): Cl
   });
 }
 
-/** `group`: of the interface. */
+/** `group`: of the API. */
 type ShowCommand = ResourceCommand & { readonly group?: "manage" | "insight" };
 
 export function showCommand({ noun, group = "manage", ...rest }: ShowCommand): CliCommand {
@@ -300,7 +299,7 @@ export async function printList(service: Service, call: CliCall, query: QueryPar
     if (lines.length > 0 && !process.stdout.write(`${lines.join("\n")}\n`)) await once(process.stdout, "drain");
     if (count >= limit) return 0;
   }
-  if (count === 0 && !isJson && !isCsv) say(list.empty);
+  if (count === 0 && !isJson && !isCsv) printMessage(list.empty);
   return 0;
 }
 

@@ -15,7 +15,7 @@ import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
 import { type CliCall, type CliCommand, configOf, text, valueFlags, withStore } from "./command.ts";
 import { readLevels } from "./level-files.ts";
-import { type Column, counted, ProgressBar, print, say, Table } from "./output.ts";
+import { type Column, counted, ProgressBar, print, printMessage, Table } from "./output.ts";
 
 const HORIZON = { standard: 30, least: 1, most: 365 } as const;
 const LATITUDE = 48;
@@ -74,7 +74,7 @@ async function ofDatabase(store: Store, latitude: number, run: (tank: BacktestTa
       const { id, location, use_case } = record.tank;
       tanks.set(id, { name: id, latitude: location.latitude ?? latitude, use_case });
     }
-    if (record.kind === "damaged") say(`left out: ${record.what}`);
+    if (record.kind === "damaged") printMessage(`left out: ${record.what}`);
     if (record.kind !== "readings") continue;
     chosen ??= evenly([...tanks.keys()], MAX_TANKS);
     if (!chosen.has(record.tankId)) continue;
@@ -114,7 +114,7 @@ function printFigures(result: Backtest): void {
   print(`${counted(tanks, "tank")}, ${counted(origins, "forecast")} of the level ${counted(horizon_days, "day")} ahead.`);
   if (skipped > 0) print(`On ${counted(skipped, "more day")} there was no forecast: too little data, or no use.`);
   if (origins === 0) {
-    say("No day had a forecast, and a reading at the horizon without a refill in between. Try a shorter --horizon.");
+    printMessage("No day had a forecast, and a reading at the horizon without a refill in between. Try a shorter --horizon.");
     return;
   }
   print("");

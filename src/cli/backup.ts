@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { RequestError, UserError } from "../domain/errors.ts";
 import { type CliCommand, configOf, withStore } from "./command.ts";
 import { cannotWrite, requireOtherFile, writeWhole } from "./files.ts";
-import { ProgressBar, say } from "./output.ts";
+import { ProgressBar, printMessage } from "./output.ts";
 
 export const backup: CliCommand = {
   name: "backup",
@@ -30,7 +30,7 @@ export const backup: CliCommand = {
     } finally {
       progress.end();
     }
-    say(`database copied to ${file}`);
+    printMessage(`database copied to ${file}`);
     return 0;
   },
 };

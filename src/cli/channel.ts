@@ -6,7 +6,7 @@ import { quoted } from "../domain/text.ts";
 import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull, updateCommand } from "./api-command.ts";
 import { type CommandGroup, parseWhen } from "./command.ts";
 import { type Field, overlapField } from "./fields.ts";
-import { clean, counted, print, say } from "./output.ts";
+import { clean, counted, print, printMessage } from "./output.ts";
 import { type Item, pathTo, type Service } from "./service.ts";
 
 /** Comma-separated; an empty value means all. */
@@ -74,16 +74,18 @@ only once. For an e-mail channel, its id is printed.`,
     if (call.flags["json"] === true) return report(call, channel, "");
     if (type === "webhook") return printSecret(channel, "created");
     print(clean(String(channel["id"])));
-    say(clean(`channel ${channel["id"]} (${nameOf(channel)}) created. Test it: npx tank-monitor channel test ${channel["id"]}`));
-    sayProblem(channel);
+    printMessage(
+      clean(`channel ${channel["id"]} (${nameOf(channel)}) created. Test it: npx tank-monitor channel test ${channel["id"]}`),
+    );
+    printProblem(channel);
     return 0;
   },
 });
 
 const nameOf = ({ type, url, to }: Item): string => `${type} ${url ?? to}`;
 
-function sayProblem({ problem }: Item): void {
-  if (typeof problem === "string") say(clean(problem));
+function printProblem({ problem }: Item): void {
+  if (typeof problem === "string") printMessage(clean(problem));
 }
 
 /** The response to a retried creation has no secret: it was in the response that got lost. */
@@ -95,12 +97,12 @@ function printSecret(channel: Item, done: string): number {
     );
   }
   print(clean(secret));
-  say(
+  printMessage(
     clean(`channel ${id} (${nameOf(channel)}) ${done}. Its secret is shown only once: the receiver verifies webhooks with it,`),
   );
-  say("with any library for Standard Webhooks, see docs/webhooks.md.");
-  say(clean(`Test it: npx tank-monitor channel test ${id}`));
-  sayProblem(channel);
+  printMessage("with any library for Standard Webhooks, see docs/webhooks.md.");
+  printMessage(clean(`Test it: npx tank-monitor channel test ${id}`));
+  printProblem(channel);
   return 0;
 }
 
@@ -124,7 +126,7 @@ const remove = apiCommand({
   takes: ["channel"],
   async execute({ id, service }) {
     await service({ method: "DELETE", path: pathTo("channels", id) });
-    say(clean(`channel ${id} deleted`));
+    printMessage(clean(`channel ${id} deleted`));
     return 0;
   },
 });
@@ -145,14 +147,14 @@ const test = apiCommand({
     const { state, attempts, next_attempt_at: next } = await firstAttempt(service, notification);
     const [attempt] = (Array.isArray(attempts) ? attempts : []) as Item[];
     if (state === "delivered") {
-      say(clean(`notification ${notification} delivered in ${attempt?.["duration_ms"]} ms`));
+      printMessage(clean(`notification ${notification} delivered in ${attempt?.["duration_ms"]} ms`));
       return 0;
     }
     const again = typeof next === "string" ? ` It is tried again at ${next}.` : "";
     const failed = `: ${attempt?.["error"]}.${again}`;
     const notSent = `. ${problem ?? "It has not been sent yet. Is the service running?"}`;
-    say(clean(`notification ${notification} was not delivered${attempt === undefined ? notSent : failed}`));
-    say(`To see its state: npx tank-monitor notification show ${clean(notification)}`);
+    printMessage(clean(`notification ${notification} was not delivered${attempt === undefined ? notSent : failed}`));
+    printMessage(`To see its state: npx tank-monitor notification show ${clean(notification)}`);
     return 1;
   },
 });
@@ -197,7 +199,7 @@ const recover = apiCommand({
   required: ["since"],
   async execute({ id, body, service }) {
     const { recovered } = await service({ method: "POST", path: pathTo("channels", id, "recover"), body });
-    say(clean(`${counted(Number(recovered), "notification")} of channel ${id} will be sent again`));
+    printMessage(clean(`${counted(Number(recovered), "notification")} of channel ${id} will be sent again`));
     return 0;
   },
 });

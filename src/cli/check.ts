@@ -2,7 +2,7 @@
 
 import type { Store } from "../domain/store.ts";
 import { type CliCommand, configOf, withStore } from "./command.ts";
-import { counted, ProgressBar, print, say } from "./output.ts";
+import { counted, ProgressBar, print, printMessage } from "./output.ts";
 
 export const check: CliCommand = {
   name: "check",
@@ -24,10 +24,10 @@ Exit 0 if there are no errors, or if all were repaired and a second check finds 
       const first = await checkOnce(store, isRepairing, isJson);
       if (first.found === 0) return 0;
       if (first.repaired < first.found) {
-        if (!isRepairing) say("npx tank-monitor check --repair repairs what can be derived from the data");
+        if (!isRepairing) printMessage("npx tank-monitor check --repair repairs what can be derived from the data");
         return 1;
       }
-      say("checking again");
+      printMessage("checking again");
       return (await checkOnce(store, false, isJson)).found === 0 ? 0 : 1;
     });
   },
@@ -45,7 +45,7 @@ async function checkOnce(store: Store, isRepairing: boolean, isJson: boolean): P
     if (step.done === true) {
       const { customers, tanks, readings } = step.value;
       const checked = `${counted(customers, "customer")}, ${counted(tanks, "tank")}, ${counted(readings, "reading")}`;
-      say(`checked ${checked}: ${summaryText(count, isRepairing)}`);
+      printMessage(`checked ${checked}: ${summaryText(count, isRepairing)}`);
       return count;
     }
     const { where, what, repaired } = step.value;

@@ -15,7 +15,7 @@ import { Tally } from "../simulate/results.ts";
 import { simulate } from "../simulate/simulation.ts";
 import { databaseFiles, lockStore } from "../store/open.ts";
 import { type CliCommand, configOf, valueFlags, withStore } from "./command.ts";
-import { ProgressBar, print, say } from "./output.ts";
+import { ProgressBar, print, printMessage } from "./output.ts";
 import { serveUntilStopped } from "./serve.ts";
 
 const SEED = "tank-monitor demo";
@@ -52,7 +52,7 @@ and is the same at the next start. A database that another demo uses is refused.
     const progress = new ProgressBar("readings");
     const prepare = (store: Store) =>
       prepareDemo(store, SEED, Date.now(), {
-        onCreate: () => say("Creating the fleet: 200 customers, 500 tanks, a year of readings …"),
+        onCreate: () => printMessage("Creating the fleet: 200 customers, 500 tanks, a year of readings …"),
         onProgress: (done, total) => progress.show(done, total),
       });
     await recreateOutdated(isOwn ? OWN_DATABASE : undefined, () => withStore(config, prepare, true));
@@ -88,7 +88,7 @@ async function recreateOutdated(ownFile: string | undefined, prepare: () => Prom
   } catch (error) {
     const isOutdated = error instanceof UserError && error.code === "schema_mismatch";
     if (!isOutdated || ownFile === undefined) throw error;
-    say(`${ownFile} was created by another version of Tank Monitor. The demo creates it again.`);
+    printMessage(`${ownFile} was created by another version of Tank Monitor. The demo creates it again.`);
     for (const suffix of ["", "-wal", "-shm"]) rmSync(ownFile + suffix, { force: true });
     await prepare();
   }
@@ -113,7 +113,7 @@ async function runDevices({ store, url }: App, databaseUrl: string): Promise<() 
     observer: new Tally(),
     stop: stop.signal,
     abort: abort.signal,
-  }).catch((error) => say(`The devices have stopped sending: ${describeFatalError(error).message}`));
+  }).catch((error) => printMessage(`The devices have stopped sending: ${describeFatalError(error).message}`));
   return async () => {
     stop.abort();
     const timer = setTimeout(() => abort.abort(), STOP_MS);

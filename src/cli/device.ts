@@ -10,7 +10,7 @@ import { type Item, pathTo } from "./service.ts";
 const PROFILE = {
   flag: "profile",
   path: "profile",
-  help: "how payloads are decoded, see docs/devices.md",
+  help: "how payloads are interpreted, see docs/devices.md",
   kind: "json",
   clearable: true,
 } as const;
@@ -26,7 +26,7 @@ const SHAPE: Field = {
 const assign = apiCommand({
   name: "assign",
   summary: "assign a device to a tank",
-  help: `Assign a device to a tank from now on, and set how its payloads are decoded. Its pending readings are stored; to drop
+  help: `Assign a device to a tank from now on, and set how its payloads are interpreted. Its pending readings are stored; to drop
 them, for example test readings, run "device remove" first. Readings measured while it was assigned to another tank
 stay with that tank.`,
   example: "device assign a84041c2f1827d3e tank_… --profile milesight-em500-udl",
@@ -49,8 +49,8 @@ stay with that tank.`,
 
 const profile = apiCommand({
   name: "profile",
-  summary: "set how the payloads of a device are decoded",
-  help: `Set the profile that decodes the payloads of a device: the name of a built-in profile, or your own as JSON or @FILE.
+  summary: "set how the payloads of a device are interpreted",
+  help: `Set the profile that interprets the payloads of a device: the name of a built-in profile, or your own as JSON or @FILE.
 Readings that were pending for it are stored. An empty name removes the profile. See docs/devices.md.`,
   example: "device profile a84041c2f1827d3e dragino-dds75-lb",
   takes: ["device", "profile"],
@@ -72,7 +72,7 @@ export function storedNote({ released }: Item): string {
   if (!isObject(released)) return "";
   const { readings = 0, rejected = 0, from, to } = released;
   const when = from === to ? `measured at ${from}` : `measured from ${from} to ${to}`;
-  const lost = rejected === 0 ? "" : `; ${rejected} could not be decoded`;
+  const lost = rejected === 0 ? "" : `; ${rejected} could not be interpreted`;
   return `; ${counted(Number(readings), "pending reading")} stored, ${when}${lost}`;
 }
 

@@ -9,7 +9,7 @@ import { csvCell } from "../ingest/csv.ts";
 import { exportLines } from "../ingest/records.ts";
 import { type CliCommand, configOf, withStore } from "./command.ts";
 import { cannotWrite, requireOtherFile, writeWhole } from "./files.ts";
-import { ProgressBar, say } from "./output.ts";
+import { ProgressBar, printMessage } from "./output.ts";
 
 export const exportCommand: CliCommand = {
   name: "export",
@@ -38,11 +38,11 @@ complete. Damaged data is left out and reported on stderr, and the exit code is 
         ? pipeline(chunks(store, isCsv, counts), process.stdout, { end: false })
         : writeFile(file, chunks(store, isCsv, counts)),
     );
-    say(
+    printMessage(
       `${counts.lines} lines exported${isCsv ? "" : ', without keys, channels, alerts and the audit log ("backup" has those)'}`,
     );
     if (counts.damaged === 0) return 0;
-    say("the export is not complete, since the database is damaged: restore a backup");
+    printMessage("the export is not complete, since the database is damaged: restore a backup");
     return 1;
   },
 };
@@ -70,7 +70,7 @@ async function* chunks(store: Store, isCsv: boolean, counts: Counts): AsyncGener
   for await (const record of store.exportRecords()) {
     if (record.kind === "damaged") {
       counts.damaged++;
-      say(`left out: ${record.what}`);
+      printMessage(`left out: ${record.what}`);
     }
     for (const line of isCsv ? csvLines(record) : exportLines(record)) {
       chunk += `${line}\n`;

@@ -19,7 +19,7 @@ export type Option = {
 };
 
 export type Field = Option & {
-  /** Its name in the interface: `location.city`. */
+  /** Its name in the API: `location.city`. */
   readonly path: string;
   /** The argument at this position after the command, instead of a flag. */
   readonly position?: number;

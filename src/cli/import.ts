@@ -10,13 +10,13 @@ import { emptySummary, Import, type ImportSummary, type RejectedLine } from "../
 import { withTemporaryFile } from "../store/files.ts";
 import { type CliCall, type CliCommand, configOf, decimalMark, dryRunConfig, text, withStore } from "./command.ts";
 import { copyMode, exitOnSignals, isSameFile, requireReadable } from "./files.ts";
-import { counted, ProgressBar, print, say } from "./output.ts";
+import { counted, ProgressBar, print, printMessage } from "./output.ts";
 
 export const importCommand: CliCommand = {
   name: "import",
   summary: "import customers, tanks, devices and readings from files",
   usage: "FILE… [--dry-run] [--timezone ZONE] [--decimal-comma | --decimal-point] [--json]",
-  help: `Import newline-delimited JSON with objects as in the interface, and readings from *.csv and *.tsv with the header
+  help: `Import newline-delimited JSON with objects as in the API, and readings from *.csv and *.tsv with the header
 tank_id,created_at,fill_percentage, separated by commas, semicolons or tabs; - is stdin (JSON). Objects and readings that
 exist are replaced where they differ. An interrupted import can be run again. Rejected lines are reported and written to
 FILE.rejects.ndjson with the reason, once FILE has been read completely; the others are imported.
@@ -53,7 +53,7 @@ Exit 1 if a line was rejected.`,
     const summary = await withStore(isDryRun ? dryRunConfig(config) : config, work, true);
     if (assumedUtc > 0) {
       const were = assumedUtc === 1 ? "was" : "were";
-      say(`${counted(assumedUtc, "instant")} had no offset and ${were} read as UTC; --timezone names another zone`);
+      printMessage(`${counted(assumedUtc, "instant")} had no offset and ${were} read as UTC; --timezone names another zone`);
     }
     print(call.flags["json"] === true ? JSON.stringify(summary) : summaryText(summary, isDryRun));
     return summary.rejected === 0 ? 0 : 1;
@@ -130,7 +130,7 @@ async function importLines(store: Store, file: string, csv: CsvOptions, rejects:
     await task.run(source(), isCsv(file) ? "csv" : "ndjson", csv);
   } catch (error) {
     if (task.summary.read > 0) {
-      say(`tank-monitor: import stopped after about ${task.summary.read} lines of ${name}. It can be run again safely`);
+      printMessage(`tank-monitor: import stopped after about ${task.summary.read} lines of ${name}. It can be run again safely`);
     }
     throw error instanceof UserError ? new UserError(`${name}: ${error.message}`) : error;
   } finally {
@@ -176,8 +176,8 @@ class Rejects {
   add(reject: RejectedLine): void {
     this.#write(`${JSON.stringify(reject)}\n`);
     this.#count++;
-    if (this.#count <= MAX_REJECTS_SHOWN || this.#isUnwritable) say(`${this.#source}:${reject.line}: ${reject.reason}`);
-    else if (this.#count === MAX_REJECTS_SHOWN + 1) say(`… see ${this.#file} for more rejected lines`);
+    if (this.#count <= MAX_REJECTS_SHOWN || this.#isUnwritable) printMessage(`${this.#source}:${reject.line}: ${reject.reason}`);
+    else if (this.#count === MAX_REJECTS_SHOWN + 1) printMessage(`… see ${this.#file} for more rejected lines`);
   }
 
   /** Replaces the list of an earlier import, or removes it. */
@@ -187,10 +187,10 @@ class Rejects {
         this[Symbol.dispose]();
         copyMode(this.#file, this.#partial);
         renameSync(this.#partial, this.#file);
-        say(`${this.#count} rejected, see ${this.#file}`);
+        printMessage(`${this.#count} rejected, see ${this.#file}`);
       } else if (removesEarlier && this.#count === 0 && existsSync(this.#file)) rmSync(this.#file);
     } catch (error) {
-      say(`tank-monitor: cannot replace ${this.#file} (${(error as Error).message})`);
+      printMessage(`tank-monitor: cannot replace ${this.#file} (${(error as Error).message})`);
     }
   }
 
@@ -207,7 +207,7 @@ class Rejects {
       writeSync(this.#descriptor, line);
     } catch (error) {
       this.#isUnwritable = true;
-      say(`tank-monitor: cannot write ${this.#file} (${(error as Error).message}); rejected lines are only shown here`);
+      printMessage(`tank-monitor: cannot write ${this.#file} (${(error as Error).message}); rejected lines are only shown here`);
     }
   }
 

@@ -6,7 +6,7 @@ import { quoted } from "../domain/text.ts";
 import { apiCommand, listCommand, textOrNull } from "./api-command.ts";
 import { type CommandGroup, parseDurationFlag } from "./command.ts";
 import { overlapField } from "./fields.ts";
-import { clean, print, say } from "./output.ts";
+import { clean, print, printMessage } from "./output.ts";
 import { type Item, Problem, pathTo, type Service } from "./service.ts";
 
 const create = apiCommand({
@@ -68,7 +68,7 @@ async function warnOfUnknownDevice(service: Service, { device_id }: Item): Promi
     await service({ method: "GET", path: pathTo("devices", device_id) });
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "device_unknown") throw error;
-    say(clean(`Device ${device_id} is not known yet. The key works as soon as it sends.`));
+    printMessage(clean(`Device ${device_id} is not known yet. The key works as soon as it sends.`));
   }
 }
 
@@ -94,7 +94,7 @@ const revoke = apiCommand({
     const path = pathTo("keys", id);
     const { state } = await service({ method: "GET", path });
     if (state !== "revoked") await service({ method: "DELETE", path });
-    say(clean(`key ${id} ${state === "revoked" ? "is already revoked" : "revoked"}`));
+    printMessage(clean(`key ${id} ${state === "revoked" ? "is already revoked" : "revoked"}`));
     return 0;
   },
 });
@@ -105,7 +105,7 @@ function printSecret({ id, name, role, secret }: Item, done: string): number {
     throw new UserError(`key ${clean(String(id))} was created, but its secret was lost in transit: revoke it and create another`);
   }
   print(clean(secret));
-  say(clean(`key ${id} (${name}, ${role}) ${done}. Its secret is shown only once.`));
+  printMessage(clean(`key ${id} (${name}, ${role}) ${done}. Its secret is shown only once.`));
   return 0;
 }
 

@@ -8,7 +8,7 @@ export const openapi: CliCommand = {
   name: "openapi",
   summary: "print the OpenAPI document",
   usage: "",
-  help: "Print the OpenAPI 3.1 document of the interface, the same as /openapi.json.",
+  help: "Print the OpenAPI 3.1 document of the API, the same as /openapi.json.",
   maxArguments: 0,
   flags: {},
   async run() {

@@ -2,10 +2,12 @@
 
 import { csvCell } from "../ingest/csv.ts";
 
-export function say(message: string): void {
+/** To stderr: messages for the person who runs the command. */
+export function printMessage(message: string): void {
   process.stderr.write(`${message}\n`);
 }
 
+/** To stdout: the result of the command, which scripts read. */
 export function print(data: string): void {
   process.stdout.write(`${data}\n`);
 }

@@ -1,4 +1,4 @@
-// CSV files of customers or tanks: rows with their line numbers, and the objects of the interface that they describe.
+// CSV files of customers or tanks: rows with their line numbers, and the objects of the API that they describe.
 
 import { CsvError, type Info, parse } from "csv-parse/sync";
 import { TankAlertSettingsObject } from "../domain/alerts/tank-alert-settings.ts";
@@ -65,7 +65,7 @@ export type CsvColumn = { readonly title: string; readonly path: string; readonl
 export type Header = { readonly kind: CsvKind; readonly columns: readonly CsvColumn[] };
 type Errors = { readonly errors: readonly string[] };
 
-/** Names of the interface. Fields of a location, of `notifications` and of `alerts` may go without that name. */
+/** Names of the API. Fields of a location, of `notifications` and of `alerts` may go without that name. */
 const COLUMNS: Readonly<Record<CsvKind, ReadonlyMap<string, Omit<CsvColumn, "title">>>> = {
   customers: new Map([
     ...columnsOf(NewCustomer.properties, "").filter(([name]) => name !== "notifications"),

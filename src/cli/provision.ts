@@ -9,7 +9,7 @@ import { apiCommand } from "./api-command.ts";
 import { type CliCall, decimalMark } from "./command.ts";
 import { fieldAt, withValue } from "./fields.ts";
 import { requireReadable } from "./files.ts";
-import { clean, print, say } from "./output.ts";
+import { clean, print, printMessage } from "./output.ts";
 import { type CsvColumn, type CsvKind, parseCsv, parseHeader, parseRow } from "./provision-csv.ts";
 import { type Item, Problem, pathTo, type Service } from "./service.ts";
 
@@ -54,7 +54,7 @@ they are written, more than 1,000 rows in several transactions. The first ${MAX_
 });
 
 async function send(service: Service, call: CliCall, input: ProvisionInput): Promise<number> {
-  if (input.count > MANY_ROWS) say(`checking ${input.count.toLocaleString("en")} rows …`);
+  if (input.count > MANY_ROWS) printMessage(`checking ${input.count.toLocaleString("en")} rows …`);
   const { customers, tanks } = input;
   // Rows that could be read are checked even if others could not, so that all errors show at once.
   const query = { dry_run: String(call.flags["dry-run"] === true || input.errors.length > 0) };

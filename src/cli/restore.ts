@@ -5,7 +5,7 @@ import type { Finding } from "../domain/store.ts";
 import { restoreStore } from "../store/open.ts";
 import { type CliCommand, configOf } from "./command.ts";
 import { exitOnSignals, requireOtherFile, requireReadable } from "./files.ts";
-import { counted, ProgressBar, print, say } from "./output.ts";
+import { counted, ProgressBar, print, printMessage } from "./output.ts";
 
 export const restore: CliCommand = {
   name: "restore",
@@ -42,7 +42,7 @@ space.
     progress.end();
     const { customers, tanks, readings } = totals;
     const restored = `${counted(customers, "customer")}, ${counted(tanks, "tank")}, ${counted(readings, "reading")}`;
-    say(
+    printMessage(
       `database restored from ${file}: ${restored}${kept.length === 0 ? "" : `; the previous data is kept as ${kept.join(" and ")}`}`,
     );
     return 0;

@@ -6,7 +6,7 @@ import type { Observe } from "../domain/log-events.ts";
 import { openLog } from "../observe/log.ts";
 import { Supervisor } from "../workers/supervisor.ts";
 import { type CliCommand, configOf, valueFlags } from "./command.ts";
-import { say } from "./output.ts";
+import { printMessage } from "./output.ts";
 
 export const serve: CliCommand = {
   name: "serve",
@@ -92,7 +92,7 @@ function nextSignal(): Promise<string> {
 type Contents = { readonly url: string; readonly isEmpty: boolean; readonly hasNoUsers: boolean };
 
 function adviseOn(observe: Observe, { url, isEmpty, hasNoUsers }: Contents): void {
-  if (isEmpty) say(nextSteps(url));
+  if (isEmpty) printMessage(nextSteps(url));
   else if (hasNoUsers) observe({ kind: "no_users" });
 }
 

@@ -11,7 +11,7 @@ import { READING_LOG_LIMIT, type Summary, Tally, type VerificationResult, verify
 import { MAKERS, type Maker } from "../simulate/sensors.ts";
 import { type MessageTransport, simulate as run } from "../simulate/simulation.ts";
 import { type CliCall, type CliCommand, parseDurationFlag, text, valueFlags } from "./command.ts";
-import { ProgressBar, print, say } from "./output.ts";
+import { ProgressBar, print, printMessage } from "./output.ts";
 import { requireReachable } from "./remote.ts";
 
 const PROGRESS_INTERVAL_MS = 1000;
@@ -57,7 +57,7 @@ Exit 1 if a reading was rejected or not delivered, or the verification failed.`,
     if (manager !== undefined) await register(fleet, manager);
     else {
       const missing = options.url === undefined ? "--url" : "manage key";
-      say(`No ${missing}: tanks are not registered, and readings of devices without a tank stay pending.`);
+      printMessage(`No ${missing}: tanks are not registered, and readings of devices without a tank stay pending.`);
     }
     const tally = new Tally(options.verify);
     await runSimulation(options, fleet, tally);
@@ -110,12 +110,14 @@ async function runSimulation(options: SimulationOptions, fleet: Fleet, tally: Ta
     progress.show(0, 0, counts());
     if (tally.isLogFull) ending.stop();
   }, PROGRESS_INTERVAL_MS);
-  say(`${tanks} devices send ${rate} readings per second over ${mqtt === undefined ? "HTTP" : "MQTT"}. Press Ctrl-C to stop.`);
+  printMessage(
+    `${tanks} devices send ${rate} readings per second over ${mqtt === undefined ? "HTTP" : "MQTT"}. Press Ctrl-C to stop.`,
+  );
   try {
     await run({ fleet, seed, transport, rate, clock: Date.now, observer: tally, ...ending.signals });
   } catch (error) {
     progress.end();
-    say(counts());
+    printMessage(counts());
     throw error;
   }
 }
@@ -165,13 +167,13 @@ function countsText({ reasons: _, ...counts }: Partial<Summary>): string {
 
 function printSummary(summary: Partial<Summary>, verification: VerificationResult | undefined): void {
   print(countsText(summary));
-  for (const reason of summary.reasons ?? []) say(`rejected: ${reason}`);
+  for (const reason of summary.reasons ?? []) printMessage(`rejected: ${reason}`);
   if ((summary.pending ?? 0) > 0)
-    say("Pending readings are stored once their device has a tank and, if it needs one, a profile.");
+    printMessage("Pending readings are stored once their device has a tank and, if it needs one, a profile.");
   if (verification === undefined) return;
   const { tanks, readings, missing, different, unexpected, differences } = verification;
   print(`verified: ${readings} readings of ${tanks} tanks, ${missing} missing, ${different} different, ${unexpected} unexpected`);
-  for (const difference of differences) say(difference);
+  for (const difference of differences) printMessage(difference);
 }
 
 const MAX_TANKS = 1_000_000;

@@ -5,7 +5,7 @@ import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
 import { apiCommand, createCommand, listCommand, textOrNull, updateCommand } from "./api-command.ts";
 import { type CommandGroup, configOf, text } from "./command.ts";
-import { clean, print, say, Table } from "./output.ts";
+import { clean, print, printMessage, Table } from "./output.ts";
 import { type Item, pathTo, type Service } from "./service.ts";
 
 const FIELDS = [
@@ -40,7 +40,7 @@ async function idOf(service: Service, given: string): Promise<string> {
 const update = updateCommand({
   noun: "user",
   summary: "change the name, role or address of a user",
-  help: "Change the name, role or address of a user. Another role or address ends the user's sessions.",
+  help: "Change the name, role or address of a user. Changing the role or address ends the user's sessions.",
   example: "user update dana@example.com --role admin",
   body: FIELDS,
   resolveId: idOf,
@@ -55,7 +55,7 @@ const remove = apiCommand({
   async execute({ id: given, service }) {
     const id = await idOf(service, given);
     await service({ method: "DELETE", path: pathTo("users", id) });
-    say(`user ${clean(id)} removed`);
+    printMessage(`user ${clean(id)} removed`);
     return 0;
   },
 });
@@ -73,7 +73,7 @@ that is set, else to --url, else to this machine and PORT (8080): PORT=9000 npx 
     const { port } = configOf(call);
     const base = text(call, "url")?.replace(/\/+$/, "") ?? `http://127.0.0.1:${port}`;
     print(clean(String(url).startsWith("/") ? `${base}${url}` : String(url)));
-    say("The link works once, within 10 minutes.");
+    printMessage("The link works once, within 10 minutes.");
     return 0;
   },
 });
@@ -89,7 +89,7 @@ const sessions = apiCommand({
     const isJson = call.flags["json"] === true;
     const lines = isJson ? found.map((one) => JSON.stringify(one)) : new Table(SESSION_COLUMNS).lines(found);
     if (found.length > 0) print(lines.join("\n"));
-    else if (!isJson) say("No sessions.");
+    else if (!isJson) printMessage("No sessions.");
     return 0;
   },
 });
@@ -115,7 +115,7 @@ const signOut = apiCommand({
   async execute({ id: given, service }) {
     const found = await sessionsOf(service, await idOf(service, given));
     for (const { id } of found) await service({ method: "DELETE", path: pathTo("sessions", String(id)) });
-    say(`${found.length} ${found.length === 1 ? "session" : "sessions"} ended`);
+    printMessage(`${found.length} ${found.length === 1 ? "session" : "sessions"} ended`);
     return 0;
   },
 });
