@@ -581,7 +581,7 @@ export type Me = {
 
 /** What a customer may change */
 export type MeChange = {
-  /** The settings of mail to change */
+  /** The mail settings to change */
   readonly notifications: {
     /** Of mail; null: by the country of the tank */
     readonly language?: "en" | "de" | null;
@@ -682,7 +682,7 @@ export type NewCustomer = {
   readonly verified_at?: string | null;
   /** Whether the customer's email has been verified */
   readonly is_verified?: boolean;
-  /** The settings of mail to change */
+  /** The mail settings to change */
   readonly notifications?: {
     /** Of mail; null: by the country of the tank */
     readonly language?: "en" | "de" | null;
@@ -703,7 +703,7 @@ export type CustomerChange = {
   readonly verified_at?: string | null;
   /** Whether the customer's email has been verified */
   readonly is_verified?: boolean;
-  /** The settings of mail to change */
+  /** The mail settings to change */
   readonly notifications?: {
     /** Of mail; null: by the country of the tank */
     readonly language?: "en" | "de" | null;
@@ -1180,7 +1180,7 @@ export type CustomerRow = {
   readonly verified_at?: string | null;
   /** Whether the customer's email has been verified */
   readonly is_verified?: boolean;
-  /** The settings of mail to change */
+  /** The mail settings to change */
   readonly notifications?: {
     /** Of mail; null: by the country of the tank */
     readonly language?: "en" | "de" | null;
@@ -1320,7 +1320,7 @@ export type Channel = {
   readonly problem: string | null;
 };
 
-/** A channel, and how its deliveries go */
+/** A channel, and the state of its deliveries */
 export type ChannelDetails = {
   /** Identifier of the channel */
   readonly id: string;
@@ -1778,7 +1778,7 @@ export type AuditEntry = {
   readonly object: "audit_entry";
   /** When it was done */
   readonly created_at: string;
-  /** The id of the key, or a description of who acted without one */
+  /** The id of the key, user or customer that made the change, or a name such as `command line` or `import` */
   readonly by: string;
   /** What was done */
   readonly action: "created" | "changed" | "deleted" | "restored" | "rotated" | "revoked" | "acknowledged" | "closed" | "tested" | "recovered" | "retried" | "link_created" | "signed_in" | "signed_out";
@@ -1898,7 +1898,7 @@ export type SignInDetails = {
   readonly object: "sign_in_details";
   /** The address that it was sent to */
   readonly email: string;
-  /** Whether this browser has asked for it: it need not ask for a click */
+  /** Whether the link was requested in this browser; if so, the page need not ask for confirmation */
   readonly same_browser: boolean;
   /** What the link or code opens */
   readonly accounts: readonly Account[];
@@ -2386,13 +2386,13 @@ export type Client = {
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<Alert>;
     };
     readonly events: {
-      /** Follow events. What happened to alerts after a sequence number, oldest first, for 30 days. Request it again with `next_after`, at once while `has_more` is true: every event is there once, in order. Anybody who is signed in. Key: `read` or `manage`. */
+      /** Follow events. Alert events and refills after a sequence number, oldest first. Events are kept for 30 days. Request the next page with `next_after`, immediately while `has_more` is true; every event appears once, in order. Anybody who is signed in. Key: `read` or `manage`. */
       readonly list: (options?: ListEventsOptions) => List<AlertEvent | RefillEvent, EventList>;
     };
     readonly me: {
-      /** Retrieve the caller. Who you are, what you may do, and a customer's settings of mail. Anybody who is signed in. Key: `read` or `manage`. */
+      /** Retrieve the caller. Who you are, what you may do, and a customer's mail settings. Anybody who is signed in. Key: `read` or `manage`. */
       readonly retrieve: (options?: RequestOptions) => Promise<Me>;
-      /** Change your settings. A JSON merge patch of the settings of mail, by a customer who is signed in. Anybody who is signed in. */
+      /** Change your settings. A JSON merge patch of the mail settings, by a customer who is signed in. Anybody who is signed in. */
       readonly update: (body: MeChange, options?: RequestOptions) => Promise<Me>;
     };
   };
@@ -2467,7 +2467,7 @@ export type Client = {
       readonly list: (options?: ListChannelsOptions) => List<Channel, ChannelList>;
       /** Create a channel. Creates a webhook or an e-mail channel. The secret of a webhook is in this response and nowhere else. Signed in: `admin`. Key: `manage`. */
       readonly create: (body: NewWebhookChannel | NewEmailChannel, options?: CreateChannelOptions) => Promise<CreatedChannel>;
-      /** Inspect a channel. One channel, without its secret, and how its deliveries go. Signed in: `admin`. Key: `manage`. */
+      /** Inspect a channel. One channel, without its secret, and the state of its deliveries. Signed in: `admin`. Key: `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<ChannelDetails>;
       /** Change a channel. A JSON merge patch: fields that are given change, `null` clears an optional field. `{"state":"active"}` enables a disabled channel again. The type cannot be changed. Signed in: `admin`. Key: `manage`. */
       readonly update: (id: string, body: WebhookChannelChange | EmailChannelChange, options?: ChangeChannelOptions) => Promise<Channel>;
@@ -2503,13 +2503,13 @@ export type Client = {
       readonly rotate: (id: string, options?: RotateKeyOptions) => Promise<CreatedKey>;
     };
     readonly users: {
-      /** List users. The people of the operator who sign in, newest first. Signed in: `admin`. Key: `manage`. */
+      /** List users. The operator's staff who can sign in, newest first. Signed in: `admin`. Key: `manage`. */
       readonly list: (options?: ListUsersOptions) => List<User, UserList>;
-      /** Create a user. Somebody of the operator who signs in with their address. No two users have the same one. Signed in: `admin`. Key: `manage`. */
+      /** Create a user. A member of the operator's staff, who signs in with an e-mail address. Addresses are unique. Signed in: `admin`. Key: `manage`. */
       readonly create: (body: NewUser, options?: CreateUserOptions) => Promise<User>;
       /** Inspect a user. One user. Signed in: `admin`. Key: `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<User>;
-      /** Change a user. A JSON merge patch: fields that are given change, `null` clears an optional field. Another role or address ends the user's sessions. The last admin keeps the role. Signed in: `admin`. Key: `manage`. */
+      /** Change a user. A JSON merge patch: fields that are given change, `null` clears an optional field. Changing the role or address ends the user's sessions. The last admin keeps the role. Signed in: `admin`. Key: `manage`. */
       readonly update: (id: string, body: UserChange, options?: ChangeUserOptions) => Promise<User>;
       /** Remove a user. Ends the user's sessions within a second. The last admin cannot be removed. Signed in: `admin`. Key: `manage`. */
       readonly delete: (id: string, options?: RemoveUserOptions) => Promise<RemovedUser>;

@@ -18,12 +18,12 @@ import {
 import { hasSessionRole, type OpenSession, SESSION_ROLES, type SessionRole } from "../domain/session.ts";
 import type { Reads } from "../domain/store.ts";
 import { clientAddress, networkOf } from "./connection-limit.ts";
-import { Cookies, requireKeptCookie } from "./cookies.ts";
+import { Cookies, requireSecureContext } from "./cookies.ts";
 import type { LastSeen } from "./last-seen.ts";
 import { exceeds, type Limits, limitRate, type RateDecision } from "./limits.ts";
 import { isSafeMethod, requireSameOrigin } from "./same-origin.ts";
 
-/** Somebody who is signed in has the key that they would need, with the id of their account. */
+/** For a session, `key` is a synthetic key with the rights of the account and the account's id. */
 export type Caller = { readonly key: Key; readonly scope: Scope; readonly session: OpenSession | null };
 
 /** The caller of a route that needs no key. */
@@ -179,8 +179,8 @@ export type Access = {
   readonly bearer?: true;
   /** People who are signed in may use it, too, with this role or more; `customer`: each customer within their own scope. */
   readonly sessionRole?: SessionRole;
-  /** Only for pages of this service, also without a session: nobody is signed in by a page of somebody else. */
-  readonly isOwnPageOnly?: true;
+  /** Only for pages of this service, even without a session (CSRF protection). */
+  readonly requiresSameOrigin?: true;
 };
 
 export type Authenticate = (request: FastifyRequest, reply: FastifyReply, access: Access) => Promise<void>;
@@ -214,9 +214,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   }
 
   return async (request, reply, access) => {
-    if (access.isOwnPageOnly === true) {
+    if (access.requiresSameOrigin === true) {
       requireSameOrigin(request, publicUrl);
-      requireKeptCookie(request, publicUrl);
+      requireSecureContext(request, publicUrl);
     }
     if (access.requiredRole === "none") return;
     const caller = await callerOf(request, access);

@@ -2,7 +2,7 @@
 
 import { BlockList, isIP, type Socket } from "node:net";
 
-/** Which proxies to believe about the client's address: none, so many of them, or those at these addresses. */
+/** Which proxies to believe about the client's address: none, this number of them, or those at these addresses. */
 export type TrustProxy = false | number | readonly string[];
 
 const MAX_PER_ADDRESS = 1000;

@@ -19,7 +19,7 @@ export const CONNECTION_DEFAULTS = { max: 10_000, stalledMs: 20_000 };
 /** Unsent responses to pipelined requests on one connection. */
 const MAX_UNSENT_RESPONSES = 50;
 
-/** So often a connection is checked in the time after which it is stalled. */
+/** Number of checks of a connection within `stalledMs`. */
 const CHECKS_BEFORE_STALLED = 10;
 
 type ConnectionState = {

@@ -20,10 +20,10 @@ function isSecure({ protocol, headers }: FastifyRequest, publicUrl: string | nul
 }
 
 /**
- * Refuses a page that was opened over plain HTTP if its cookie would be for https: the browser would drop the cookie, and the link
- * would be used up in vain. Such a page sends its origin, but no Sec-Fetch-Site, which browsers send over https and to loopback.
+ * Rejects a sign-in from a page opened over plain HTTP if the cookie requires https: the browser would drop the cookie, and the link
+ * would be used for nothing. Such a page sends its origin, but no Sec-Fetch-Site, which browsers send over https and to loopback.
  */
-export function requireKeptCookie(request: FastifyRequest, publicUrl: string | null): void {
+export function requireSecureContext(request: FastifyRequest, publicUrl: string | null): void {
   const { origin, "sec-fetch-site": site } = request.headers;
   if (site !== undefined || origin?.startsWith("http://") !== true || LOOPBACK.test(origin.slice("http://".length))) return;
   if (!isSecure(request, publicUrl)) return;

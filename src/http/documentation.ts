@@ -22,7 +22,7 @@ const PAGE = `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>Tank Monitor: interface</title>
+<title>Tank Monitor API</title>
 <link rel="icon" type="image/svg+xml" href="${RELATIVE_FILES}/icon.svg">
 <link rel="stylesheet" href="${RELATIVE_FILES}/swagger-ui.css">
 <link rel="stylesheet" href="${RELATIVE_FILES}/index.css">

@@ -141,7 +141,7 @@ export function queryParametersOf({ parameters = {} }: Route): ParameterSet | un
 
 export const methodOf = ({ method = "GET" }: Route): Method => method;
 
-/** Responses of the read interface and of a few other reads can be cached and revalidated; others cannot. */
+/** Responses of the read API and of a few other reads can be cached and revalidated; others cannot. */
 export const isCacheable = ({ path, isRevalidated }: Route): boolean => path.startsWith("/v1/") || isRevalidated === true;
 
 /** Infers the parameter types, then erases them so that all routes fit into one list. */

@@ -38,7 +38,7 @@ test("last_seen_at and updated_at alone are no change", () => {
   assert.deepEqual(auditOf({ ...live, last_seen_at: 5, updated_at: NEW_YEAR + 1 }, live), []);
 });
 
-test("settings of mail are compared by field", () => {
+test("mail settings are compared by field", () => {
   const [entry] = auditCustomers([
     { id: "a", before: stateOf(live, { language: "de" }), after: stateOf(live, { unsubscribed_at: NEW_YEAR }) },
   ]);

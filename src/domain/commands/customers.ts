@@ -27,7 +27,7 @@ import {
 import { deviceConflict } from "./tanks.ts";
 
 const { id: existingId, email, name, phone, verified_at, is_verified } = CustomerObject.properties;
-const notifications = partial(NotificationSettings, { description: "The settings of mail to change" });
+const notifications = partial(NotificationSettings, { description: "The mail settings to change" });
 const changeable = { email, name, phone, verified_at, is_verified, notifications };
 const id = { ...existingId, pattern: NEW_ID_PATTERN };
 

@@ -20,12 +20,12 @@ export const PAGES: Readonly<Record<Language, Readonly<Record<PageName, PageText
   en: {
     verify: {
       title: "Confirm your e-mail address",
-      text: "With your confirmation you are told by e-mail when one of your tanks is low.",
+      text: "After you confirm, you will receive an e-mail when one of your tanks is low.",
       button: "Confirm address",
     },
     verified: {
       title: "Your address is confirmed",
-      text: "You are told by e-mail when one of your tanks is low. You can close this page.",
+      text: "You will receive an e-mail when one of your tanks is low. You can close this page.",
     },
     verificationInvalid: {
       title: "This link is not valid",
@@ -43,7 +43,7 @@ export const PAGES: Readonly<Record<Language, Readonly<Record<PageName, PageText
     },
     resubscribed: {
       title: "You are subscribed again",
-      text: "You are told by e-mail when one of your tanks is low.",
+      text: "You will receive an e-mail when one of your tanks is low.",
       button: "Unsubscribe",
     },
     subscriptionInvalid: {

@@ -10,7 +10,7 @@ import { patchBody } from "./manage/shared.ts";
 const PATH = "/insight/v1/me";
 
 const MeChange = object(
-  { notifications: partial(NotificationSettings, { description: "The settings of mail to change" }) },
+  { notifications: partial(NotificationSettings, { description: "The mail settings to change" }) },
   { description: "What a customer may change" },
 );
 
@@ -37,7 +37,7 @@ export const routes: readonly Route[] = [
     path: PATH,
     operation: "retrieveMe",
     summary: "Retrieve the caller",
-    description: "Who you are, what you may do, and a customer's settings of mail.",
+    description: "Who you are, what you may do, and a customer's mail settings.",
     tag: "Insight",
     requiredRole: "read",
     sessionRole: "customer",
@@ -49,7 +49,7 @@ export const routes: readonly Route[] = [
     path: PATH,
     operation: "changeMe",
     summary: "Change your settings",
-    description: "A JSON merge patch of the settings of mail, by a customer who is signed in.",
+    description: "A JSON merge patch of the mail settings, by a customer who is signed in.",
     tag: "Insight",
     requiredRole: "session",
     sessionRole: "customer",
@@ -59,7 +59,7 @@ export const routes: readonly Route[] = [
     async handle(request) {
       const { services, session, body } = request;
       const id = session?.customer_id ?? null;
-      if (id === null) throw new RequestError("state_conflict", "Only customers have settings of mail.");
+      if (id === null) throw new RequestError("state_conflict", "Only customers have mail settings.");
       const errors = errorsInObject(MeChange, body);
       if (errors.length > 0) throw invalidBody(errors);
       await services.management.execute({ type: "change_customer", id, fields: body }, id);

@@ -1,4 +1,4 @@
-// GET /insight/v1/alerts, …/counts and …/:id, and GET /insight/v1/events, the feed of what happens to them.
+// GET /insight/v1/alerts, …/counts and …/:id, and GET /insight/v1/events, the feed of alert events and refills.
 
 import { ALERT_KINDS, ALERT_STATES, AlertObject, alertObject } from "../../domain/alerts/alert.ts";
 import { ALERT_EVENTS } from "../../domain/alerts/event.ts";
@@ -137,7 +137,7 @@ export const routes: readonly Route[] = [
     isRevalidated: true,
     summary: "Follow events",
     description:
-      "What happened to alerts after a sequence number, oldest first, for 30 days. Request it again with `next_after`, at once while `has_more` is true: every event is there once, in order.",
+      "Alert events and refills after a sequence number, oldest first. Events are kept for 30 days. Request the next page with `next_after`, immediately while `has_more` is true; every event appears once, in order.",
     tag: "Insight",
     requiredRole: "read",
     sessionRole: "customer",

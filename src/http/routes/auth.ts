@@ -63,7 +63,7 @@ export const schemas = {
       object: literal("sign_in_details", { description: "Always `sign_in_details`" }),
       email: text({ description: "The address that it was sent to", examples: ["dispatch@example.com"] }),
       same_browser: boolean({
-        description: "Whether this browser has asked for it: it need not ask for a click",
+        description: "Whether the link was requested in this browser; if so, the page need not ask for confirmation",
         examples: [true],
       }),
       accounts,
@@ -87,7 +87,7 @@ const PROOFS = {
 const MAX_BODY_BYTES = 4096;
 const smallBody = (...rule: Parameters<typeof jsonBody>): JsonBodyRule => ({ ...jsonBody(...rule), maxBytes: MAX_BODY_BYTES });
 
-const shared = { tag: "Accounts", requiredRole: "none", isOwnPageOnly: true } as const;
+const shared = { tag: "Accounts", requiredRole: "none", requiresSameOrigin: true } as const;
 const own = { tag: "Accounts", requiredRole: "session", sessionRole: "customer" } as const;
 
 export const routes: readonly Route[] = [

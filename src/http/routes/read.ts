@@ -1,4 +1,4 @@
-// The read interface: /v1/customers, /v1/tanks and their telemetry.
+// The read API: /v1/customers, /v1/tanks and their telemetry.
 
 import { CustomerObject, customerObject } from "../../domain/customer.ts";
 import { RequestError } from "../../domain/errors.ts";

@@ -84,7 +84,7 @@ test("another address is not verified, unless the same change says so", async ()
   assert.equal(provisioned.customers[0]?.after.customer.verified_at, null);
 });
 
-test("settings of mail are merged, and leave updated_at as it is", async () => {
+test("mail settings are merged, and leave updated_at as it is", async () => {
   const settings = { language: "de", unsubscribed_at: formatInstant(NEW_YEAR) };
   const created = await planned(create({ notifications: settings }));
   assert.deepEqual(created.resource.object["notifications"], settings);
@@ -97,7 +97,7 @@ test("settings of mail are merged, and leave updated_at as it is", async () => {
   assert.deepEqual((await planned(change(settings), known)).customers, []);
 });
 
-test("errors in settings of mail are reported by field", async () => {
+test("errors in mail settings are reported by field", async () => {
   const notifications = { language: "fr", unsubscribed_at: "yesterday", colour: "red" };
   const fields = Object.keys(notifications).map((name) => `notifications.${name}`);
   assert.deepEqual(await invalidFieldsOf(create({ notifications })), fields.toSorted());

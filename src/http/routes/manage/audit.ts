@@ -15,7 +15,7 @@ export const schemas = {
       object: literal("audit_entry", { description: "Always `audit_entry`" }),
       created_at: instantField("When it was done"),
       by: text({
-        description: "The id of the key, or a description of who acted without one",
+        description: "The id of the key, user or customer that made the change, or a name such as `command line` or `import`",
         examples: ["key_01kxa8w5s0d2f4g6h8j0k2m4n6"],
       }),
       action: oneOf(AUDITED_ACTIONS, { description: "What was done", examples: ["changed"] }),

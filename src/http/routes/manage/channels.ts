@@ -58,7 +58,7 @@ export const schemas = {
       last_delivered_at: nullable(instantField("When one of its newest 100 notifications was delivered last")),
       last_error: nullable(text({ description: "The last error among its newest 100 notifications", examples: [null] })),
     },
-    { description: "A channel, and how its deliveries go" },
+    { description: "A channel, and the state of its deliveries" },
   ),
   CreatedChannel: object({ ...Shown.properties, secret }, { description: "A channel with its secret" }),
   DeletedChannel: deletedSchema("channel", ChannelObject.properties.id),
@@ -115,7 +115,7 @@ export const routes: readonly Route[] = [
     operation: "inspectChannel",
     isLongRead: true,
     summary: "Inspect a channel",
-    description: "One channel, without its secret, and how its deliveries go.",
+    description: "One channel, without its secret, and the state of its deliveries.",
     response: { schema: ref("ChannelDetails"), description: "The channel", etag: true },
     errors: ["channel_unknown"],
     async handle({ services: { management }, id }) {
