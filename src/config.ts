@@ -54,7 +54,7 @@ export const SETTINGS = {
   mqttsKey: optional("MQTTS_KEY", asGiven),
   /** External MQTT broker to subscribe to. */
   mqttUrl: optional("MQTT_URL", mqttUrl),
-  /** Processes that serve. */
+  /** Number of worker processes. */
   workers: setting("WORKERS", 1, wholeNumber("a number of processes from 1 to 64", 1, 64)),
   logLevel: setting("LOG_LEVEL", "info", logLevel),
   corsOrigins: setting("CORS_ORIGINS", [], origins),
@@ -71,7 +71,7 @@ export const SETTINGS = {
   alertMargin: setting("ALERT_MARGIN", 3, alertMargin),
   /** Age of the newest reading at which a tank is silent, unless the tank has its own or sends rarely. */
   silentAfterMs: setting("SILENT_AFTER", 48 * HOUR, duration("a duration from 10m to 365d, such as 48h", 10 * MINUTE, 365 * DAY)),
-  /** A tank that is expected to be low within so many days has an alert; 0 turns these off. */
+  /** A tank that is expected to be low within this many days has an alert; 0 turns these off. */
   runsLowDays: setting("RUNS_LOW_DAYS", 7, wholeNumber("days from 1 to 90, or 0 (no such alerts)", 0, 90)),
   /** Whether a tank whose use is far above normal has an alert. */
   leakAlerts: setting("LEAK_ALERTS", true, onOrOff),
@@ -114,13 +114,13 @@ export function missingForMail({ smtpUrl, mailFrom, publicUrl }: Config): readon
   return Object.entries(needed).flatMap(([name, value]) => (value === null ? [name] : []));
 }
 
-/** What managing needs of it. */
+/** The settings that ManagementService needs. */
 export function managementSettings(config: Config) {
   const { webhookAllow, publicUrl } = config;
   return { webhookAllow, missingForMail: missingForMail(config), publicUrl };
 }
 
-/** What the store needs of it. */
+/** The settings that the store needs. */
 export function storeSettings({ connections, replicaUrls, replicaLagMs, ...config }: Config) {
   const { alertMargin: closeMargin, silentAfterMs: silentAfter, remindAfterMs: remindAfter } = config;
   const { runsLowDays, leakAlerts, ownerKinds } = config;

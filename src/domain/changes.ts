@@ -9,13 +9,13 @@ import type { Instant } from "./instant.ts";
 import type { Shape } from "./shape.ts";
 import type { Tank } from "./tank.ts";
 
-/** The settings of mail are not part of the public interface. */
+/** The mail settings are not part of `/v1`. */
 export type CustomerState = {
   readonly customer: Customer;
   readonly deleted: boolean;
   readonly notifications: NotificationSettings;
 };
-/** The shape and the settings for alerts are not part of the public interface. */
+/** The shape and the settings for alerts are not part of `/v1`. */
 export type TankState = {
   readonly tank: Tank;
   readonly deleted: boolean;

@@ -27,7 +27,7 @@ import type { Observe } from "../domain/log-events.ts";
 /** What has waited longer since it was claimed is released, so that an attempt is recorded before the lease ends. */
 const MAX_WAIT_MS = LEASE_MS - ATTEMPT_MS - 2000;
 const POLL_MS = 1000;
-/** Results are recorded together with those of this time, and after an error again. */
+/** Results that arrive within this time are recorded together. If that fails, it is tried again after RETRY_MS. */
 const COLLECT_MS = 20;
 const RETRY_MS = 1000;
 const MAX_RECORDED_TOGETHER = 512;
@@ -85,13 +85,13 @@ type Result = { readonly outgoing: OutgoingNotification; readonly record: Attemp
 export class NotificationSender {
   readonly #options: Options;
   readonly #outgoing = new Map<string, OutgoingNotification>();
-  /** Destinations with something waiting or under way; the one that was served last is the last. */
+  /** Destinations with waiting notifications or attempts in progress. The one that was served last is the last. */
   readonly #destinations = new Map<string, Destination>();
   readonly #poll: NodeJS.Timeout;
   readonly #attempts = new Set<Promise<void>>();
-  /** A destination had to wait for an attempt of another one. */
+  /** Whether a destination waits until an attempt of another one ends. */
   #isFull = false;
-  /** There was no room for some destinations; the next claim begins with this one. */
+  /** Whether the last claim had to omit destinations. The next claim begins with `#firstDestination`. */
   #isCrowded = false;
   #firstDestination = "";
   #claiming: Promise<void> | undefined;
@@ -198,8 +198,8 @@ export class NotificationSender {
   }
 
   /**
-   * As many as there is room for: those with nothing under way first, from the one on that was left out last time. They come in
-   * the order of their names.
+   * Selects as many destinations as may be claimed for: first those without attempts in progress, beginning with the one that
+   * the last claim omitted. `wanted` is in the order of names.
    */
   #selectDestinations(wanted: readonly Destination[]): Destination[] {
     const from = wanted.findIndex(({ name }) => name >= this.#firstDestination);

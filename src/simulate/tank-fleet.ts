@@ -37,7 +37,7 @@ export type FleetOptions = {
   readonly tanks: number;
   readonly start: Instant;
   readonly days: number;
-  /** Each tank starts to leak at a random time after this day, by so many points a day. */
+  /** Each tank starts to leak `perDay` percentage points a day at a random time after this day. */
   readonly leak?: { readonly afterDay: number; readonly perDay: number };
 };
 

@@ -73,7 +73,7 @@ export function importConformance(engine: Engine): void {
     }
   });
 
-  test("a record without settings of mail keeps them, and one with them replaces them", async (t) => {
+  test("a record without mail settings keeps them, and one with them replaces them", async (t) => {
     const { store } = await engine.open(t);
     const unsubscribed = { language: "de", unsubscribed_at: NEW_YEAR } as const;
     const put = (more: object) => store.importCustomers([{ customer: customer("a"), deleted: false, ...more }]);
