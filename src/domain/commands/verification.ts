@@ -62,7 +62,7 @@ export async function verifyCustomer(lookups: Lookups, { hash }: Commands["verif
   const link = await lookups.verification(hash);
   const before = link && (await findOne(lookups.customers, link.customer_id));
   const isValid = link !== undefined && link.expires_at > at && before?.deleted === false && before.customer.email === link.email;
-  if (!isValid || before === undefined) return commandError("customer_unknown", "This link is not valid, or not any more.");
+  if (!isValid || before === undefined) return commandError("customer_unknown", "This link is invalid or has expired.");
   const { id, updated_at, verified_at } = before.customer;
   const verifications = [{ customerId: id, link: null }];
   if (verified_at !== null) return changeSet(customerResource(before), { verifications });
