@@ -230,7 +230,7 @@ export type FleetList = {
   readonly total_pages: number;
   /** Total number of items */
   readonly total_items: number;
-  /** The order includes all readings stored before this time; at most 60 seconds ago */
+  /** The order includes all readings stored before this time; normally less than 60 seconds ago */
   readonly as_of: string;
 };
 
@@ -2003,7 +2003,7 @@ export type ListFleetOptions = RequestOptions & {
   readonly city?: string;
   /** Only those with an alert of this kind that is not closed */
   readonly alert?: "low" | "runs_low_soon" | "leak" | "silent";
-  /** Only those where each word of this text is part of the tank's name, id, custom_id, device or address, or of the name or phone number of its owner, in capitals or not */
+  /** Only those where each word of this text is part of the tank's name, id, custom_id, device or address, or of the name or phone number of its owner, ignoring case */
   readonly search?: string;
   /** Only those within west,south,east,north in degrees, such as 7.5,47.8,8,48.2; or `none`: only those without coordinates */
   readonly bbox?: string;

@@ -98,14 +98,14 @@ export const schemas = {
   FleetList: object(
     {
       ...list.properties,
-      as_of: instantField("The order includes all readings stored before this time; at most 60 seconds ago"),
+      as_of: instantField("The order includes all readings stored before this time; normally less than 60 seconds ago"),
     },
     { description: "One page of the fleet, and how old its order is" },
   ),
 };
 
 const SEARCH_TEXT = textFilter(
-  "Only those where each word of this text is part of the tank's name, id, custom_id, device or address, or of the name or phone number of its owner, in capitals or not",
+  "Only those where each word of this text is part of the tank's name, id, custom_id, device or address, or of the name or phone number of its owner, ignoring case",
 );
 const SEARCH: Parameter<string | undefined> = {
   ...SEARCH_TEXT,
