@@ -14,9 +14,9 @@ import type { Singles, SingleTimes } from "../programs/send-at-rate.ts";
 /** Per second, of the others. */
 const READS = 500;
 const SINGLES = 50;
-/** What one key sends at a time. A service takes 100,000 readings at a time: one load is a quarter of it, the other much more. */
+/** What one key sends at a time: bodies that are about the share of a key, and many more. */
 const LOADS = {
-  quarter: { clients: 25, readings: 1000, label: "holds a quarter of the readings under way" },
+  quarter: { clients: 25, readings: 1000, label: "sends 25 bodies of 1,000 readings at a time" },
   flood: { clients: 30, readings: 10_000, label: "sends 30 bodies of 10,000 readings at a time" },
 } as const;
 type Load = keyof typeof LOADS;
