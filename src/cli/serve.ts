@@ -102,13 +102,17 @@ The database is empty. Next steps, in another terminal, in this folder:
 
   npx tank-monitor customer create --id c-1 --name NAME --email ADDRESS
   npx tank-monitor tank create --id t-1 --owner c-1 --name NAME --capacity 2700 --unit liters --threshold 20 --device DEVICE
-  npx tank-monitor key create --name gateway --role ingest     a key for sending readings (shown once)
-  npx tank-monitor key create --name reports                   a key for reading them
-  npx tank-monitor user create --email ADDRESS --name NAME --role admin     somebody who signs in
+  npx tank-monitor key create --name gateway --role ingest                  # a key that sends readings; it is shown once
+  npx tank-monitor key create --name reports                                # a key that reads
+  npx tank-monitor user create --email ADDRESS --name NAME --role admin     # a person who signs in
+  npx tank-monitor user link ADDRESS                                        # a link that signs them in
 
-Or import existing data: npx tank-monitor provision customers.csv tanks.csv, npx tank-monitor import FILE.
-Or stop this and try a simulated fleet: npx tank-monitor demo
+Or, instead:
 
-Then open ${url}/docs
+  npx tank-monitor provision customers.csv tanks.csv     # customers and tanks from files
+  npx tank-monitor import FILE                           # existing data, with readings
+  npx tank-monitor demo                                  # a simulated fleet; stop this service first
+
+Dashboard: ${url}/   API documentation: ${url}/docs
 `;
 }

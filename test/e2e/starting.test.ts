@@ -29,7 +29,16 @@ suite("starting the service", { concurrency: 2 }, () => {
     for (let again = 0; again < 2 && milliseconds >= 3000; again++) ({ service, milliseconds } = await started());
     assert.ok(milliseconds < 3000, `${milliseconds} ms`);
     const [steps] = await service.waitForOutput(/The database is empty[\s\S]*\/docs/);
-    for (const command of ["customer create", "tank create", "key create", "provision", "import", "demo"])
+    for (const command of [
+      "customer create",
+      "tank create",
+      "key create",
+      "user create",
+      "user link",
+      "provision",
+      "import",
+      "demo",
+    ])
       assert.match(steps, new RegExp(`npx tank-monitor ${command}`));
     assert.match(steps, new RegExp(`${service.url}/docs`));
   });
