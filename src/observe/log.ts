@@ -105,7 +105,7 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
   store_recovered: ["info", "the database is available again"],
   writes_unavailable: ["error", "the database cannot be written; reads continue"],
   writes_recovered: ["info", "the database can be written again"],
-  data_damaged: ["error", 'stored data is damaged ({object}); run "tank-monitor check", and restore a backup'],
+  data_damaged: ["error", 'stored data is damaged ({object}); run "npx tank-monitor check", and restore a backup'],
   replica_unavailable: ["warn", "a replica is unavailable or too far behind; its queries go to the primary"],
   replica_recovered: ["info", "a replica is available again"],
   last_seen_delayed: ["warn", "last_seen_at could not be written; retrying"],
