@@ -61,7 +61,7 @@ const acknowledge = actionCommand(
   "acknowledge",
   "acknowledged",
   "acknowledge an alert",
-  "Acknowledge an alert: somebody takes care of it, and the owner of the tank gets no reminder.",
+  "Acknowledge an alert: a person is handling it, and the owner of the tank gets no reminder.",
 );
 
 const close = actionCommand(

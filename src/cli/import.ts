@@ -53,7 +53,7 @@ Exit 1 if a line was rejected.`,
     const summary = await withStore(isDryRun ? dryRunConfig(config) : config, work, true);
     if (assumedUtc > 0) {
       const were = assumedUtc === 1 ? "was" : "were";
-      printMessage(`${counted(assumedUtc, "instant")} had no offset and ${were} read as UTC; --timezone names another zone`);
+      printMessage(`${counted(assumedUtc, "time")} had no offset and ${were} read as UTC; --timezone names another zone`);
     }
     print(call.flags["json"] === true ? JSON.stringify(summary) : summaryText(summary, isDryRun));
     return summary.rejected === 0 ? 0 : 1;

@@ -68,7 +68,7 @@ async function warnOfUnknownDevice(service: Service, { device_id }: Item): Promi
     await service({ method: "GET", path: pathTo("devices", device_id) });
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "device_unknown") throw error;
-    printMessage(clean(`Device ${device_id} is not known yet. The key works as soon as it sends.`));
+    printMessage(clean(`Device ${device_id} is not known yet. The key works as soon as the device sends its first reading.`));
   }
 }
 
@@ -119,14 +119,14 @@ const list = listCommand({
     { title: "ID", cell: ({ id }) => String(id) },
     { title: "ROLE", cell: ({ role }) => String(role) },
     { title: "STATE", cell: ({ state }) => String(state) },
-    { title: "SEES", cell: seenBy },
+    { title: "SCOPE", cell: scopeText },
     { title: "RATE", cell: rateText, alignRight: true },
     { title: "EXPIRES", cell: ({ expires_at }) => textOrNull(expires_at) ?? "never" },
     { title: "NAME", cell: ({ name }) => String(name), maxWidth: 60 },
   ],
 });
 
-function seenBy({ role, customer_id, device_id }: Item): string {
+function scopeText({ role, customer_id, device_id }: Item): string {
   return textOrNull(customer_id) ?? textOrNull(device_id) ?? (role === "metrics" ? "metrics" : "everything");
 }
 

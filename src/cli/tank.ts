@@ -193,7 +193,7 @@ const list = listCommand({
     { title: "OWNER", cell: ({ owner_id }) => String(owner_id) },
     { title: "DEVICE", cell: ({ assigned_device_id }) => String(assigned_device_id) },
     { title: "CAPACITY", cell: ({ capacity, capacity_unit }) => `${capacity} ${capacity_unit}`, alignRight: true },
-    { title: "ALERT", cell: (tank) => `${tank["min_fill_alert_percentage"]} %`, alignRight: true },
+    { title: "THRESHOLD", cell: (tank) => `${tank["min_fill_alert_percentage"]} %`, alignRight: true },
     { title: "CITY", cell: cityOf, maxWidth: 24 },
     { title: "NAME", cell: ({ name }) => String(name), maxWidth: 60 },
   ],
@@ -217,8 +217,8 @@ export const fleet = listCommand({
   summary: "list tanks by when they run low, with their latest reading",
   help: `List tanks by when they run low: low ones first, those without a forecast later, those without a reading last. DAYS LEFT is the
 number of days until a tank falls to its threshold, as a range with a probability of 80 %. MARGIN is the fill minus the
-threshold, in percentage points. LEFT is the volume in the tank, ROOM the volume that fits into it. AGE is the age of the
-latest reading.`,
+threshold, in percentage points. REMAINING is the volume in the tank, ROOM the volume that fits into it. AGE is the age of
+the latest reading.`,
   example: "fleet --state low --limit 20",
   query: [
     { flag: "state", path: "state", value: "STATE", help: "low: at or below the threshold; ok; unknown: no reading" },
@@ -235,7 +235,7 @@ latest reading.`,
     { title: "DAYS LEFT", cell: daysText, alignRight: true },
     { title: "MARGIN", cell: ({ margin }) => decimal(margin), alignRight: true },
     { title: "FILL", cell: ({ latest }) => percent(fieldsOf(latest)["fill_percentage"]), alignRight: true },
-    { title: "LEFT", cell: ({ remaining }) => volumeText(remaining), alignRight: true },
+    { title: "REMAINING", cell: ({ remaining }) => volumeText(remaining), alignRight: true },
     { title: "ROOM", cell: ({ room }) => volumeText(room), alignRight: true },
     { title: "AGE", cell: ({ age_seconds, silent }) => ageText(age_seconds, silent), alignRight: true },
     { title: "NAME", cell: (entry) => String(tankIn(entry)["name"]), maxWidth: 40 },

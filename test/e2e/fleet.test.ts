@@ -46,7 +46,7 @@ suite("on a running service", async () => {
     assert.deepEqual(ids(await cli.items("tank", "list", "--custom-id", "CELL")), ["a2"]);
     assert.deepEqual(ids(await cli.items("tank", "list", "--owner", "ada")), ["a2", "a1"]);
     const table = await cli.output("tank", "list", "--name", "tank b");
-    assert.match(table, /^ID +OWNER +DEVICE +CAPACITY +ALERT +CITY +NAME\nb1 +bob +\S+ +2700 gallons +20 % +- +Tank b1\n$/);
+    assert.match(table, /^ID +OWNER +DEVICE +CAPACITY +THRESHOLD +CITY +NAME\nb1 +bob +\S+ +2700 gallons +20 % +- +Tank b1\n$/);
     assert.deepEqual(ids(await cli.items("customer", "list", "--name", "customer a")), ["ada"]);
     assert.deepEqual(ids(await cli.items("customer", "list", "--email", "BOB@")), ["bob"]);
     const { code, stdout, stderr } = await cli.run(["customer", "list", "--name", "nobody & co"]);
@@ -255,7 +255,7 @@ suite("on the database", async () => {
 
   test("fleet as a table has aligned columns, also with wide characters", async () => {
     const [titles = "", ...rows] = (await cli.output("fleet")).trimEnd().split("\n");
-    assert.match(titles, /^DAYS LEFT +MARGIN +FILL +LEFT +ROOM +AGE +NAME +ADDRESS +CUSTOMER +PHONE +TANK$/);
+    assert.match(titles, /^DAYS LEFT +MARGIN +FILL +REMAINING +ROOM +AGE +NAME +ADDRESS +CUSTOMER +PHONE +TANK$/);
     assert.match(rows[0] ?? "", /^ +0 d +-37\.8 +12\.3 % +330 liters +2369 liters +\d+ min +Tank lowest +/);
     assert.match(rows[0] ?? "", /Tank lowest +Lange Gasse 12b, Graz +Customer bob +\+49 30 5550 +lowest$/);
     assert.match(rows[2] ?? "", / \d+ d silent +Tank silent +- +Customer bob /);

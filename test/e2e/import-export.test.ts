@@ -140,7 +140,7 @@ suite("an import", () => {
     writeFileSync(here.path("x.csv"), ["tank_id;created_at;fill_percentage", ...rows, ""].join("\r\n"));
     const utc = await here.run(["import", "x.csv", "--dry-run"]);
     assert.equal(utc.stdout, "3 read: 3 new, 0 changed, 0 unchanged, 0 rejected (dry run: nothing was changed)\n");
-    assert.equal(utc.stderr, "2 instants had no offset and were read as UTC; --timezone names another zone\n");
+    assert.equal(utc.stderr, "2 times had no offset and were read as UTC; --timezone names another zone\n");
     const berlin = await here.run(["import", "x.csv", "--timezone", "Europe/Berlin"]);
     assert.deepEqual([berlin.code, berlin.stderr], [0, ""]);
     const { stdout } = await here.run(["export", "--csv"]);

@@ -77,7 +77,7 @@ describe("a channel", () => {
     expectStatus(await manage("PATCH", path, { delay: null }, { "if-match": tag }), 412, "precondition_failed");
     expectStatus(await manage("DELETE", path, undefined, { "if-match": tag }), 412, "precondition_failed");
     const disabled = expectStatus(await manage("PATCH", path, { state: "disabled" }), 200);
-    assert.deepEqual([disabled["state"], disabled["disabled_reason"]], ["disabled", "It was disabled by hand."]);
+    assert.deepEqual([disabled["state"], disabled["disabled_reason"]], ["disabled", "It was disabled manually."]);
     expectStatus(await manage("POST", `${path}/test`), 409, "state_conflict");
     expectStatus(await manage("POST", `${path}/recover`, { since: now() }), 409, "state_conflict");
     assert.equal(expectStatus(await manage("PATCH", path, { state: "active" }), 200)["disabled_reason"], null);

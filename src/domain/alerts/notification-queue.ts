@@ -149,7 +149,7 @@ export function reasonNotToSend(
   { customer, notifications, deleted }: ManagedCustomer,
 ): string | undefined {
   if (deleted) return "The customer is deleted.";
-  if (payload === "") return "The mail is not stored any more.";
+  if (payload === "") return "The mail is no longer stored.";
   if (recipientOf(payload) !== customer.email) return "The customer has another address.";
   if (event === "customer.verification") return undefined;
   if (customer.verified_at === null) return "The address is not verified.";

@@ -90,7 +90,7 @@ function newChannel(id: string, type: ChannelType, at: Instant): Channel {
   };
 }
 
-const BY_HAND = "It was disabled by hand.";
+const DISABLED_MANUALLY = "It was disabled manually.";
 
 export async function changeChannel(lookups: Lookups, command: Commands["change_channel"], at: Instant): Planned {
   const { id, ifMatch, webhookAllow } = command;
@@ -101,7 +101,7 @@ export async function changeChannel(lookups: Lookups, command: Commands["change_
   if (errors.length > 0) return invalidFields(errors);
   const wanted = changed(before, fields as ChannelInput);
   if (neverSends(wanted)) return invalidFields([NEVER_SENDS]);
-  const reason = wanted.state === "active" ? null : (before.disabled_reason ?? BY_HAND);
+  const reason = wanted.state === "active" ? null : (before.disabled_reason ?? DISABLED_MANUALLY);
   const merged = { ...wanted, disabled_reason: reason };
   if (hasSameFields(merged, before)) return changeSet(channelResource(before), {});
   const after = { ...merged, updated_at: laterThan(before.updated_at, at) };

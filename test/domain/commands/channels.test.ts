@@ -197,7 +197,7 @@ test("errors of a change: the other type's fields, null where a value is needed,
 
 test("a channel is disabled by hand, and enabled again without its reason", async () => {
   const disabled = (await planned(change("hook", { state: "disabled" }))).channels[0]?.after;
-  assert.deepEqual([disabled?.state, disabled?.disabled_reason], ["disabled", "It was disabled by hand."]);
+  assert.deepEqual([disabled?.state, disabled?.disabled_reason], ["disabled", "It was disabled manually."]);
   const enabled = (await planned(change("off", { state: "active" }))).channels[0]?.after;
   assert.deepEqual([enabled?.state, enabled?.disabled_reason], ["active", null]);
   assert.deepEqual((await planned(change("off", { state: "disabled" }))).channels, []);
