@@ -2457,9 +2457,9 @@ export type Client = {
   readonly tanks?: readonly TankRow[];
 }, options?: ProvisionOptions) => Promise<Provisioning>;
     readonly alerts: {
-      /** Acknowledge an alert. Says that somebody takes care of it: its owner gets no reminder. An alert that is acknowledged already stays as it is. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Acknowledge an alert. Says that a person is handling it: its owner gets no reminder. An alert that is acknowledged already stays as it is. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly acknowledge: (id: string, body?: AlertNote, options?: AcknowledgeAlertOptions) => Promise<Alert>;
-      /** Close an alert. Closes an alert by hand. As long as its condition lasts, it is not opened again. An alert that is closed already stays as it is. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Close an alert. Closes an alert manually. As long as its condition lasts, it is not opened again. An alert that is closed already stays as it is. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly close: (id: string, body?: AlertNote, options?: CloseAlertOptions) => Promise<Alert>;
     };
     readonly channels: {

@@ -57,7 +57,7 @@ const OTHER_KINDS: Readonly<Record<ForecastKind, Partial<Record<keyof Alert, unk
 
 const SUMMARIES: Readonly<Record<AlertEventType, readonly [summary: string, description: string]>> = {
   "alert.opened": ["An alert was opened", "A tank is low, is expected to be soon, loses more than is normal, or is silent."],
-  "alert.acknowledged": ["An alert was acknowledged", "Somebody takes care of it."],
+  "alert.acknowledged": ["An alert was acknowledged", "A person is handling it."],
   "alert.closed": [
     "An alert was closed",
     "Its condition has cleared, the tank was deleted, or somebody closed it: see `close_reason`.",

@@ -369,5 +369,5 @@ test("a channel whose connections are closed leaves nothing behind", async (t) =
   for (const url of [receiver.url, receiver.url.replace(/\/hooks.*/, "/hang"), `http://127.0.0.1:${await freePort()}/`]) {
     await Promise.all(Array.from({ length: 10 }, (_, i) => sender.send(webhook(url, { channelId: `chn_${i}` }))));
   }
-  await until("they are removed", () => pools() <= before);
+  await until("they are removed", () => pools() <= before, 30_000);
 });

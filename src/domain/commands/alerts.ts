@@ -1,4 +1,4 @@
-// Commands on alerts: somebody takes care of one, or closes it by hand. Both can be repeated: what is done already stays as it is.
+// Commands on alerts: acknowledge one, or close it manually. Both can be repeated: what is done already stays as it is.
 
 import { type Alert, NOTE_MAX_LENGTH } from "../alerts/alert.ts";
 import type { AlertEventType } from "../alerts/event.ts";

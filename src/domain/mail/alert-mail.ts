@@ -128,7 +128,7 @@ function entryOf(item: AlertItem, update: AlertUpdate, form: Form, wording: Word
   return tankEntry(item, alert.kind === "silent" ? undefined : alert.latest_fill_percentage, values, form, wording);
 }
 
-/** One that was closed by hand may still be low. */
+/** One that was closed manually may still be low. */
 function lowValues(alert: Alert, tank: Tank, { isDigest }: Form, wording: Wording): [string, string][] {
   const { phrases, percent, time } = wording;
   const { opened_at, closed_at, close_reason, threshold, latest_reading_at } = alert;

@@ -125,7 +125,7 @@ test("an operator reads of silent tanks, of who acknowledged an alert and why on
   const closed = { state: "closed", closed_at: MEASURED, ...handled } as const;
   const manual = mailOf(toOperator(), [itemOf({ update: "closed", alert: { ...closed, close_reason: "manual" } })]);
   assert.equal(manual.subject, "Closed: low-fill alert of North depot");
-  assert.match(manual.text, /Low since: 12 .*\n[\s\S]*Closed: 14 November 2026 at 09:30 UTC: closed by hand\n/);
+  assert.match(manual.text, /Low since: 12 .*\n[\s\S]*Closed: 14 November 2026 at 09:30 UTC: closed manually\n/);
 
   const recovered = mailOf(toOperator({ language: "de" }), [
     itemOf({ update: "closed", alert: { ...silent, ...RECOVERED } }),

@@ -10,7 +10,7 @@ const REASONS = {
   threshold_changed: "the threshold was changed",
   turned_off: "such alerts were turned off",
   tank_deleted: "the tank was deleted",
-  manual: "closed by hand",
+  manual: "closed manually",
 };
 
 export const en: Phrases = {

@@ -21,7 +21,7 @@ export const routes: readonly Route[] = [
     operation: "acknowledgeAlert",
     summary: "Acknowledge an alert",
     description:
-      "Says that somebody takes care of it: its owner gets no reminder. An alert that is acknowledged already stays as it is.",
+      "Says that a person is handling it: its owner gets no reminder. An alert that is acknowledged already stays as it is.",
     headers: ["Idempotency-Key", "If-Match"],
     body,
     response: { schema: ref("Alert"), description: "The acknowledged alert", etag: true },
@@ -37,7 +37,7 @@ export const routes: readonly Route[] = [
     operation: "closeAlert",
     summary: "Close an alert",
     description:
-      "Closes an alert by hand. As long as its condition lasts, it is not opened again. An alert that is closed already stays as it is.",
+      "Closes an alert manually. As long as its condition lasts, it is not opened again. An alert that is closed already stays as it is.",
     headers: ["Idempotency-Key", "If-Match"],
     body,
     response: { schema: ref("Alert"), description: "The closed alert", etag: true },
