@@ -9,7 +9,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompressSync } from "node:zlib";
 import { build } from "esbuild";
-import { startService, temporaryFolder } from "../support/service.ts";
+import { startService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const MAX_BYTES = 10_000;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { type Config, type Given, readConfig, readEnvFile, SETTINGS } from "../../src/config.ts";
 import { UserError } from "../../src/domain/errors.ts";
-import { temporaryFolder } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const fromEnvironment = (environment: Given): Config => readConfig({}, environment, {});
 

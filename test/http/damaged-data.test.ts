@@ -10,7 +10,8 @@ import { openStore } from "../../src/store/open.ts";
 import { eventsOf, publish, RawClient, range, reading } from "../ingest/mqtt/endpoint.ts";
 import { postgresDatabase } from "../support/postgres/database.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
-import { type Lifetime, type Service, startService, temporaryFolder } from "../support/service.ts";
+import { type Lifetime, type Service, startService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 import { expectError, jsonClient, request } from "./client.ts";
 

@@ -35,7 +35,8 @@ import { openStore } from "../../src/store/open.ts";
 import { manualClock } from "../support/clock.ts";
 import { createKey, type KeyOptions } from "../support/keys.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
-import { type Lifetime, type Service, startService, temporaryFolder } from "../support/service.ts";
+import { type Lifetime, type Service, startService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { expectStatus, type JsonClient, type JsonResponse, jsonClient, type Response } from "./client.ts";
 
 // Two customers and a deleted one, live and deleted tanks, readings.

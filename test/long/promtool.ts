@@ -7,7 +7,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { request } from "../http/client.ts";
 import { startFleet } from "../http/services.ts";
-import { temporaryFolder } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const skip = spawnSync("promtool", ["--version"]).error === undefined ? false : "promtool is not installed";
 

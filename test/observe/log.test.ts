@@ -4,7 +4,7 @@ import { closeSync, constants, openSync, readFileSync, readSync, writeFileSync }
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { LineLimiter, OutageLog, openLogOutput } from "../../src/observe/log.ts";
-import { temporaryFolder } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 
 const numbered = (count: number, text = ""): string[] => Array.from({ length: count }, (_, i) => `${i}${text}\n`);

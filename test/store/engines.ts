@@ -3,8 +3,9 @@
 import type { Store } from "../../src/domain/store.ts";
 import { openStore } from "../../src/store/open.ts";
 import { type Database, postgresDatabase, restoredFrom, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
-import { type Lifetime, temporaryFolder } from "../support/service.ts";
+import type { Lifetime } from "../support/service.ts";
 import { closedOnce, databaseFolder } from "../support/stores.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 
 export type Opened = {

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import test, { mock } from "node:test";
 import { openPool } from "../../src/store/postgres/connection.ts";
 import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
-import { type Lifetime, temporaryFolder } from "../support/service.ts";
+import type { Lifetime } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { customer, customersOf, everything, putCustomers } from "./conformance/objects.ts";
 
 const noProgress = () => {};

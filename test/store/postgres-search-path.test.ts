@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import test from "node:test";
 import { isUnavailable, openedOn, postgresDatabase } from "../support/postgres/database.ts";
 import { sharedServer } from "../support/postgres/server.ts";
-import { temporaryFolder } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { checked, customer, customersOf, putCustomers } from "./conformance/objects.ts";
 
 const FORGED = "forged-hash";

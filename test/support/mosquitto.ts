@@ -6,7 +6,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import mqtt from "mqtt";
 import { freePort } from "./free-port.ts";
-import { type Lifetime, temporaryFolder } from "./service.ts";
+import type { Lifetime } from "./service.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 import { until } from "./until.ts";
 
 const PROGRAMS = ["mosquitto", "mosquitto_pub", "mosquitto_sub"];

@@ -1,21 +1,14 @@
 // A service on a database file and a free port, for tests over HTTP.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, type AppOptions, startApp } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import type { LogEvent } from "../../src/domain/log-events.ts";
 import { createKey, type KeyOptions } from "./keys.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 /** A test, or a suite that cleans up after itself. */
 export type Lifetime = { after(end: () => unknown): void };
-
-export function temporaryFolder(life: Lifetime): string {
-  const folder = mkdtempSync(join(tmpdir(), "tank-monitor-"));
-  life.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 export type Service = App & {
   readonly events: LogEvent[];
