@@ -212,15 +212,18 @@ function compile(document: Document): Contract {
   const local = (schema: unknown): Schema =>
     JSON.parse(JSON.stringify(closed(schema)).replaceAll('"#/components/schemas/', '"interface#/$defs/'));
   ajv.addSchema({ $id: "interface", $defs: local(document.components.schemas) });
-  /** By the text of the schema: many operations have equal ones. */
-  const compiled = new Map<string, ValidateFunction>();
+  const templates = Object.entries(document.paths).map(([path, methods]) => ({ parts: path.split("/"), methods }));
+  const compiled = new WeakMap<Schema, ValidateFunction>();
+  /** Many operations have equal schemas. */
+  const compiledByText = new Map<string, ValidateFunction>();
 
   function validator(schema: Schema): ValidateFunction {
-    const text = JSON.stringify(schema);
-    const known = compiled.get(text);
+    const known = compiled.get(schema);
     if (known !== undefined) return known;
-    const validate = ajv.compile(local(schema));
-    compiled.set(text, validate);
+    const text = JSON.stringify(schema);
+    const validate = compiledByText.get(text) ?? ajv.compile(local(schema));
+    compiled.set(schema, validate);
+    compiledByText.set(text, validate);
     return validate;
   }
 
@@ -238,7 +241,7 @@ function compile(document: Document): Contract {
       assert.equal(text, "", `${where} has no body`);
       return;
     }
-    const operation = operationAt(document, path, method);
+    const operation = operationAt(templates, path, method);
     if (status >= 400) {
       checkProblem(operation, where, { status, headers, text });
       return;
@@ -266,14 +269,13 @@ function compile(document: Document): Contract {
   return { document, validator, check };
 }
 
-function operationAt(document: Document, path: string, method: string): Operation | undefined {
-  const parts = (path.split("?", 1)[0] ?? "").replace(/(?<=.)\/$/, "").split("/");
-  for (const [template, methods] of Object.entries(document.paths)) {
-    const pattern = template.split("/");
-    const matches = pattern.length === parts.length && pattern.every((part, i) => part.startsWith("{") || part === parts[i]);
-    if (matches) return methods[method.toLowerCase()];
-  }
-  return undefined;
+type Template = { readonly parts: readonly string[]; readonly methods: Readonly<Record<string, Operation>> };
+
+function operationAt(templates: readonly Template[], path: string, method: string): Operation | undefined {
+  const given = (path.split("?", 1)[0] ?? "").replace(/(?<=.)\/$/, "").split("/");
+  const matches = ({ parts }: Template) =>
+    parts.length === given.length && parts.every((part, i) => part.startsWith("{") || part === given[i]);
+  return templates.find(matches)?.methods[method.toLowerCase()];
 }
 
 // Raw sockets, for requests that no HTTP library would send.
