@@ -6,6 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
+import { Webhook } from "standardwebhooks";
 import { type Random, seeded } from "../../src/simulate/random.ts";
 import { createKey, customer, importLines, tank } from "../e2e/fixtures.ts";
 import { type Service, type Workspace, workspace } from "../e2e/program.ts";
@@ -27,6 +28,7 @@ export type AlertKills = {
 };
 
 const TANKS = 6;
+const WEBHOOKS_BEFORE_KILL = 20;
 const TIMEOUT_MS = 60_000;
 const LOW = 10;
 const FULL = 90;
@@ -45,7 +47,7 @@ export async function keepAlertsThroughKills(givenLife: Lifetime, kills: AlertKi
   const ports = await Promise.all(Array.from({ length: count }, freePort));
   const start = (i: number): Promise<Service> => here.start(["serve", "--port", String(ports[i])]);
   const services = await Promise.all(ports.map((_, i) => start(i)));
-  await createChannel(here, receiver.url);
+  receiver.secret = await createChannel(here, receiver.url);
 
   const acknowledged = new Map<string, number>();
   let isStopped = false;
@@ -75,7 +77,9 @@ export async function keepAlertsThroughKills(givenLife: Lifetime, kills: AlertKi
   const sending = Promise.all(tankIds.map((id, i) => send(id, ports[i % count])));
 
   for (let kill = 0; kill < times; kill++) {
-    await pause(random.whole(50, 1500));
+    const before = receiver.received.length;
+    await until("webhooks arrive", () => receiver.received.length > before + WEBHOOKS_BEFORE_KILL, TIMEOUT_MS);
+    await pause(random.whole(0, 1000));
     const i = random.whole(0, count - 1);
     const service = services[i] ?? assert.fail();
     const pids = [...workerPids(service).values()].filter(isRunning);
@@ -91,7 +95,7 @@ export async function keepAlertsThroughKills(givenLife: Lifetime, kills: AlertKi
   await sending;
 
   const sql = await sqlOn(life, url.startsWith("sqlite:") ? `sqlite:${here.path("tanks.db")}` : url);
-  for (const running of services) await running.stop();
+  for (const running of services) assert.equal((await running.stop()).code, 0);
   await endLeases(sql);
   services.splice(0, count, ...(await Promise.all(ports.map((_, i) => start(i)))));
   const service = services[0] ?? assert.fail();
@@ -118,7 +122,7 @@ export async function keepAlertsThroughKills(givenLife: Lifetime, kills: AlertKi
     events.map(({ sequence }) => sequence),
   );
   for (const [sequence, got] of idsBySequence) assert.equal(new Set(got.map(({ id }) => id)).size, 1, `ids of event ${sequence}`);
-  assert.equal(receiver.concurrent.size, 0, `sent twice at the same time: ${[...receiver.concurrent]}`);
+  assert.deepEqual(receiver.errors, []);
   const opened = await list(service, "/insight/v1/alerts?size=1", key);
   assert.equal(opened.total_items, events.filter(({ type }) => type === "alert.opened").length);
   const { code, stdout } = await here.run(["check"]);
@@ -132,27 +136,32 @@ const isRefused = (url: string): Promise<boolean> =>
     (error: Error) => (error.cause as { readonly code?: string }).code === "ECONNREFUSED",
   );
 
-async function createChannel(here: Workspace, url: string): Promise<void> {
-  const { code, stderr } = await here.run(["channel", "create", "--webhook", url]);
+/** Returns the secret that webhooks are signed with. */
+async function createChannel(here: Workspace, url: string): Promise<string> {
+  const { code, stdout, stderr } = await here.run(["channel", "create", "--webhook", url]);
   assert.equal(code, 0, stderr);
+  return stdout.trim();
 }
 
-/** Slow now and then, so that attempts are under way when a process is killed. */
+/** Verifies webhooks with the secret. Slow now and then, so that attempts are under way when a process is killed. */
 async function startReceiver(life: Lifetime, random: Random) {
-  const received: Received[] = [];
-  const open = new Map<string, number>();
-  const concurrent = new Set<string>();
+  const receiver = { url: "", secret: "", received: [] as Received[], errors: [] as string[] };
+  const open = new Set<string>();
   const server = createServer(async (request, response) => {
     const id = String(request.headers["webhook-id"]);
-    if (open.has(id)) concurrent.add(id);
-    open.set(id, (open.get(id) ?? 0) + 1);
+    if (open.has(id)) receiver.errors.push(`${id} is sent twice at the same time`);
+    open.add(id);
     // A killed process closes its connections: what it was sending is not under way any more.
     response.on("close", () => open.delete(id));
     const body = await text(request).catch(() => undefined);
     if (body === undefined) return;
-    const { sequence } = JSON.parse(body) as { readonly sequence: number };
-    const isFirst = !received.some((one) => one.id === id);
-    received.push({ id, sequence });
+    const isFirst = !receiver.received.some((one) => one.id === id);
+    try {
+      const { sequence } = new Webhook(receiver.secret).verify(body, request.headers as Record<string, string>) as Received;
+      receiver.received.push({ id, sequence });
+    } catch (error) {
+      receiver.errors.push(`${id}: ${error}`);
+    }
     await pause(random.chance(0.2) ? random.whole(0, 200) : 0);
     // Only once: the third attempt would come minutes later.
     response.writeHead(isFirst && random.chance(0.05) ? 500 : 200).end();
@@ -162,8 +171,8 @@ async function startReceiver(life: Lifetime, random: Random) {
     server.closeAllConnections();
     server.close();
   });
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/`, received, concurrent };
+  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return receiver;
 }
 
 type FeedEvent = { readonly sequence: number; readonly type: string; readonly tankId: string };

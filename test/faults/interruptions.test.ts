@@ -19,6 +19,7 @@ for (const { name, processes, times } of [
 }
 
 for (const { name, ...kills } of [
+  { name: "one process, SQLite", engine: SQLITE, services: 1, workers: 1 },
   { name: "workers, SQLite", engine: SQLITE, services: 1, workers: 2 },
   { name: "two services, PostgreSQL", engine: POSTGRES, services: 2, workers: 1 },
 ] as const) {
