@@ -58,7 +58,7 @@ export function watchFolder(folder: string): () => Promise<void> {
   return async () => {
     const gone = once(watchdog, "exit");
     watchdog.ref();
-    watchdog.stdin.end();
+    watchdog.stdin.end("stopped");
     await gone;
   };
 }
