@@ -7,7 +7,7 @@ import { createKey, importLines } from "../e2e/fixtures.ts";
 import { type RunningProgram, type Service, workspace } from "../e2e/program.ts";
 import type { HttpResponse } from "../e2e/requests.ts";
 import { freePort } from "../support/free-port.ts";
-import { postgresDatabase } from "../support/postgres/database.ts";
+import { postgresDatabase, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
 import type { Lifetime } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { FIRST_SOURCE, FLEET, Measurements, SOURCES } from "./fleet.ts";
@@ -39,7 +39,7 @@ export const SQLITE: Engine = { name: "SQLite", open: async (life) => ({ url: "s
 export const POSTGRES: Engine = {
   name: "PostgreSQL",
   async open(life) {
-    const { url, query, closeFirst } = await postgresDatabase(life);
+    const { url, query, closeFirst } = await postgresDatabase(life, { locale: TEMPLATE_LOCALE, withSchema: true });
     const settled = () => until("its sessions end", async () => (await query(OTHERS)).length === 0, SETTLED_MS);
     return { url, settled, life: { after: closeFirst } };
   },

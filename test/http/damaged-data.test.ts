@@ -8,7 +8,7 @@ import test from "node:test";
 import type { Store } from "../../src/domain/store.ts";
 import { openStore } from "../../src/store/open.ts";
 import { eventsOf, publish, RawClient, range, reading } from "../ingest/mqtt/endpoint.ts";
-import { postgresDatabase } from "../support/postgres/database.ts";
+import { postgresDatabase, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { type Lifetime, type Service, startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -56,7 +56,7 @@ async function onSqlite(t: Lifetime): Promise<Damaged> {
 }
 
 async function onPostgres(t: Lifetime): Promise<Damaged> {
-  const { url, query } = await postgresDatabase(t);
+  const { url, query } = await postgresDatabase(t, { locale: TEMPLATE_LOCALE, withSchema: true });
   await fill(await openStore(url, () => {}));
   await query("UPDATE head SET data = '\\xff' WHERE tank IN ('t3', 't4')");
   return {
@@ -151,7 +151,7 @@ for (const [engine, start] of [
 }
 
 test("PostgreSQL: damage that the server reports is damage, not an outage", async (t) => {
-  const { url, query } = await postgresDatabase(t);
+  const { url, query } = await postgresDatabase(t, { locale: TEMPLATE_LOCALE, withSchema: true });
   await fill(await openStore(url, () => {}));
   await query(`
     CREATE FUNCTION damage() RETURNS trigger LANGUAGE plpgsql AS

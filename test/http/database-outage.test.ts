@@ -7,7 +7,7 @@ import { after, before, describe, it } from "node:test";
 import { UserError } from "../../src/domain/errors.ts";
 import { newSecret } from "../../src/domain/key.ts";
 import { openStore } from "../../src/store/open.ts";
-import { postgresDatabase } from "../support/postgres/database.ts";
+import { postgresDatabase, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
 import { ownPostgres } from "../support/postgres/server.ts";
 import { until } from "../support/until.ts";
 import { expectError, jsonClient, type Response, request } from "./client.ts";
@@ -120,7 +120,8 @@ it("while PostgreSQL is killed and started again, clients see 200 and 503, and n
 
 for (const engine of ["SQLite", "PostgreSQL"]) {
   it(`${engine}: while a table is missing, what needs it and /readyz are 503, and a start says what is missing`, async (t) => {
-    const database = engine === "PostgreSQL" ? await postgresDatabase(t) : undefined;
+    const database =
+      engine === "PostgreSQL" ? await postgresDatabase(t, { locale: TEMPLATE_LOCALE, withSchema: true }) : undefined;
     const life = database === undefined ? t : { after: database.closeFirst };
     const environment = { RATE_LIMIT: "0", ...(database && { DATABASE_URL: database.url }) };
     const fleet = await startFleet(life, { environment });

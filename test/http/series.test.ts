@@ -5,7 +5,7 @@ import { after, describe, it } from "node:test";
 import { FIRST_INSTANT, formatInstant, LAST_INSTANT } from "../../src/domain/instant.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import { manualClock } from "../support/clock.ts";
-import { postgresDatabase } from "../support/postgres/database.ts";
+import { databaseSetting } from "../support/postgres/database.ts";
 import { putReadings, tankRecord } from "../support/records.ts";
 import { expectError, expectStatus, type Item, jsonClient, object, request, withoutRequestId } from "./client.ts";
 import { BRENNER, type Fleet, fieldErrors, HALL_READINGS, NEWEST, startFleet } from "./services.ts";
@@ -25,8 +25,7 @@ const LONG = 30_000;
 const LONG_START = Date.parse("2026-01-01T00:00:00.000Z");
 
 async function started(engine: "sqlite" | "postgres"): Promise<Fleet> {
-  const environment: Record<string, string> = { RATE_LIMIT: "0" };
-  if (engine === "postgres") environment["DATABASE_URL"] = (await postgresDatabase({ after })).url;
+  const environment = { RATE_LIMIT: "0", ...(await databaseSetting({ after }, engine)) };
   const { clock } = manualClock(NEWEST + HOUR);
   const service = await startFleet({ after }, { clock, environment });
   await service.store.importTanks(["tank_long", "tank_edge", "tank_new"].map((id) => tankRecord(id, BRENNER)));

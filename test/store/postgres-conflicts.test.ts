@@ -5,7 +5,14 @@ import { suite, test } from "node:test";
 import { Client } from "pg";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import { at, command, executed, tankFields } from "../support/commands.ts";
-import { type Database, isUnavailable, type Opened, openedOn, postgresDatabase } from "../support/postgres/database.ts";
+import {
+  type Database,
+  isUnavailable,
+  type Opened,
+  openedOn,
+  postgresDatabase,
+  TEMPLATE_LOCALE,
+} from "../support/postgres/database.ts";
 import { ingest } from "../support/readings.ts";
 import { putReadings } from "../support/records.ts";
 import type { Lifetime } from "../support/service.ts";
@@ -26,7 +33,7 @@ import {
 
 /** A store with two tanks, on a database of its own. */
 async function opened(life: Lifetime, settings: Parameters<typeof openedOn>[2] = {}): Promise<Opened & { database: Database }> {
-  const database = await postgresDatabase(life);
+  const database = await postgresDatabase(life, { locale: TEMPLATE_LOCALE, withSchema: true });
   const found = await openedOn({ after: database.closeFirst }, database.url, settings);
   await putCustomers(found.store, customer("a"));
   await putTanks(found.store, tank("one", "a"), tank("two", "a"));

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HEAD_HARD_MAX } from "../../src/store/series/merge.ts";
-import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
+import { openedOn, postgresDatabase, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
 import { ingest } from "../support/readings.ts";
 import { checked, customer, putCustomers, putTanks, readingsOf, tank } from "./conformance/objects.ts";
 
@@ -14,7 +14,7 @@ for (const { many, of } of [
   { many: 1, of: "one tank" },
 ]) {
   test(`heads of ${of} are split while readings are appended, and nothing is lost`, async (t) => {
-    const { url, query, closeFirst } = await postgresDatabase(t);
+    const { url, query, closeFirst } = await postgresDatabase(t, { locale: TEMPLATE_LOCALE, withSchema: true });
     const { store, eventKinds } = await openedOn({ after: closeFirst }, url);
     await putCustomers(store, customer("a"));
     const ids = Array.from({ length: many }, (_, i) => `t${i}`);

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import { statement } from "../../src/store/postgres/connection.ts";
 import { ReadConnections } from "../../src/store/postgres/read-connections.ts";
-import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
+import { openedOn, postgresDatabase, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
 import { until } from "../support/until.ts";
 
 const PID = statement("SELECT pg_backend_pid()");
@@ -29,7 +29,7 @@ test("read connections that are idle are closed, and opened again when they are 
 });
 
 test("connections send keep-alive probes after 30 s", { skip: process.platform !== "linux" }, async (t) => {
-  const { url, closeFirst } = await postgresDatabase(t);
+  const { url, closeFirst } = await postgresDatabase(t, { locale: TEMPLATE_LOCALE, withSchema: true });
   const { store } = await openedOn({ after: closeFirst }, url);
   await Promise.all([store.ping(), store.tanksDue(0)]);
   /** Fields of /proc/net/tcp: the remote port, and the running timer with its remaining time in hundredths of a second. */
