@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Store } from "../../src/domain/store.ts";
-import { isUnavailable, openedOn } from "../support/postgres/database.ts";
+import { isUnavailable, openedOn, postgresDatabase, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
 import { ownPostgres } from "../support/postgres/server.ts";
 import { tcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
@@ -115,9 +115,9 @@ test("writes in progress when the server is killed are stored completely or not 
 });
 
 test("a write whose commit does not reach the server fails, and is not stored", async (t) => {
-  const server = await ownPostgres(t);
-  const proxy = await tcpProxy(t, server.url);
-  const { store } = await openedOn(t, proxy.url);
+  const { url, closeFirst } = await postgresDatabase(t, { locale: TEMPLATE_LOCALE, withSchema: true });
+  const proxy = await tcpProxy({ after: closeFirst }, url);
+  const { store } = await openedOn({ after: closeFirst }, proxy.url);
   await putCustomers(store, customer("a"));
   await putTanks(store, ...TANKS.map((id) => tank(id, "a")));
   const before = await everything(store);

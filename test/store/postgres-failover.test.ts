@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import type { Store } from "../../src/domain/store.ts";
-import { isUnavailable, openedOn, succeeds } from "../support/postgres/database.ts";
+import { isUnavailable, openedOn, postgresDatabase, succeeds, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
 import { ownPostgres } from "../support/postgres/server.ts";
 import { putReadings } from "../support/records.ts";
 import { tcpProxy } from "../support/tcp-proxy.ts";
@@ -39,9 +39,9 @@ const hasReplayed = (at: unknown) => `SELECT FROM pg_last_wal_replay_lsn() AS re
 suite("a failover", { concurrency: 2 }, () => {
   // Those that wait for a timeout come first, and the others run meanwhile.
   test("a server that stops responding: calls fail after the statement timeout, and new connections are used", async (t) => {
-    const server = await ownPostgres(t);
-    const proxy = await tcpProxy(t, server.url);
-    const { store } = await openedOn(t, proxy.url);
+    const { url, closeFirst } = await postgresDatabase(t, { locale: TEMPLATE_LOCALE, withSchema: true });
+    const proxy = await tcpProxy({ after: closeFirst }, url);
+    const { store } = await openedOn({ after: closeFirst }, proxy.url);
     await filled(store);
     // All connections for reads are open.
     await Promise.all(Array.from({ length: 8 }, () => store.ping()));
