@@ -13,7 +13,7 @@ import { ManagementService } from "../http/management.ts";
 import { httpClient, httpTransport } from "../simulate/http.ts";
 import { Tally } from "../simulate/results.ts";
 import { simulate } from "../simulate/simulation.ts";
-import { databaseFiles, lockStore } from "../store/open.ts";
+import { databaseFiles } from "../store/open.ts";
 import { type CliCommand, configOf, valueFlags, withStore } from "./command.ts";
 import { ProgressBar, print, printMessage } from "./output.ts";
 import { serveUntilStopped } from "./serve.ts";
@@ -38,7 +38,7 @@ export const demo: CliCommand = {
 database, data/demo.db, and creates it again if another version of Tank Monitor created it; DATABASE_URL is used only if that
 database is empty or from an earlier demo.
 It prints a link that signs you in, a key and commands to paste. The key is stored in DATABASE.key, which only you can read,
-and is the same at the next start. A database that another demo uses is refused.
+and is the same at the next start. A second demo at the same time needs another database, in DATABASE_URL, and another port.
 
   --port PORT      HTTP port (8080, or PORT)
   --host ADDRESS   address to listen on (127.0.0.1, or HOST)`,
@@ -48,7 +48,6 @@ and is the same at the next start. A database that another demo uses is refused.
     const given = configOf(call, ["PORT", "HOST"], { DATABASE_URL: `sqlite:${OWN_DATABASE}`, LOG_LEVEL: "warn" });
     const config = { ...given, webhookAllow: [...given.webhookAllow, RECEIVER_NETWORK] };
     const isOwn = [process.env, readEnvFile()].every(({ DATABASE_URL = "" }) => DATABASE_URL === "");
-    await using _lock = await lockDatabase(config.databaseUrl);
     const progress = new ProgressBar("readings");
     const prepare = (store: Store) =>
       prepareDemo(store, SEED, Date.now(), {
@@ -71,15 +70,6 @@ and is the same at the next start. A database that another demo uses is refused.
     return 0;
   },
 };
-
-/** Another demo would replace the keys and the channel of this one. */
-async function lockDatabase(databaseUrl: string): Promise<AsyncDisposable> {
-  const lock = await lockStore(databaseUrl);
-  if (lock !== undefined) return lock;
-  throw new UserError(
-    "another demo uses this database. Stop it, or use another database and port: DATABASE_URL=sqlite:data/demo2.db PORT=8081 npx tank-monitor demo",
-  );
-}
 
 /** Deletes the demo's own database if another version has created it, and tries again. */
 async function recreateOutdated(ownFile: string | undefined, prepare: () => Promise<void>): Promise<void> {

@@ -44,16 +44,6 @@ export async function restoreStore(url: string, backup: string, options: Restore
   return restoreSqlite(requiredFile(url), backup, options);
 }
 
-/** For a program that must have the database alone: until it is released, or the process ends. Undefined if another has it. */
-export async function lockStore(url: string): Promise<AsyncDisposable | undefined> {
-  if (POSTGRES.test(url)) {
-    const { lockPostgres } = await import("./postgres/lock.ts");
-    return lockPostgres(url);
-  }
-  const { lockSqlite } = await import("./sqlite/lock.ts");
-  return lockSqlite(requiredFile(url));
-}
-
 /** The path of an embedded database. */
 function requiredFile(url: string): string {
   const file = fileIn(url);

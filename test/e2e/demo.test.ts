@@ -93,9 +93,9 @@ test("in an empty folder the demo prints a curl line for each endpoint, has a ye
   assert.equal(tested.code, 0, tested.stderr);
   await demo.waitForOutput(/^\d\d:\d\d:\d\d .*channel test/m);
 
-  const second = await here.spawn(["demo"], OWN_DATABASE);
-  assert.deepEqual([second.code, second.stdout], [1, ""], "a second demo on the same database is refused");
-  assert.match(second.stderr, /^tank-monitor: another demo uses this database\..*DATABASE_URL=sqlite:data\/demo2\.db.*\n$/);
+  const second = await here.spawn(["demo"], { env: { ...OWN_DATABASE.env, PORT: port } });
+  assert.deepEqual([second.code, second.stdout], [1, ""], "a second demo on the same port changes nothing of the first");
+  assert.match(second.stderr, /^tank-monitor: port \d+ on 127\.0\.0\.1 is in use\..*\n$/);
   for (const line of demo.lines) await expectObject(line);
 
   const signalled = performance.now();
