@@ -63,31 +63,17 @@ export async function* checkAll(
   yield* await report(await snapshot(checkChannels), undefined);
 
   const total = await snapshot((reads) => reads.objectCount());
-  for (let after = ""; ; ) {
-    const customers = await snapshot((reads) => reads.customersAfter(after));
-    if (customers.length === 0) break;
-    for (const row of customers) {
-      after = row.customer.id;
-      totals.customers++;
-      const id = after;
-      yield* await report([checkCustomer(row)], repair && (() => repair("repairCustomer", id)));
-    }
+  const repairCustomer = repair && ((id: string) => repair("repairCustomer", id));
+  yield* checkRows(snapshot, "", checkSomeCustomers, repairCustomer, (customers) => {
+    totals.customers += customers.length;
     progress(totals.customers, total);
-    await setImmediate();
-  }
-  for (let after = ""; ; ) {
-    const tanks = await snapshot((reads) => checkSomeTanks(reads, after));
-    if (tanks.length === 0) break;
-    for (const result of tanks) {
-      after = result.row.tank.id;
-      totals.tanks++;
-      totals.readings += result.readings.total;
-      const id = after;
-      yield* await report([result], repair && (() => repair("repairTank", id)));
-    }
+  });
+  const repairTank = repair && ((id: string) => repair("repairTank", id));
+  yield* checkRows(snapshot, "", checkSomeTanks, repairTank, (tanks) => {
+    totals.tanks += tanks.length;
+    totals.readings += tanks.reduce((sum, { readings }) => sum + readings.total, 0);
     progress(totals.customers + totals.tanks, total);
-    await setImmediate();
-  }
+  });
   yield* checkRows(snapshot, "", async (reads, after) => (await reads.alertsAfter(after)).map(checkAlert));
   yield* checkRows(snapshot, Number.MIN_SAFE_INTEGER, checkEvents);
   yield* checkRows(snapshot, "", checkNotificationsAfter, repair && ((id) => repair("repairNotification", id)));
@@ -127,12 +113,13 @@ async function report(results: readonly CheckResult[], repair: (() => Promise<Fi
   return results.flatMap((result) => findingsOf(result));
 }
 
-/** All rows of a table, some in each snapshot. `checkAfter` returns the next ones; none at the end. */
-async function* checkRows<K>(
+/** All rows of a table, some in each snapshot. `checkAfter` returns the next ones, none at the end; `onChecked` gets them. */
+async function* checkRows<K, T>(
   snapshot: Snapshot,
   start: K,
-  checkAfter: (reads: CheckOperations, after: K) => Promise<readonly CheckedRow<K>[]>,
+  checkAfter: (reads: CheckOperations, after: K) => Promise<readonly (CheckedRow<K> & T)[]>,
   repair?: (key: K) => Promise<Finding[]>,
+  onChecked?: (rows: readonly T[]) => void,
 ): AsyncGenerator<Finding> {
   for (let after = start; ; ) {
     const rows = await snapshot((reads) => checkAfter(reads, after));
@@ -142,6 +129,7 @@ async function* checkRows<K>(
       after = row.key;
       yield* await report([row], repair && (() => repair(row.key)));
     }
+    onChecked?.(rows);
     await setImmediate();
   }
 }
@@ -158,16 +146,20 @@ async function checkReferences(reads: CheckOperations): Promise<CheckResult[]> {
   });
 }
 
+async function checkSomeCustomers(reads: CheckOperations, after: string): Promise<CheckedRow<string>[]> {
+  return (await reads.customersAfter(after)).map((row) => ({ ...checkCustomer(row), key: row.customer.id }));
+}
+
 /** A snapshot checks tanks with at most this many readings in all, or one tank. */
 const MAX_READINGS = 1_000_000;
 
-async function checkSomeTanks(reads: CheckOperations, after: string): Promise<CheckedTank[]> {
+async function checkSomeTanks(reads: CheckOperations, after: string): Promise<(CheckedRow<string> & CheckedTank)[]> {
   let readings = 0;
   const rows = (await reads.tanksAfter(after)).filter(({ head }, i) => {
     readings += head?.total ?? 0;
     return i === 0 || readings <= MAX_READINGS;
   });
-  return checkTanks(reads, rows);
+  return (await checkTanks(reads, rows)).map((tank) => ({ ...tank, key: tank.row.tank.id }));
 }
 
 async function checkList(reads: CheckOperations, series: string): Promise<CheckResult[]> {

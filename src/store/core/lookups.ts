@@ -17,13 +17,13 @@ export function lookupsOn(tx: StoreTransaction, withDamaged = false): Lookups {
       return found;
     };
   return {
+    ...tx,
     customers: cleaned(tx.customers),
     tanks: cleaned(tx.tanks),
     tanksOfOwners: cleaned(tx.tanksOfOwners),
     tanksDeletedWith: cleaned(tx.tanksDeletedWith),
     devices: cleaned(tx.devices),
     assignments: cleaned(tx.assignments),
-    devicesWithPending: tx.devicesWithPending,
     keys: cleaned(tx.keys),
     alerts: cleaned((ids) => lockedAlerts(tx, ids)),
     channelsById: cleaned(async (ids) => {
@@ -31,19 +31,7 @@ export function lookupsOn(tx: StoreTransaction, withDamaged = false): Lookups {
       await tx.lockAlerts();
       return tx.channelsById(ids);
     }),
-    channelCount: tx.channelCount,
     notifications: cleaned(tx.notifications),
-    failedNotifications: tx.failedNotifications,
-    pendingNotifications: tx.pendingNotifications,
-    verification: tx.verification,
-    verificationsSince: tx.verificationsSince,
-    users: tx.users,
-    countryOf: tx.countryOf,
-    customersAt: tx.customersAt,
-    signInByHash: tx.signInByHash,
-    signInsOf: tx.signInsOf,
-    signInsSince: tx.signInsSince,
     sessions: cleaned(tx.sessions),
-    sessionsOf: tx.sessionsOf,
   };
 }
