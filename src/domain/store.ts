@@ -88,7 +88,6 @@ export type RestoreOptions = {
   /** Gets each error of the backup, which is then not restored. */
   readonly onFinding: (finding: Finding) => void;
 };
-/** `kept`: where the database that was replaced is now. */
 /** `kept`: the names under which the previous data is kept. */
 export type Restored = { readonly totals: CheckTotals; readonly kept: readonly string[] };
 

@@ -8,6 +8,9 @@ import { dirname } from "node:path";
 /** What follows the name of a SQLite database in the names of its files. */
 export const DATABASE_SUFFIXES = ["", "-wal", "-shm", "-journal"] as const;
 
+/** An error of the file system, such as a folder that cannot be created, or a full disk. */
+export const isFileError = (error: unknown): boolean => error instanceof Error && "syscall" in error;
+
 export function removeDatabase(file: string): void {
   for (const suffix of DATABASE_SUFFIXES) rmSync(file + suffix, { force: true });
 }

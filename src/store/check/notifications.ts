@@ -43,7 +43,7 @@ export function notificationOperations({ rows }: { readonly rows: Rows }) {
       for (const chunk of chunksOf(links)) {
         const found = await rows(
           `SELECT DISTINCT wanted.column1, wanted.column2, alert.id
-           FROM (VALUES ${valueRows(chunk.length, 2, ["text", "text"])}) AS wanted
+           FROM (VALUES ${valueRows(chunk.length, ["text", "text"])}) AS wanted
            LEFT JOIN notification_alert AS link ON link.alert_id = wanted.column1 AND link.notification_id = wanted.column2
            LEFT JOIN alert ON alert.id = wanted.column1
            WHERE link.alert_id IS NULL OR alert.id IS NULL`, // primary keys

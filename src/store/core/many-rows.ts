@@ -28,24 +28,12 @@ export function chunksOf<T>(items: readonly T[]): T[][] {
   return chunks;
 }
 
-/** Cache of the texts in use, which are long and of few sizes. */
-const knownRows = new Map<string, string>();
-
-/** `($1, $2), ($3, $4)` and so on; with the casts of the columns, where they are not inferred. */
-export function valueRows(rows: number, columns: number, types?: readonly string[]): string {
-  const key = `${rows} ${columns} ${types}`;
-  const known = knownRows.get(key);
-  if (known !== undefined) return known;
-  const value = (row: number, column: number): string => {
-    const parameter = `$${row * columns + column + 1}`;
-    return types === undefined ? parameter : `CAST(${parameter} AS ${types[column]})`;
-  };
-  const text = Array.from({ length: rows }, (_, row) => {
-    const values = Array.from({ length: columns }, (_unused, column) => value(row, column));
+/** `(CAST($1 AS text), CAST($2 AS bigint)), (CAST($3 AS text), …` and so on, with a type for each column. */
+export function valueRows(rows: number, types: readonly string[]): string {
+  return Array.from({ length: rows }, (_, row) => {
+    const values = types.map((type, column) => `CAST($${row * types.length + column + 1} AS ${type})`);
     return `(${values.join(", ")})`;
   }).join(", ");
-  knownRows.set(key, text);
-  return text;
 }
 
 /** `sql` is called with the list of ids, as in `id IN (list)`. Its other parameters are `values`, from $1 on. */

@@ -106,7 +106,7 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
           `UPDATE notification SET state = new.column3, due_at = ${time.sql} + new.column4, lease = NULL, attempts = new.column5,
              ended_at = CASE WHEN new.column4 IS NULL THEN ${time.sql} END,
              payload = CASE WHEN new.column4 IS NULL THEN ${ENDED_PAYLOAD} ELSE notification.payload END
-           FROM (VALUES ${valueRows(chunk.length, 5, ["text", "text", "text", "bigint", "text"])}) AS new
+           FROM (VALUES ${valueRows(chunk.length, ["text", "text", "text", "bigint", "text"])}) AS new
            WHERE notification.id BETWEEN new.column1 AND new.column1 AND coalesce(notification.lease, '') = new.column2
            RETURNING notification.id`, // primary key
         )(...values.flat(), ...time.values);

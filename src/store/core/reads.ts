@@ -44,6 +44,10 @@ const IN_SCOPE = "owner_id = coalesce($2, owner_id)";
 
 const CUSTOMER = `SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = $1`;
 
+/** Whether anybody has created or imported something. */
+export const HAS_DATA =
+  "SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) OR EXISTS (SELECT 1 FROM device) OR EXISTS (SELECT 1 FROM app_user)";
+
 /** Reads that may come from a replica. */
 export function replicaReads(prepare: Prepare, listPages: ListPages) {
   const customer = prepare(CUSTOMER);
@@ -90,9 +94,7 @@ export function primaryReads(prepare: Prepare, tables: readonly string[]) {
   const newestPending = prepare(
     `SELECT ${PENDING_COLUMNS} FROM pending_reading WHERE device = $1 ORDER BY created_at DESC LIMIT 1`,
   );
-  const isAnything = prepare(
-    "SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) OR EXISTS (SELECT 1 FROM device) OR EXISTS (SELECT 1 FROM app_user)",
-  );
+  const hasData = prepare(HAS_DATA);
   // Unlike SELECT 1, this reads a page of the database, and fails if a table is missing.
   const ping = prepare(
     `SELECT id FROM customer WHERE NOT EXISTS (SELECT 1 FROM ${tables.join(", ")} WHERE 1 = 0) ORDER BY id LIMIT 1`,
@@ -104,7 +106,7 @@ export function primaryReads(prepare: Prepare, tables: readonly string[]) {
     managedTank: async (id: string): Promise<TankState | undefined> => (await tank(id)).map(tankState)[0],
     managedDevice: async (id: string): Promise<ManagedDevice | undefined> => (await device(id)).map(managedDevice)[0],
     newestPending: async (id: string): Promise<PendingReading | undefined> => (await newestPending(id)).map(pendingOf)[0],
-    isEmpty: async (): Promise<boolean> => Number((await isAnything())[0]?.[0]) === 0,
+    isEmpty: async (): Promise<boolean> => Number((await hasData())[0]?.[0]) === 0,
     async ping(): Promise<void> {
       await ping();
     },

@@ -6,6 +6,7 @@ import type pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import { storeUnavailable } from "../../domain/errors.ts";
 import type { Progress } from "../../domain/store.ts";
+import { isFileError } from "../files.ts";
 import { type DbTransaction, transaction } from "./connection.ts";
 import { createSchema, SCHEMA_SCRIPT, TABLES, TABLES_SCRIPT } from "./schema.ts";
 
@@ -22,9 +23,6 @@ export async function backup(pool: pg.Pool, file: string, progress: Progress): P
     throw isFileError(error) ? storeUnavailable(error) : error;
   }
 }
-
-/** A file that cannot be created, or a full disk. */
-const isFileError = (error: unknown): boolean => error instanceof Error && "syscall" in error;
 
 async function write({ client }: DbTransaction, file: string, progress: Progress): Promise<void> {
   await client.query("SET LOCAL statement_timeout = 0");

@@ -8,18 +8,16 @@ import { UserError } from "../../domain/errors.ts";
 import type { Restored, RestoreOptions } from "../../domain/store.ts";
 import { checkAll, requireConsistent } from "../check/check.ts";
 import { FORGET_SESSIONS } from "../core/account-tables.ts";
+import { HAS_DATA } from "../core/reads.ts";
 import { BACKUP_TITLE } from "./backup.ts";
 import { checkOperations } from "./check.ts";
-import { type DbTransaction, openPool, statement, transaction } from "./connection.ts";
+import { type DbTransaction, openPool, statement, statementOf, transaction } from "./connection.ts";
 import { hasSchema, missingTableName, SCHEMA_SCRIPT, TABLES } from "./schema.ts";
 import { findServer, serverUrls } from "./servers.ts";
 
 /** Sessions of services and other commands. A service always has one. */
 const OTHERS = statement(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
   AND application_name IN ('tank-monitor', current_setting('application_name'))`);
-const IS_ANYTHING = statement(
-  "SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) OR EXISTS (SELECT 1 FROM device) OR EXISTS (SELECT 1 FROM app_user)",
-);
 
 export async function restorePostgres(databaseUrl: string, backup: string, options: RestoreOptions): Promise<Restored> {
   const { url, schema } = await findServer(serverUrls(databaseUrl));
@@ -42,7 +40,8 @@ async function restore(db: DbTransaction, backup: string, { force, progress, onF
   if (Number((await db.rows(OTHERS))[0]?.[0]) > 0) {
     throw new UserError("the database is in use. Stop the service, and other commands, first");
   }
-  const isEmpty = async () => (await missingTableName(db)) === undefined && (await db.rows(IS_ANYTHING))[0]?.[0] === false;
+  const isEmpty = async () =>
+    (await missingTableName(db)) === undefined && (await db.rows(statementOf(HAS_DATA)))[0]?.[0] === false;
   if (isThere && !force && !(await isEmpty())) {
     throw new UserError("the database is not empty; --force replaces it and keeps the old tables in another schema");
   }

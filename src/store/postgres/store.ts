@@ -106,7 +106,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
   const writer = new Writer(pool, alerts, observe);
   function write<N extends WriteName>(name: N, ...args: WriteArgs<N>): Promise<WriteResult<N>> {
     const work = (tx: EngineTransaction) => runWrite(tx, name, args);
-    return WRITES_OF_JOBS.has(name) ? writer.writeBeside(work) : writer.write(work);
+    return WRITES_OF_JOBS.has(name) ? writer.transaction(work) : writer.write(work);
   }
   const { readingColumns } = telemetryReads(primary);
   const engine: Engine = {

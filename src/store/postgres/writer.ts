@@ -42,17 +42,12 @@ export class Writer {
   write<T>(work: (tx: EngineTransaction) => Promise<T>): Promise<T> {
     return new Promise((resolve) => {
       const run = async (): Promise<void> => {
-        const result = this.#transaction(work);
+        const result = this.transaction(work);
         resolve(result);
         await result.catch(() => {});
       };
       this.#enqueue({ run });
     });
-  }
-
-  /** Runs the write at once, beside the queue. */
-  writeBeside<T>(work: (tx: EngineTransaction) => Promise<T>): Promise<T> {
-    return this.#transaction(work);
   }
 
   ingest(batch: IncomingBatch): Promise<IngestResult> {
@@ -114,7 +109,7 @@ export class Writer {
 
   async #ingest(batch: IncomingBatch): Promise<IngestResult> {
     const run = (appendFirst: boolean): Promise<IngestedBatch | "retry"> =>
-      this.#transaction(
+      this.transaction(
         (tx) => ingestBatch(tx, batch, appendFirst),
         (result) => result === "retry",
       );
@@ -125,11 +120,8 @@ export class Writer {
     return result;
   }
 
-  /** Alerts are evaluated at its end. A result that `isAborted` accepts is rolled back. */
-  async #transaction<T>(
-    work: (tx: EngineTransaction) => Promise<T>,
-    isAborted: (result: T) => boolean = () => false,
-  ): Promise<T> {
+  /** Runs at once, beside the queue. Alerts are evaluated at its end. A result that `isAborted` accepts is rolled back. */
+  async transaction<T>(work: (tx: EngineTransaction) => Promise<T>, isAborted: (result: T) => boolean = () => false): Promise<T> {
     let notifications = 0;
     const run = async (db: DbTransaction): Promise<T> => {
       const tx = transactionOn(db, this.#alerts, this.damagedTanks);
@@ -146,7 +138,7 @@ export class Writer {
   async #splitLongHeads(): Promise<void> {
     const tankIds = [...this.#longHeads];
     this.#longHeads.clear();
-    await this.#transaction((tx) => splitLongHeads(tx, tankIds)).catch(() => {});
+    await this.transaction((tx) => splitLongHeads(tx, tankIds)).catch(() => {});
   }
 }
 

@@ -124,11 +124,6 @@ function sqliteCode(error: unknown): number | undefined {
 }
 
 export const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY;
-/** An error of the file system, such as a folder that cannot be created. */
-export function isFileError(error: unknown): boolean {
-  return error instanceof Error && "syscall" in error;
-}
-
 /** A stored integer is larger than any that is written. */
 const isOutOfRange = (error: unknown): boolean =>
   error instanceof RangeError && "code" in error && error.code === "ERR_OUT_OF_RANGE";

@@ -19,12 +19,11 @@ export function query(db: DatabaseSync, sql: string): Query {
 }
 
 /** Reads any integer, also one that no number can be and only a damaged file has: that becomes the nearest number. */
-export function tolerantQuery(db: DatabaseSync, sql: string): Query {
+export function tolerantQuery(db: DatabaseSync, sql: string): Pick<Query, "all" | "iterate"> {
   const exact = query(db, sql);
   (exact as unknown as StatementSync).setReadBigInts(true);
   const withNumbers = (row: SqliteRow): SqliteRow => row.map((value) => (typeof value === "bigint" ? Number(value) : value));
   return {
-    get: (...values) => exact.all(...values).map(withNumbers)[0],
     all: (...values) => exact.all(...values).map(withNumbers),
     *iterate(...values) {
       for (const row of exact.iterate(...values)) yield withNumbers(row);
@@ -35,26 +34,18 @@ export function tolerantQuery(db: DatabaseSync, sql: string): Query {
 /** Cache for SQL that depends on the request: each text is prepared once. */
 export class QueryCache {
   readonly #db: DatabaseSync;
-  readonly #prepare: typeof query;
-  readonly #queries = new Map<string, Query>();
+  readonly #prepare: (db: DatabaseSync, sql: string) => Pick<Query, "all">;
+  readonly #queries = new Map<string, Pick<Query, "all">>();
 
-  constructor(db: DatabaseSync, prepare = query) {
+  constructor(db: DatabaseSync, prepare: typeof tolerantQuery = query) {
     this.#db = db;
     this.#prepare = prepare;
   }
 
   rows(sql: string, values: SqliteRow): SqliteRow[] {
-    return this.#query(sql).all(...values);
-  }
-
-  number(sql: string, values: SqliteRow): number {
-    return Number(this.#query(sql).get(...values)?.[0]);
-  }
-
-  #query(sql: string): Query {
     const known = this.#queries.get(sql) ?? this.#prepare(this.#db, sql);
     this.#queries.set(sql, known);
-    return known;
+    return known.all(...values);
   }
 }
 

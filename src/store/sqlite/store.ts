@@ -12,12 +12,11 @@ import type { ExportRecord, Progress, Store } from "../../domain/store.ts";
 import { exportRecords } from "../core/export.ts";
 import { type Engine, StoreHealth, storeOn } from "../core/store.ts";
 import type { WriteResult } from "../core/writes.ts";
-import { removeDatabase } from "../files.ts";
+import { isFileError, removeDatabase } from "../files.ts";
 import { checkFile } from "./check.ts";
 import {
   createPrivateFile,
   isDamaged,
-  isFileError,
   isNotADatabase,
   isSqliteError,
   openReader,
