@@ -1,10 +1,8 @@
 // The store over an engine: every call fails with `store_unavailable` while the database is unavailable, and losses, recoveries and
 // the duration of calls are reported.
 
-import { ACTORS } from "../../domain/actor.ts";
 import type { ComposeReads } from "../../domain/alerts/compose.ts";
 import type { NotificationQueueReads } from "../../domain/alerts/notification-queue.ts";
-import type { AuditContext } from "../../domain/audit.ts";
 import type { Command } from "../../domain/commands/command.ts";
 import { DamageError, hasCode, type RequestError, storeUnavailable } from "../../domain/errors.ts";
 import type { FleetOrderReads } from "../../domain/fleet-order.ts";
@@ -32,6 +30,17 @@ export type Engine = Pick<Maintenance, "backup" | "exportRecords" | "check" | "s
   /** A `RequestError` for errors that mean that the database is unavailable or damaged; others unchanged. */
   readonly translateError: (error: unknown) => unknown;
   readonly close: () => Promise<void>;
+};
+
+/** All but repairs. A list, because the table of writes would load their code into the thread that serves requests. */
+const WRITE_NAMES = [
+  ...["importCustomers", "importTanks", "importDevices", "execute", "updateLastSeen"],
+  ...["claimNotifications", "recordAttempts", "endPending", "expireAndReschedule", "removeOldNotifications"],
+  ...["sweepAlerts", "tanksDue", "evaluateTank", "composeNotifications", "postponeNotifications"],
+  ...["updateSortKeys", "putForecasts", "putFleetOrderState"],
+] as const satisfies readonly WriteName[];
+type StoreWrites = {
+  readonly [N in (typeof WRITE_NAMES)[number]]: (...args: WriteArgs<N>) => Promise<WriteResult<N>>;
 };
 
 export function storeOn(engine: Engine, observe: Observe, health = new StoreHealth(observe)): Store {
@@ -70,9 +79,6 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     };
   }
 
-  /** A write as it is. */
-  const written = <N extends WriteName>(name: N) => watched(health.writes, name, (...args: WriteArgs<N>) => write(name, ...args));
-
   async function translated<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
@@ -81,36 +87,17 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     }
   }
 
+  const writes = WRITE_NAMES.map((name) => [
+    name,
+    watched(health.writes, name, (...args: WriteArgs<typeof name>) => write(name, ...args)),
+  ]);
   const reads = Object.entries(engine.reads).map(([name, read]) => [
     name,
     watched(health.reads, name, read as (...args: unknown[]) => Promise<unknown>),
   ]);
   return {
     ...(Object.fromEntries(reads) as EngineReads),
-    importCustomers: watched(health.writes, "importCustomers", (records, context = importContext()) =>
-      write("importCustomers", records, context),
-    ),
-    importTanks: watched(health.writes, "importTanks", (records, context = importContext()) =>
-      write("importTanks", records, context),
-    ),
-    importDevices: watched(health.writes, "importDevices", (records, context = importContext()) =>
-      write("importDevices", records, context),
-    ),
-    execute: watched(health.writes, "execute", (command, context, key) => write("execute", command, context, key)),
-    updateLastSeen: watched(health.writes, "updateLastSeen", (seen) => write("updateLastSeen", seen)),
-    claimNotifications: written("claimNotifications"),
-    recordAttempts: written("recordAttempts"),
-    endPending: written("endPending"),
-    expireAndReschedule: written("expireAndReschedule"),
-    removeOldNotifications: written("removeOldNotifications"),
-    sweepAlerts: written("sweepAlerts"),
-    tanksDue: written("tanksDue"),
-    evaluateTank: written("evaluateTank"),
-    composeNotifications: written("composeNotifications"),
-    postponeNotifications: written("postponeNotifications"),
-    updateSortKeys: written("updateSortKeys"),
-    putForecasts: written("putForecasts"),
-    putFleetOrderState: written("putFleetOrderState"),
+    ...(Object.fromEntries(writes) as StoreWrites),
     ingest: watched(health.writes, "ingest", engine.ingest),
     // A copy may fail because of its destination, which says nothing about the database.
     backup: (file, progress) => translated(engine.backup(file, progress)),
@@ -120,8 +107,6 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     close: engine.close,
   };
 }
-
-const importContext = (): AuditContext => ({ by: ACTORS.import, at: Date.now() });
 
 const OBJECTS: Readonly<Record<string, string>> = {
   alertById: "alert",

@@ -1,6 +1,7 @@
 // All writes by name, except for readings, which engines combine. SQLite runs them in its writer thread, PostgreSQL in a
 // transaction of its own.
 
+import { ACTORS } from "../../domain/actor.ts";
 import type { AuditContext } from "../../domain/audit.ts";
 import { planCustomerImport, planDeviceImport, planTankImport } from "../../domain/import-plans.ts";
 import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "../../domain/records.ts";
@@ -55,10 +56,12 @@ export function runWrite<N extends WriteName>(tx: EngineTransaction, name: N, ar
   return write(tx, ...args);
 }
 
+const importContext = (): AuditContext => ({ by: ACTORS.import, at: Date.now() });
+
 async function importCustomers(
   tx: StoreTransaction,
   records: readonly CustomerRecord[],
-  context: AuditContext,
+  context = importContext(),
 ): Promise<RecordOutcome[]> {
   await tx.lockLists();
   const { outcomes, changes } = await planCustomerImport(lookupsOn(tx, true), records);
@@ -69,7 +72,7 @@ async function importCustomers(
 async function importTanks(
   tx: StoreTransaction,
   records: readonly TankRecord[],
-  context: AuditContext,
+  context = importContext(),
 ): Promise<RecordOutcome[]> {
   tx.alertWork.setTime(context.at);
   await tx.lockLists();
@@ -82,7 +85,7 @@ async function importTanks(
 async function importDevices(
   tx: StoreTransaction,
   records: readonly DeviceRecord[],
-  context: AuditContext,
+  context = importContext(),
 ): Promise<RecordOutcome[]> {
   tx.alertWork.setTime(context.at);
   await tx.lockLists();
