@@ -2,7 +2,6 @@
 
 import type { UserChange } from "../../domain/commands/command.ts";
 import type { Instant } from "../../domain/instant.ts";
-import type { ManagedCustomer } from "../../domain/resource.ts";
 import {
   type AccountKey,
   customerAccount,
@@ -65,37 +64,26 @@ const customersAt = ({ isLive }: Dialect): string =>
 
 /** Reads that must not be a moment old. */
 export function accountReads(prepare: Prepare, dialect: Dialect): AccountReads & SessionReads {
-  const sessionByHash = prepare(SESSION_BY_HASH);
-  const users = prepare(USERS);
-  const sessionsOf = { user: prepare(SESSIONS_OF.user), customer: prepare(SESSIONS_OF.customer) };
-  const signIn = prepare(SIGN_IN_BY_HASH);
-  const signIns = prepare(SIGN_INS_OF);
-  const customers = prepare(customersAt(dialect));
   return {
-    sessionByHash: async (hash) => (await sessionByHash(hash)).flatMap(openSession)[0],
-    userList: async () => (await users()).map(userOf),
-    sessionsOf: async ({ type, id }, now) => (await sessionsOf[type](id, now)).flatMap(openSession),
-    signInByHash: async (hash) => (await signIn(hash)).map(signInOf)[0],
-    signInsOf: async (browser, email) => (await signIns(browser, lowerCase(email))).map(signInOf),
-    customersAt: async (email) => (await customers(lowerCase(email))).map(customerState),
+    sessionByHash: async (hash) => (await prepare(SESSION_BY_HASH)(hash)).flatMap(openSession)[0],
+    userList: async () => (await prepare(USERS)()).map(userOf),
+    sessionsOf: async ({ type, id }, now) => (await prepare(SESSIONS_OF[type])(id, now)).flatMap(openSession),
+    signInByHash: async (hash) => (await prepare(SIGN_IN_BY_HASH)(hash)).map(signInOf)[0],
+    signInsOf: async (browser, email) => (await prepare(SIGN_INS_OF)(browser, lowerCase(email))).map(signInOf),
+    customersAt: async (email) => (await prepare(customersAt(dialect))(lowerCase(email))).map(customerState),
   };
 }
 
 export function accountTables(prepare: Prepare, dialect: Dialect) {
+  const reads = accountReads(prepare, dialect);
   return {
-    users: async (): Promise<readonly User[]> => (await prepare(USERS)()).map(userOf),
+    ...reads,
+    users: reads.userList,
 
     async countryOf(ownerId: string): Promise<string | null> {
       const country = (await prepare(countryOf(dialect))(ownerId))[0]?.[0] ?? null;
       return country === null ? null : String(country);
     },
-    customersAt: async (email: string): Promise<readonly ManagedCustomer[]> =>
-      (await prepare(customersAt(dialect))(lowerCase(email))).map(customerState),
-
-    signInByHash: async (hash: string): Promise<SignIn | undefined> => (await prepare(SIGN_IN_BY_HASH)(hash)).map(signInOf)[0],
-
-    signInsOf: async (browser: string, email: string): Promise<readonly SignIn[]> =>
-      (await prepare(SIGN_INS_OF)(browser, lowerCase(email))).map(signInOf),
 
     async signInsSince(email: string, since: Instant): Promise<number> {
       const [row] = await prepare(
@@ -108,9 +96,6 @@ export function accountTables(prepare: Prepare, dialect: Dialect) {
       const rows = await rowsForIds(prepare, ids, (list) => `${SESSIONS} WHERE s.id IN (${list})`);
       return new Map(rows.flatMap(openSession).map((session) => [session.id, session]));
     },
-
-    sessionsOf: async ({ type, id }: AccountKey, now: Instant): Promise<readonly OpenSession[]> =>
-      (await prepare(SESSIONS_OF[type])(id, now)).flatMap(openSession),
 
     async putUsers(changes: readonly UserChange[]): Promise<void> {
       for (const { before, after } of changes) {

@@ -3,9 +3,9 @@
 import { ALERT_KINDS, type Alert } from "../../domain/alerts/alert.ts";
 import type { AlertCounts, AlertQuery, FeedPage, FeedQuery } from "../../domain/alerts/reads.ts";
 import type { Scope } from "../../domain/key.ts";
-import { PAGE_SIZE, type Page } from "../../domain/page.ts";
+import type { Page } from "../../domain/page.ts";
 import { LISTS } from "../series/lists.ts";
-import { ALERT_COLUMNS, alertColumns, alertOf } from "./alert-tables.ts";
+import { ALERT_COLUMNS, alertColumns, alertOf, alertsNotClosedOn } from "./alert-tables.ts";
 import { type Condition, Parameters } from "./dialect.ts";
 import { filteredPage, inRange, listed, type ManagementEngine, pageOf } from "./management-reads.ts";
 import type { Prepare } from "./reads.ts";
@@ -14,11 +14,7 @@ import { ALERT_INDEX_CONDITION } from "./schema.ts";
 /** They cost little whatever the size of the database. */
 export function alertReads(prepare: Prepare) {
   const alert = prepare(`SELECT ${ALERT_COLUMNS} FROM alert WHERE id = $1 AND owner_id = coalesce($2, owner_id)`);
-  const unclosed = [1, PAGE_SIZE.maximum].map((size) => {
-    const ids = Array.from({ length: size }, (_, i) => `$${i + 1}`).join(", ");
-    const sql = `SELECT ${ALERT_COLUMNS} FROM alert WHERE state <> 'closed' AND tank_id IN (${ids})`; // alert_not_closed
-    return { size, alertsOf: prepare(sql) };
-  });
+  const alertsNotClosed = alertsNotClosedOn(prepare);
   const countsOf = (owner: string) =>
     `SELECT kind, state, count(*) FROM alert WHERE state <> 'closed' ${owner} GROUP BY kind, state`;
   const counts = prepare(countsOf("")); // alert_counted
@@ -27,14 +23,8 @@ export function alertReads(prepare: Prepare) {
     alertById: async (id: string, { customerId }: Scope): Promise<Alert | undefined> =>
       (await alert(id, customerId)).map(alertOf)[0],
 
-    async unclosedAlerts(tankIds: readonly string[]): Promise<readonly Alert[]> {
-      const [first] = tankIds;
-      const query = unclosed.find(({ size }) => size >= tankIds.length);
-      if (query === undefined) throw new Error(`unclosed alerts of ${tankIds.length} tanks at once`);
-      if (first === undefined) return [];
-      const padding = new Array<string>(query.size - tankIds.length).fill(first);
-      return (await query.alertsOf(...tankIds, ...padding)).map(alertOf).sort((a, b) => a.opened_at - b.opened_at);
-    },
+    unclosedAlerts: async (tankIds: readonly string[]): Promise<readonly Alert[]> =>
+      (await alertsNotClosed(tankIds)).toSorted((a, b) => a.opened_at - b.opened_at),
 
     async alertCounts({ customerId }: Scope): Promise<AlertCounts> {
       const rows = await (customerId === null ? counts() : ownCounts(customerId));

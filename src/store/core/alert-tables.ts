@@ -149,6 +149,14 @@ const EVENT_FIELDS = ["sequence", "at", "owner_id", "payload"] as const;
 const CURRENT_FORECAST = `forecast.computed_at, CASE WHEN forecast.outdated_since IS NULL AND forecast.at = fleet.at
   AND forecast.fill = fleet.fill THEN forecast.forecast END`;
 
+/** Up to 100 tanks are one statement. */
+export const alertsNotClosedOn =
+  (prepare: Prepare) =>
+  async (tankIds: readonly string[]): Promise<readonly Alert[]> => {
+    const sql = (ids: string) => `SELECT ${ALERT_COLUMNS} FROM alert WHERE alert.state <> 'closed' AND alert.tank_id IN (${ids})`; // alert_not_closed
+    return (await rowsForIds(prepare, tankIds, sql)).map(alertOf);
+  };
+
 /** `fleet`: the table with the latest reading of each tank. */
 export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet" | "head") {
   const updates = ALERT_FIELDS.slice(1).map((name) => `${name} = excluded.${name}`);
@@ -201,11 +209,7 @@ export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet"
       return new Map(rows.map(alertOf).map((alert) => [alert.id, alert]));
     },
 
-    async alertsNotClosed(tankIds: readonly string[]): Promise<readonly Alert[]> {
-      const sql = (ids: string) =>
-        `SELECT ${ALERT_COLUMNS} FROM alert WHERE alert.state <> 'closed' AND alert.tank_id IN (${ids})`; // alert_not_closed
-      return (await rowsForIds(prepare, tankIds, sql)).map(alertOf);
-    },
+    alertsNotClosed: alertsNotClosedOn(prepare),
 
     async tanksWithOwners(tankIds: readonly string[]): Promise<ReadonlyMap<string, TankWithOwner>> {
       const tankColumns = TANK_COLUMNS.split(", ").length;

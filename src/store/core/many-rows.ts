@@ -14,8 +14,9 @@ export type InsertRows = (
   end?: string,
 ) => Promise<void>;
 
-const CHUNK_SIZES = [1, 4, 16, 64] as const;
-const MAX_CHUNK = 64;
+/** The largest is that of a page. */
+const CHUNK_SIZES = [1, 4, 16, 64, 100] as const;
+const MAX_CHUNK = 100;
 
 /** The last item is repeated where a chunk has none for its size: it must not matter if a statement contains it twice. */
 export function chunksOf<T>(items: readonly T[]): T[][] {

@@ -2,12 +2,11 @@
 
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { Instant } from "../../domain/instant.ts";
-import type { ManagedCustomer } from "../../domain/resource.ts";
 import { newUnsubscribeSecret } from "../../domain/unsubscribe.ts";
-import { CUSTOMER_COLUMNS, customerState, type Row } from "../columns.ts";
+import type { Row } from "../columns.ts";
 import { CHANNEL_COLUMNS, channelOf, PLANNED_FIELDS } from "./alert-tables.ts";
 import { rowsForIds } from "./many-rows.ts";
-import type { Prepare } from "./reads.ts";
+import { managedCustomerOn, type Prepare } from "./reads.ts";
 import type { DigestDraft, PlannedNotification } from "./transaction.ts";
 
 const plannedOf = (row: Row): PlannedNotification =>
@@ -41,9 +40,7 @@ export function plannedTables(prepare: Prepare) {
       )(now);
     },
 
-    async recipientCustomer(id: string): Promise<ManagedCustomer | undefined> {
-      return (await prepare(`SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = $1`)(id)).map(customerState)[0];
-    },
+    recipientCustomer: managedCustomerOn(prepare),
 
     async recipientChannel(id: string): Promise<Channel | undefined> {
       return (await prepare(`SELECT ${CHANNEL_COLUMNS} FROM channel WHERE id = $1`)(id)).map(channelOf)[0];

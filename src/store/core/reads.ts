@@ -84,9 +84,14 @@ export function replicaReads(prepare: Prepare, listPages: ListPages) {
   };
 }
 
+/** Without a lock. */
+export const managedCustomerOn =
+  (prepare: Prepare) =>
+  async (id: string): Promise<ManagedCustomer | undefined> =>
+    (await prepare(CUSTOMER)(id)).map(customerState)[0];
+
 /** Reads that must not be a moment old: of keys, of what an operator has just changed, and of the fleet. */
 export function primaryReads(prepare: Prepare, tables: readonly string[]) {
-  const customer = prepare(CUSTOMER);
   const tank = prepare(`SELECT ${TANK_STATE_COLUMNS} FROM tank WHERE id = $1`);
   const keyByHash = prepare(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.hash = $1`); // unique index on hash
   const keys = prepare(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} ORDER BY k.created_at DESC, k.id DESC`);
@@ -102,7 +107,7 @@ export function primaryReads(prepare: Prepare, tables: readonly string[]) {
   return {
     keyByHash: async (hash: string): Promise<StoredKey | undefined> => (await keyByHash(hash)).map(keyOf)[0],
     keyList: async (): Promise<StoredKey[]> => (await keys()).map(keyOf),
-    managedCustomer: async (id: string): Promise<ManagedCustomer | undefined> => (await customer(id)).map(customerState)[0],
+    managedCustomer: managedCustomerOn(prepare),
     managedTank: async (id: string): Promise<TankState | undefined> => (await tank(id)).map(tankState)[0],
     managedDevice: async (id: string): Promise<ManagedDevice | undefined> => (await device(id)).map(managedDevice)[0],
     newestPending: async (id: string): Promise<PendingReading | undefined> => (await newestPending(id)).map(pendingOf)[0],

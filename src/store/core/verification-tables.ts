@@ -5,9 +5,9 @@ import type { EmailVerification } from "../../domain/verification.ts";
 import type { Row } from "../columns.ts";
 import type { Prepare } from "./reads.ts";
 
-export const VERIFICATION_BY_HASH = "SELECT hash, customer_id, email, expires_at FROM verification WHERE hash = $1";
+const VERIFICATION_BY_HASH = "SELECT hash, customer_id, email, expires_at FROM verification WHERE hash = $1";
 
-export const verificationOf = ([hash, customer_id, email, expires_at]: Row): EmailVerification =>
+const verificationOf = ([hash, customer_id, email, expires_at]: Row): EmailVerification =>
   ({ hash, customer_id, email, expires_at }) as EmailVerification;
 
 export function verificationTables(prepare: Prepare) {

@@ -10,14 +10,15 @@ import { primaryReads, replicaReads } from "../core/reads.ts";
 import { recipientReads } from "../core/recipient-reads.ts";
 import { listPages } from "./list-pages.ts";
 import { DIALECT, TABLES } from "./schema.ts";
-import { query } from "./statements.ts";
+import { QueryCache } from "./statements.ts";
 import { telemetryReads } from "./telemetry-reads.ts";
 
 export function readsOn(db: DatabaseSync) {
   const snapshot = new SharedSnapshot(db);
   const { telemetryPage, readingColumns } = telemetryReads(db);
+  const queries = new QueryCache(db);
   const prepare: Parameters<typeof primaryReads>[0] = (sql) => {
-    const prepared = query(db, sql);
+    const prepared = queries.query(sql);
     return (...values) => snapshot.read(() => prepared.all(...values));
   };
   const pages: Parameters<typeof replicaReads>[1] = (kind, columns) => {

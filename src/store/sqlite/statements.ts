@@ -42,10 +42,14 @@ export class QueryCache {
     this.#prepare = prepare;
   }
 
-  rows(sql: string, values: SqliteRow): SqliteRow[] {
+  query(sql: string): Pick<Query, "all"> {
     const known = this.#queries.get(sql) ?? this.#prepare(this.#db, sql);
     this.#queries.set(sql, known);
-    return known.all(...values);
+    return known;
+  }
+
+  rows(sql: string, values: SqliteRow): SqliteRow[] {
+    return this.query(sql).all(...values);
   }
 }
 
