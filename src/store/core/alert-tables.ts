@@ -11,7 +11,7 @@ import type { Instant } from "../../domain/instant.ts";
 import { CUSTOMER_COLUMNS, customerOf, isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { prefixed } from "./dialect.ts";
 import { forecastOf } from "./forecast-tables.ts";
-import { type InsertRows, rowsForIds, type Scalar } from "./many-rows.ts";
+import { type InsertRows, rowsForIds, type Scalar, updateExisting } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
 import { ALERT_INDEX_CONDITION } from "./schema.ts";
 import type { PlannedNotification, TankWithOwner } from "./transaction.ts";
@@ -159,8 +159,6 @@ export const alertsNotClosedOn =
 
 /** `fleet`: the table with the latest reading of each tank. */
 export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet" | "head") {
-  const updates = ALERT_FIELDS.slice(1).map((name) => `${name} = excluded.${name}`);
-
   return {
     async tankConditions(tankIds: readonly string[]): Promise<readonly TankCondition[]> {
       const rows = await rowsForIds(
@@ -228,7 +226,7 @@ export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet"
     },
 
     async putAlerts(alerts: readonly Alert[]): Promise<void> {
-      await insert("alert", ALERT_FIELDS, alerts.map(alertValues), `ON CONFLICT (id) DO UPDATE SET ${updates.join(", ")}`);
+      await insert("alert", ALERT_FIELDS, alerts.map(alertValues), updateExisting(ALERT_FIELDS));
     },
 
     async moveAlerts(ownerOf: ReadonlyMap<string, string>): Promise<void> {

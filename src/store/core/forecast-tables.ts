@@ -5,7 +5,7 @@ import { type ForecastValues, isForecast, type StoredForecast } from "../../doma
 import type { Instant } from "../../domain/instant.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Row } from "../columns.ts";
-import { type InsertRows, rowsForIds } from "./many-rows.ts";
+import { type InsertRows, rowsForIds, updateExisting } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
 
 /** What the fleet is ordered by, as of the last update, and the forecast. */
@@ -80,12 +80,11 @@ export function forecastTables(prepare: Prepare, insert: InsertRows) {
     },
 
     async putForecasts(forecasts: readonly ForecastRow[]): Promise<void> {
-      const updates = FIELDS.slice(1).map((name) => `${name} = excluded.${name}`);
       const values = forecasts.map((one) => [
         ...[one.id, one.owner_id, one.at, one.fill, one.urgency, one.margin, one.outdatedSince, one.computedAt],
         one.forecast === null ? null : JSON.stringify(one.forecast),
       ]);
-      await insert("forecast", FIELDS, values, `ON CONFLICT (id) DO UPDATE SET ${updates.join(", ")}`);
+      await insert("forecast", FIELDS, values, updateExisting(FIELDS));
     },
 
     async refillsOf(tankIds: readonly string[]): Promise<ReadonlyMap<string, readonly Refill[]>> {

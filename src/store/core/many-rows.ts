@@ -37,6 +37,12 @@ export function valueRows(rows: number, types: readonly string[]): string {
   }).join(", ");
 }
 
+/** Ends an insert: existing rows get the new values. The first `keys` columns identify a row. */
+export function updateExisting(columns: readonly string[], keys = 1): string {
+  const updates = columns.slice(keys).map((column) => `${column} = excluded.${column}`);
+  return `ON CONFLICT (${columns.slice(0, keys).join(", ")}) DO UPDATE SET ${updates.join(", ")}`;
+}
+
 /** `sql` is called with the list of ids, as in `id IN (list)`. Its other parameters are `values`, from $1 on. */
 export async function rowsForIds(
   prepare: Prepare,

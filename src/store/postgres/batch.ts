@@ -3,7 +3,7 @@
 import type { Row } from "../columns.ts";
 import type { InsertRows } from "../core/many-rows.ts";
 import { bigints, doubles, texts } from "./arrays.ts";
-import { type Db, type Statement, statement, statementOf, type Value } from "./connection.ts";
+import { type Db, statementOf, type Value } from "./connection.ts";
 
 /** Columns that are not text. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -32,6 +32,7 @@ const TYPES: Readonly<Record<string, string>> = {
   longitude: "double precision",
   margin: "bigint",
   min_fill_alert_percentage: "integer",
+  number: "bigint",
   outdated_since: "bigint",
   paused_until: "bigint",
   pending_since: "bigint",
@@ -57,14 +58,6 @@ function insertion(table: string, columns: readonly string[]): string {
   return `INSERT INTO ${table} (${columns.join(", ")}) SELECT * FROM unnest(${arrays.join(", ")})`;
 }
 
-/** Inserts rows, or updates these columns of existing ones. The first `keys` columns identify a row. */
-export function upsert(table: string, columns: readonly string[], keys = 1): Statement {
-  const updates = columns.slice(keys).map((column) => `${column} = ${newValue(table, column)}`);
-  return statement(`
-    ${insertion(table, columns)}
-    ON CONFLICT (${columns.slice(0, keys).join(", ")}) DO UPDATE SET ${updates.join(", ")}`);
-}
-
 /** Inserts of the use cases that are written once for both engines. */
 export function insertOn(db: Db): InsertRows {
   return async (table, columns, rows, end = "") => {
@@ -80,12 +73,6 @@ function arrayOf(type: string, values: ColumnValue[]): Value {
   if (type === "text") return texts(values as string[]);
   if (type === "bigint") return bigints(values as number[]);
   return type === "double precision" ? doubles(values as number[]) : values;
-}
-
-/** An object that was deleted before keeps the time of its deletion. */
-function newValue(table: string, column: string): string {
-  if (column !== "deleted_at") return `excluded.${column}`;
-  return `CASE WHEN excluded.deleted THEN coalesce(excluded.deleted_at, ${table}.deleted_at) END`;
 }
 
 /** Equality, written so that each row is looked up: the planner would scan a table that it believes to be small. */

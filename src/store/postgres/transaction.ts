@@ -1,21 +1,12 @@
 // The operations of a transaction, many rows per statement.
 
 import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
-import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
-import { type Change, type CustomerState, releasesDevice, type TankState } from "../../domain/changes.ts";
-import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
-import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
+import { unknownDevice } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
-import type { Resource } from "../../domain/resource.ts";
 import { MAX_PENDING } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import {
-  AUDIT_COLUMNS,
-  assignmentChecksum,
-  CUSTOMER_FIELDS,
-  customerChecksum,
-  customerValues,
   deviceChecksum,
   intactPending,
   KEY_COLUMNS,
@@ -30,22 +21,19 @@ import {
   storedAssignment,
   storedCustomer,
   storedDevice,
-  storedProfile,
   storedTank,
-  TANK_VALUE_COLUMNS,
-  tankChecksum,
-  tankValues,
 } from "../columns.ts";
 import { accountTables } from "../core/account-tables.ts";
 import { alertTables } from "../core/alert-tables.ts";
 import { channelTables } from "../core/channel-tables.ts";
 import { forecastTables } from "../core/forecast-tables.ts";
 import { notificationTables } from "../core/notification-tables.ts";
+import { objectTables } from "../core/object-tables.ts";
 import { plannedTables } from "../core/planned-tables.ts";
-import { type CountedDevice, PendingAlertWork, type SavedResult } from "../core/transaction.ts";
+import { PendingAlertWork } from "../core/transaction.ts";
 import { verificationTables } from "../core/verification-tables.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
-import { byId, columnsOf, insertOn, isLookedUp, upsert } from "./batch.ts";
+import { byId, columnsOf, insertOn, isLookedUp } from "./batch.ts";
 import { checkOperations } from "./check.ts";
 import { type Db, prepareOn, statement } from "./connection.ts";
 import { listOperations } from "./list-pages.ts";
@@ -74,8 +62,8 @@ export function transactionOn(db: Db, alertSettings: AlertSettings, damagedTanks
       await db.rows(LOCK_DEVICES[mode]);
     },
     ...lookups(db),
-    ...objectWrites(db),
-    ...deviceWrites(db),
+    ...objectTables(prepareOn(db), insertOn(db), (tankIds) => addHeads(db, tankIds)),
+    ...fleetWrites(db),
     ...pendingWrites(db),
     ...telemetryWrites(db, alertSettings.closeMargin),
     ...alertTables(prepareOn(db), insertOn(db), "head"),
@@ -94,8 +82,6 @@ export function transactionOn(db: Db, alertSettings: AlertSettings, damagedTanks
     now: async () => Number((await db.rows(NOW))[0]?.[0]),
     ...rankIndexes,
     ...listOperations(db),
-    ...auditWrites(db),
-    ...idempotencyWrites(db),
     repairs: () => checkOperations(db),
   };
 }
@@ -136,11 +122,11 @@ function lookups(db: Db) {
   };
 }
 
-const PUT_CUSTOMERS = upsert("customer", ["id", ...CUSTOMER_FIELDS, "deleted", "checksum", "deleted_at"]);
-const PUT_TANKS = upsert("tank", ["id", ...TANK_VALUE_COLUMNS, "deleted", "checksum", "deleted_at"]);
-/** tank_by_device is unique among live tanks. */
-const RELEASE_DEVICES = statement("UPDATE tank SET deleted = true WHERE id = ANY ($1::text[])");
-const ADD_HEADS = statement("INSERT INTO head (tank, checksum) SELECT * FROM unnest($1::text[], $2::bigint[])");
+async function addHeads(db: Db, tankIds: readonly string[]): Promise<void> {
+  const rows = tankIds.map((id) => [id, headChecksum(id, EMPTY_HEAD)]);
+  await insertOn(db)("head", ["tank", "checksum"], rows);
+}
+
 const ADD_TANK_COUNTS = statement(`
   UPDATE customer SET tank_count = tank_count + owned.delta
   FROM unnest($1::text[], $2::integer[]) AS owned (id, delta) WHERE ${isLookedUp("customer.id", "owned.id")}`);
@@ -153,41 +139,8 @@ const UPDATE_LAST_SEEN = statement(`
   UPDATE customer SET last_seen_at = seen.at, checksum = checksum + seen.at - coalesce(last_seen_at, 0)
   FROM (SELECT * FROM unnest($1::text[], $2::bigint[]) AS seen (id, at) ORDER BY id) AS seen
   WHERE customer.id = seen.id AND (last_seen_at IS NULL OR last_seen_at < seen.at)`);
-const INSERT_KEY = statement(
-  `INSERT INTO api_key (id, hash, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-);
-const UPDATE_KEY = statement(
-  "UPDATE api_key SET name = $2, rate = $3, expires_at = $4, revoked_at = $5, replaced_by = $6 WHERE id = $1",
-);
-
-/** Null unless the object is deleted now. */
-function deletedAt({ before, after }: Change<{ readonly deleted: boolean }>, at: Instant): Instant | null {
-  return after.deleted && before?.deleted !== true ? at : null;
-}
-
-function objectWrites(db: Db) {
+function fleetWrites(db: Db) {
   return {
-    async putCustomers(changes: readonly Change<CustomerState>[], at: Instant): Promise<void> {
-      const rows = changes.map((change) => {
-        const { id, after } = change;
-        return [id, ...customerValues(after), after.deleted, customerChecksum(after), deletedAt(change, at)];
-      });
-      await db.rows(PUT_CUSTOMERS, columnsOf(rows));
-    },
-
-    async putTanks(changes: readonly Change<TankState>[], at: Instant): Promise<void> {
-      const released = changes.filter(releasesDevice).map(({ id }) => id);
-      if (released.length > 0) await db.rows(RELEASE_DEVICES, [released]);
-      const rows = changes.map((change) => {
-        const { id, after } = change;
-        return [id, ...tankValues(after), after.deleted, tankChecksum(after), deletedAt(change, at)];
-      });
-      await db.rows(PUT_TANKS, columnsOf(rows));
-      const created = changes.filter(({ before }) => before === undefined).map(({ id }) => id);
-      if (created.length > 0) await db.rows(ADD_HEADS, [created, created.map((id) => headChecksum(id, EMPTY_HEAD))]);
-    },
-
     async addTankCounts(deltas: ReadonlyMap<string, number>): Promise<void> {
       if (deltas.size > 0) await db.rows(ADD_TANK_COUNTS, [[...deltas.keys()], [...deltas.values()]]);
     },
@@ -200,45 +153,6 @@ function objectWrites(db: Db) {
 
     async updateLastSeen(seen: ReadonlyMap<string, Instant>): Promise<void> {
       await db.rows(UPDATE_LAST_SEEN, [[...seen.keys()], [...seen.values()]]);
-    },
-
-    async putKeys(changes: readonly KeyChange[]): Promise<void> {
-      for (const { after, hash } of changes) {
-        const { id, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by } = after;
-        if (hash === undefined) await db.rows(UPDATE_KEY, [id, name, rate, expires_at, revoked_at, replaced_by]);
-        else {
-          const columns = [role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by];
-          await db.rows(INSERT_KEY, [id, hash, name, ...columns]);
-        }
-      }
-    },
-  };
-}
-
-const PUT_DEVICES = upsert("device", ["id", "tank", "since", "profile", "dropped", "checksum"]);
-const REMOVE_DEVICES = statement("DELETE FROM device WHERE id = ANY ($1::text[])");
-const PUT_ASSIGNMENTS = upsert("device_assignment", ["device", "until", "tank", "checksum"], 2);
-
-function deviceWrites(db: Db) {
-  return {
-    async putDevices(devices: readonly CountedDevice[]): Promise<void> {
-      const rows = devices.map(({ device, dropped }) => {
-        const { id, tank_id, since, profile } = device;
-        return [id, tank_id, since, storedProfile(profile), dropped, deviceChecksum(device, dropped)];
-      });
-      await db.rows(PUT_DEVICES, columnsOf(rows));
-    },
-
-    async putAssignments(assignments: readonly DeviceAssignment[]): Promise<void> {
-      const rows = assignments.map((assignment) => {
-        const { device, until, tankId } = assignment;
-        return [device, until, tankId, assignmentChecksum(assignment)];
-      });
-      await db.rows(PUT_ASSIGNMENTS, columnsOf(rows));
-    },
-
-    async removeDevices(ids: readonly string[]): Promise<void> {
-      await db.rows(REMOVE_DEVICES, [ids]);
     },
   };
 }
@@ -316,52 +230,6 @@ function pendingWrites(db: Db) {
     async removePending(deviceIds: readonly string[]): Promise<void> {
       await db.rows(REMOVE_ALL_PENDING, [deviceIds]);
       await db.rows(RESET_COUNTS, [deviceIds]);
-    },
-  };
-}
-
-/** Entries never go back in time. By primary key. */
-const APPEND_AUDIT = statement(`
-  INSERT INTO audit (${AUDIT_COLUMNS})
-  SELECT coalesce(last.number, 0) + entry.place, greatest($1::bigint, last.at), $2::text, object, id, action, changes
-  FROM (SELECT) AS one LEFT JOIN (SELECT number, at FROM audit ORDER BY number DESC LIMIT 1) AS last ON true
-  CROSS JOIN unnest($3::text[], $4::text[], $5::text[], $6::text[]) WITH ORDINALITY AS entry (object, id, action, changes, place)`);
-
-function auditWrites(db: Db) {
-  return {
-    async appendAudit(entries: readonly AuditedChange[], { by, at }: AuditContext): Promise<void> {
-      if (entries.length === 0) return;
-      const rows = entries.map(({ object, id, action, changes }) => [object, id, action, JSON.stringify(changes)]);
-      await db.rows(APPEND_AUDIT, [at, by, ...columnsOf(rows)]);
-    },
-  };
-}
-
-const MAX_EXPIRED_REMOVED = 500;
-const SAVED_RESULT = statement("SELECT fingerprint, resource FROM idempotency WHERE who = $1 AND key = $2 AND at > $3");
-const SAVE_RESULT = statement(`
-  INSERT INTO idempotency (who, key, at, fingerprint, resource) VALUES ($1, $2, $3, $4, $5)
-  ON CONFLICT (who, key) DO UPDATE SET at = excluded.at, fingerprint = excluded.fingerprint, resource = excluded.resource`);
-const REMOVE_EXPIRED = statement(`
-  DELETE FROM idempotency WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM idempotency WHERE at <= $1 ORDER BY at LIMIT ${MAX_EXPIRED_REMOVED}
-  ))`); // idempotency_by_time
-
-function idempotencyWrites(db: Db) {
-  return {
-    async savedResult(by: string, key: string, since: Instant): Promise<SavedResult | undefined> {
-      const [row] = await db.rows(SAVED_RESULT, [by, key, since]);
-      return row && { fingerprint: String(row[0]), resource: JSON.parse(String(row[1])) as Resource };
-    },
-
-    async saveResult(
-      { key, fingerprint }: IdempotencyKey,
-      { by, at }: AuditContext,
-      resource: Resource,
-      expired: Instant,
-    ): Promise<void> {
-      await db.rows(REMOVE_EXPIRED, [expired]);
-      await db.rows(SAVE_RESULT, [by, key, at, fingerprint, JSON.stringify(resource)]);
     },
   };
 }

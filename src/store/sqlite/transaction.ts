@@ -3,21 +3,13 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
-import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
-import { type Change, type CustomerState, releasesDevice, type TankState } from "../../domain/changes.ts";
-import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
-import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
+import { unknownDevice } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
-import type { Resource } from "../../domain/resource.ts";
 import { MAX_PENDING } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import type { CheckOperations } from "../check/operations.ts";
 import {
-  assignmentChecksum,
-  CUSTOMER_FIELDS,
-  customerChecksum,
-  customerValues,
   deviceChecksum,
   intactPending,
   KEY_COLUMNS,
@@ -32,11 +24,7 @@ import {
   storedAssignment,
   storedCustomer,
   storedDevice,
-  storedProfile,
   storedTank,
-  TANK_VALUE_COLUMNS,
-  tankChecksum,
-  tankValues,
 } from "../columns.ts";
 import { accountTables } from "../core/account-tables.ts";
 import { alertTables } from "../core/alert-tables.ts";
@@ -44,9 +32,10 @@ import { channelTables } from "../core/channel-tables.ts";
 import { forecastTables } from "../core/forecast-tables.ts";
 import type { InsertRows } from "../core/many-rows.ts";
 import { notificationTables } from "../core/notification-tables.ts";
+import { objectTables } from "../core/object-tables.ts";
 import { plannedTables } from "../core/planned-tables.ts";
 import type { Prepare } from "../core/reads.ts";
-import { type CountedDevice, PendingAlertWork, type SavedResult, type StoreTransaction } from "../core/transaction.ts";
+import { PendingAlertWork, type StoreTransaction } from "../core/transaction.ts";
 import { verificationTables } from "../core/verification-tables.ts";
 import { fleetRow } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
@@ -57,7 +46,8 @@ import { DIALECT } from "./schema.ts";
 import { promised, QueryCache, query, type SqliteRow, type Synchronous, upsert } from "./statements.ts";
 import { headReads, telemetryWrites } from "./telemetry-writes.ts";
 
-type SharedTables = ReturnType<typeof alertTables> &
+type SharedTables = ReturnType<typeof objectTables> &
+  ReturnType<typeof alertTables> &
   ReturnType<typeof notificationTables> &
   ReturnType<typeof channelTables> &
   ReturnType<typeof forecastTables> &
@@ -74,13 +64,10 @@ export function transactionOn(
 ): EngineTransaction {
   const operations = {
     ...lookups(db),
-    ...objectWrites(db),
-    ...deviceWrites(db),
+    ...fleetWrites(db),
     ...pendingWrites(db),
     ...telemetryWrites(db, pause, alertSettings.closeMargin),
     ...listWrites(db),
-    ...auditWrites(db),
-    ...idempotencyWrites(db),
     lockLists: () => {},
     lockDevices: () => {},
     lockAlerts: () => {},
@@ -92,12 +79,19 @@ export function transactionOn(
     async (...values) =>
       statements.rows(sql, values);
   const insert: InsertRows = async (table, columns, rows, end = "") => {
-    const sql = `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")}) ${end}`;
-    for (const row of rows) statements.rows(sql, row);
+    const add = statements.query(
+      `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")}) ${end}`,
+    );
+    for (const row of rows) add.all(...row);
+  };
+  const addHeads = async (tankIds: readonly string[]): Promise<void> => {
+    const add = statements.query("INSERT INTO head (tank, checksum) SELECT pk, ?2 FROM tank WHERE id = ?1");
+    for (const id of tankIds) add.all(id, headChecksum(id, EMPTY_HEAD));
   };
   let repairs: CheckOperations | undefined;
   return {
     ...promised(operations),
+    ...objectTables(prepare, insert, addHeads),
     ...alertTables(prepare, insert, "fleet"),
     ...notificationTables(prepare, DIALECT),
     ...channelTables(prepare),
@@ -151,14 +145,7 @@ function lookups(db: DatabaseSync) {
   };
 }
 
-function objectWrites(db: DatabaseSync) {
-  const putCustomer = upsert(db, "customer", ["id", ...CUSTOMER_FIELDS, "deleted", "checksum", "deleted_at"]);
-  const putTank = upsert(db, "tank", ["id", ...TANK_VALUE_COLUMNS, "deleted", "checksum", "deleted_at"]);
-  const customerDeletedAt = query(db, "SELECT deleted_at FROM customer WHERE id = ?");
-  const tankDeletedAt = query(db, "SELECT deleted_at FROM tank WHERE id = ?");
-  // tank_by_device is unique among live tanks.
-  const releaseDevice = db.prepare("UPDATE tank SET deleted = 1 WHERE id = ?");
-  const addHead = db.prepare("INSERT INTO head (tank, checksum) SELECT pk, ?2 FROM tank WHERE id = ?1");
+function fleetWrites(db: DatabaseSync) {
   const addTankCount = db.prepare("UPDATE customer SET tank_count = tank_count + ? WHERE id = ?");
   const storedHead = headReads(db);
   const putFleet = upsert(db, "fleet", ["tank", "threshold", "at", "fill"]);
@@ -167,35 +154,8 @@ function objectWrites(db: DatabaseSync) {
     `UPDATE customer SET last_seen_at = ?1, checksum = checksum + ?1 - coalesce(last_seen_at, 0)
      WHERE id = ?2 AND (last_seen_at IS NULL OR last_seen_at < ?1)`,
   );
-  const insertKey = db.prepare(
-    `INSERT INTO api_key (id, hash, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const updateKey = db.prepare(
-    "UPDATE api_key SET name = ?, rate = ?, expires_at = ?, revoked_at = ?, replaced_by = ? WHERE id = ?",
-  );
 
   return {
-    putCustomers(changes: readonly Change<CustomerState>[], at: Instant): void {
-      for (const { id, before, after } of changes) {
-        const known = before?.deleted === true ? customerDeletedAt.get(id)?.[0] : undefined;
-        const state = [...customerValues(after), Number(after.deleted), customerChecksum(after)];
-        putCustomer.run(id, ...state, after.deleted ? (known ?? at) : null);
-      }
-    },
-
-    putTanks(changes: readonly Change<TankState>[], at: Instant): void {
-      const deletedAt = new Map(
-        changes.filter(({ before }) => before?.deleted === true).map(({ id }) => [id, tankDeletedAt.get(id)?.[0]]),
-      );
-      for (const { id } of changes.filter(releasesDevice)) releaseDevice.run(id);
-      for (const { id, before, after } of changes) {
-        const state = [...tankValues(after), Number(after.deleted), tankChecksum(after)];
-        putTank.run(id, ...state, after.deleted ? (deletedAt.get(id) ?? at) : null);
-        if (before === undefined) addHead.run(id, headChecksum(id, EMPTY_HEAD));
-      }
-    },
-
     addTankCounts(deltas: ReadonlyMap<string, number>): void {
       for (const [id, delta] of deltas) addTankCount.run(delta, id);
     },
@@ -214,38 +174,6 @@ function objectWrites(db: DatabaseSync) {
 
     updateLastSeen(seen: ReadonlyMap<string, Instant>): void {
       for (const [id, at] of seen) updateLastSeen.run(at, id);
-    },
-
-    putKeys(changes: readonly KeyChange[]): void {
-      for (const { after, hash } of changes) {
-        const { id, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by } = after;
-        if (hash === undefined) updateKey.run(name, rate, expires_at, revoked_at, replaced_by, id);
-        else insertKey.run(id, hash, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by);
-      }
-    },
-  };
-}
-
-function deviceWrites(db: DatabaseSync) {
-  const put = upsert(db, "device", ["id", "tank", "since", "profile", "dropped", "checksum"]);
-  const remove = db.prepare("DELETE FROM device WHERE id = ?");
-  const putAssignment = upsert(db, "device_assignment", ["device", "until", "tank", "checksum"], 2);
-  return {
-    putDevices(devices: readonly CountedDevice[]): void {
-      for (const { device, dropped } of devices) {
-        const { id, tank_id, since, profile } = device;
-        put.run(id, tank_id, since, storedProfile(profile), dropped, deviceChecksum(device, dropped));
-      }
-    },
-
-    putAssignments(assignments: readonly DeviceAssignment[]): void {
-      for (const assignment of assignments) {
-        putAssignment.run(assignment.device, assignment.until, assignment.tankId, assignmentChecksum(assignment));
-      }
-    },
-
-    removeDevices(ids: readonly string[]): void {
-      for (const id of ids) remove.run(id);
     },
   };
 }
@@ -302,43 +230,6 @@ function pendingWrites(db: DatabaseSync) {
         removeAll.run(id);
         resetCounts.run(id);
       }
-    },
-  };
-}
-
-function auditWrites(db: DatabaseSync) {
-  const last = query(db, "SELECT number, at FROM audit ORDER BY number DESC LIMIT 1");
-  const add = db.prepare("INSERT INTO audit (number, at, who, object, id, action, changes) VALUES (?, ?, ?, ?, ?, ?, ?)");
-  return {
-    /** Entries never go back in time, so that a page is found by its number. */
-    appendAudit(entries: readonly AuditedChange[], { by, at }: AuditContext): void {
-      if (entries.length === 0) return;
-      const [number = 0, before = at] = (last.get() ?? []) as readonly number[];
-      entries.forEach(({ object, id, action, changes }, i) => {
-        add.run(number + 1 + i, Math.max(at, before), by, object, id, action, JSON.stringify(changes));
-      });
-    },
-  };
-}
-
-const MAX_EXPIRED_REMOVED = 500;
-
-function idempotencyWrites(db: DatabaseSync) {
-  const saved = query(db, "SELECT fingerprint, resource FROM idempotency WHERE who = ? AND key = ? AND at > ?");
-  const save = upsert(db, "idempotency", ["who", "key", "at", "fingerprint", "resource"], 2);
-  const removeExpired = db.prepare(
-    `DELETE FROM idempotency WHERE (who, key) IN
-       (SELECT who, key FROM idempotency WHERE at <= ? ORDER BY at LIMIT ${MAX_EXPIRED_REMOVED})`, // idempotency_by_time
-  );
-  return {
-    savedResult(by: string, key: string, since: Instant): SavedResult | undefined {
-      const row = saved.get(by, key, since);
-      return row && { fingerprint: String(row[0]), resource: JSON.parse(String(row[1])) as Resource };
-    },
-
-    saveResult({ key, fingerprint }: IdempotencyKey, { by, at }: AuditContext, resource: Resource, expired: Instant): void {
-      removeExpired.run(expired);
-      save.run(by, key, at, fingerprint, JSON.stringify(resource));
     },
   };
 }

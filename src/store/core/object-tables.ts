@@ -1,0 +1,144 @@
+// The tables of customers, tanks, devices, keys, the audit log and idempotency keys, written once over the statements of an engine.
+
+import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
+import { type Change, type CustomerState, releasesDevice, type TankState } from "../../domain/changes.ts";
+import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
+import type { DeviceAssignment } from "../../domain/device.ts";
+import type { Instant } from "../../domain/instant.ts";
+import type { Resource } from "../../domain/resource.ts";
+import {
+  AUDIT_COLUMNS,
+  assignmentChecksum,
+  CUSTOMER_FIELDS,
+  customerChecksum,
+  customerValues,
+  deviceChecksum,
+  STORED_ASSIGNMENT_COLUMNS,
+  storedProfile,
+  TANK_VALUE_COLUMNS,
+  tankChecksum,
+  tankValues,
+} from "../columns.ts";
+import { type InsertRows, rowsForIds, type Scalar, updateExisting } from "./many-rows.ts";
+import type { Prepare } from "./reads.ts";
+import type { CountedDevice, SavedResult } from "./transaction.ts";
+
+const CUSTOMER_COLUMNS = ["id", ...CUSTOMER_FIELDS, "deleted", "checksum"];
+const TANK_COLUMNS = ["id", ...TANK_VALUE_COLUMNS, "deleted", "checksum"];
+const DEVICE_COLUMNS = ["id", "tank", "since", "profile", "dropped", "checksum"];
+const ASSIGNMENT_COLUMNS = STORED_ASSIGNMENT_COLUMNS.split(", ");
+const INSERT_KEY = `
+  INSERT INTO api_key (id, hash, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
+const UPDATE_KEY = "UPDATE api_key SET name = $2, rate = $3, expires_at = $4, revoked_at = $5, replaced_by = $6 WHERE id = $1";
+
+const LAST_AUDIT_ENTRY = "SELECT number, at FROM audit ORDER BY number DESC LIMIT 1"; // primary key
+
+const MAX_EXPIRED_REMOVED = 500;
+const SAVED_RESULT = "SELECT fingerprint, resource FROM idempotency WHERE who = $1 AND key = $2 AND at > $3";
+const SAVE_RESULT = `
+  INSERT INTO idempotency (who, key, at, fingerprint, resource) VALUES ($1, $2, $3, $4, $5)
+  ${updateExisting(["who", "key", "at", "fingerprint", "resource"], 2)}`;
+const REMOVE_EXPIRED = `
+  DELETE FROM idempotency WHERE at <= coalesce(
+    (SELECT at FROM idempotency WHERE at <= $1 ORDER BY at LIMIT 1 OFFSET ${MAX_EXPIRED_REMOVED - 1}), $1
+  )`; // idempotency_by_time
+
+/** Null unless the object is deleted now. */
+function deletedAt({ before, after }: Change<{ readonly deleted: boolean }>, at: Instant): Instant | null {
+  return after.deleted && before?.deleted !== true ? at : null;
+}
+
+/** `addHeads` adds the empty heads of new tanks. */
+export function objectTables(prepare: Prepare, insert: InsertRows, addHeads: (tankIds: readonly string[]) => Promise<void>) {
+  /** Rows end with `deleted_at`. An object that was deleted before keeps the time of its deletion. */
+  const put = (table: string, columns: readonly string[], rows: readonly Scalar[][]): Promise<void> =>
+    insert(
+      table,
+      [...columns, "deleted_at"],
+      rows,
+      `${updateExisting(columns)},
+       deleted_at = CASE WHEN excluded.deleted THEN coalesce(excluded.deleted_at, ${table}.deleted_at) END`,
+    );
+
+  return {
+    async putCustomers(changes: readonly Change<CustomerState>[], at: Instant): Promise<void> {
+      const rows = changes.map((change) => {
+        const { id, after } = change;
+        return [id, ...customerValues(after), Number(after.deleted), customerChecksum(after), deletedAt(change, at)];
+      });
+      await put("customer", CUSTOMER_COLUMNS, rows);
+    },
+
+    async putTanks(changes: readonly Change<TankState>[], at: Instant): Promise<void> {
+      // tank_by_device is unique among live tanks.
+      const released = changes.filter(releasesDevice).map(({ id }) => id);
+      await rowsForIds(prepare, released, (ids) => `UPDATE tank SET deleted = true WHERE id IN (${ids})`);
+      const rows = changes.map((change) => {
+        const { id, after } = change;
+        return [id, ...tankValues(after), Number(after.deleted), tankChecksum(after), deletedAt(change, at)];
+      });
+      await put("tank", TANK_COLUMNS, rows);
+      await addHeads(changes.filter(({ before }) => before === undefined).map(({ id }) => id));
+    },
+
+    async putDevices(devices: readonly CountedDevice[]): Promise<void> {
+      const rows = devices.map(({ device, dropped }) => {
+        const { id, tank_id, since, profile } = device;
+        return [id, tank_id, since, storedProfile(profile), dropped, deviceChecksum(device, dropped)];
+      });
+      await insert("device", DEVICE_COLUMNS, rows, updateExisting(DEVICE_COLUMNS));
+    },
+
+    async putAssignments(assignments: readonly DeviceAssignment[]): Promise<void> {
+      const rows = assignments.map((assignment) => {
+        const { device, until, tankId } = assignment;
+        return [device, until, tankId, assignmentChecksum(assignment)];
+      });
+      await insert("device_assignment", ASSIGNMENT_COLUMNS, rows, updateExisting(ASSIGNMENT_COLUMNS, 2));
+    },
+
+    async removeDevices(ids: readonly string[]): Promise<void> {
+      await rowsForIds(prepare, ids, (list) => `DELETE FROM device WHERE id IN (${list})`);
+    },
+
+    async putKeys(changes: readonly KeyChange[]): Promise<void> {
+      for (const { after, hash } of changes) {
+        const { id, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by } = after;
+        if (hash === undefined) await prepare(UPDATE_KEY)(id, name, rate, expires_at, revoked_at, replaced_by);
+        else {
+          const columns = [role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by];
+          await prepare(INSERT_KEY)(id, hash, name, ...columns);
+        }
+      }
+    },
+
+    /** Entries never go back in time, so that a page is found by its number. */
+    async appendAudit(entries: readonly AuditedChange[], { by, at }: AuditContext): Promise<void> {
+      if (entries.length === 0) return;
+      // Nobody else appends: everyone who does holds the lock of the lists.
+      const [last] = await prepare(LAST_AUDIT_ENTRY)();
+      const [number, before] = last === undefined ? [0, at] : [Number(last[0]), Number(last[1])];
+      const rows = entries.map(({ object, id, action, changes }, i) => [
+        ...[number + 1 + i, Math.max(at, before), by, object, id, action],
+        JSON.stringify(changes),
+      ]);
+      await insert("audit", AUDIT_COLUMNS.split(", "), rows);
+    },
+
+    async savedResult(by: string, key: string, since: Instant): Promise<SavedResult | undefined> {
+      const [row] = await prepare(SAVED_RESULT)(by, key, since);
+      return row && { fingerprint: String(row[0]), resource: JSON.parse(String(row[1])) as Resource };
+    },
+
+    async saveResult(
+      { key, fingerprint }: IdempotencyKey,
+      { by, at }: AuditContext,
+      resource: Resource,
+      expired: Instant,
+    ): Promise<void> {
+      await prepare(REMOVE_EXPIRED)(expired);
+      await prepare(SAVE_RESULT)(by, key, at, fingerprint, JSON.stringify(resource));
+    },
+  };
+}
