@@ -193,7 +193,7 @@ test("the sweep, and what it evaluates, use indexes", async (t) => {
     await tables.fleetAfter({ after: "", scope: "all" }, 500);
     await tables.fleetAfter({ after: "", scope: "timed" }, 500);
     await tables.tankConditions(["one"]);
-    telemetryWrites(db, () => {}, 3).setEvaluations(new Map([["one", { activeConditions: 0, evaluateAt: null }]]));
+    await telemetryWrites(db, () => {}, 3).setEvaluations(new Map([["one", { activeConditions: 0, evaluateAt: null }]]));
     await tables.alertsNotClosed(["one"]);
     await tables.tanksWithOwners(["one"]);
     await tables.moveAlerts(new Map([["one", "a"]]));

@@ -101,12 +101,12 @@ export function listWrites(db: DatabaseSync) {
   ];
 
   return {
-    oversizedSegments<S extends ListSegment>(kind: ListKind, segments: readonly S[]): S[] {
+    async oversizedSegments<S extends ListSegment>(kind: ListKind, segments: readonly S[]): Promise<S[]> {
       const { count } = queriesOf(kind);
       return segments.filter((segment) => Number(count.get(...valuesOf(kind, segment))?.[0]) > SEGMENT_MAX);
     },
 
-    segmentStarts(kind: ListKind, segment: ListSegment): { readonly starts: Position[]; readonly total: number } {
+    async segmentStarts(kind: ListKind, segment: ListSegment): Promise<{ readonly starts: Position[]; readonly total: number }> {
       const starts: Position[] = [];
       let total = 0;
       for (const position of queriesOf(kind).entries.iterate(...valuesOf(kind, segment))) {

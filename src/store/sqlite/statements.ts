@@ -61,23 +61,3 @@ export function upsert(db: DatabaseSync, table: string, columns: readonly string
      ON CONFLICT (${columns.slice(0, keys).join(", ")}) DO UPDATE SET ${updates.join(", ")}`,
   );
 }
-
-/** The functions of `T`, with their results instead of promises of them. */
-export type Synchronous<T> = {
-  readonly [N in keyof T]: T[N] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : T[N];
-};
-
-/** SQLite is synchronous: its operations return promises only because those of other engines do. */
-export function promised<T extends object>(operations: Synchronous<T>): T {
-  const functions = Object.entries(operations).map(([name, operation]) => [
-    name,
-    (...args: readonly unknown[]) => {
-      try {
-        return Promise.resolve((operation as (...args: readonly unknown[]) => unknown)(...args));
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    },
-  ]);
-  return Object.fromEntries(functions) as T;
-}

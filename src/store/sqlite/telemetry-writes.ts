@@ -81,12 +81,12 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin
   }
 
   return {
-    append(
+    async append(
       by: ReadingSource["kind"],
       batch: BatchColumns,
       appends: readonly Append[],
       except: ReadonlySet<string>,
-    ): AppendResult {
+    ): Promise<AppendResult> {
       const toEvaluate: string[] = [];
       const appended = appends.filter((candidate) => {
         pause();
@@ -95,7 +95,7 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin
       return { appended, longHeads: [], toEvaluate };
     },
 
-    lockHeads(tankIds: readonly string[]): Map<string, HeadRow> {
+    async lockHeads(tankIds: readonly string[]): Promise<Map<string, HeadRow>> {
       const heads = new Map<string, HeadRow>();
       for (const id of tankIds) {
         const head = storedHead(id);
@@ -104,14 +104,14 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin
       return heads;
     },
 
-    blocks: () => ({
+    blocks: async () => ({
       get({ tankId, start }: BlockKey): BlockRow {
         const [data, checksum] = blockOf.get(keyOf(tankId), start) ?? [];
         return { start, data, checksum } as BlockRow;
       },
     }),
 
-    writeHeads(heads: ReadonlyMap<string, HeadUpdate>): void {
+    async writeHeads(heads: ReadonlyMap<string, HeadUpdate>): Promise<void> {
       for (const [tankId, head] of heads) {
         pause();
         writeHead.run(head.total, head.start, head.data, headChecksum(tankId, head), keyOf(tankId));
@@ -120,19 +120,22 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin
       }
     },
 
-    setEvaluations(states: ReadonlyMap<string, StoredEvaluation>): void {
+    async setEvaluations(states: ReadonlyMap<string, StoredEvaluation>): Promise<void> {
       for (const [tankId, { activeConditions, evaluateAt }] of states) setEvaluation.run(activeConditions, evaluateAt, tankId);
     },
 
-    writeBlocks(blocks: readonly (StoredBlock & { readonly tankId: string })[]): void {
+    async writeBlocks(blocks: readonly (StoredBlock & { readonly tankId: string })[]): Promise<void> {
       for (const block of blocks) {
         putBlock.run(keyOf(block.tankId), block.start, block.data, blockChecksum(block.tankId, block));
       }
     },
 
-    rankGroups: (table: RankTable, positions: readonly SeriesPosition[]): SeriesGroup[] => indexes[table].rankGroups(positions),
-    putRankGroups: (table: RankTable, groups: readonly SeriesGroup[]): void => indexes[table].putRankGroups(groups),
-    removeRankGroups: (table: RankTable, groups: readonly SeriesGroup[]): void => indexes[table].removeRankGroups(groups),
-    removeRankIndex: (table: RankTable, series: string): void => indexes[table].removeRankIndex(series),
+    rankGroups: async (table: RankTable, positions: readonly SeriesPosition[]): Promise<SeriesGroup[]> =>
+      indexes[table].rankGroups(positions),
+    putRankGroups: async (table: RankTable, groups: readonly SeriesGroup[]): Promise<void> =>
+      indexes[table].putRankGroups(groups),
+    removeRankGroups: async (table: RankTable, groups: readonly SeriesGroup[]): Promise<void> =>
+      indexes[table].removeRankGroups(groups),
+    removeRankIndex: async (table: RankTable, series: string): Promise<void> => indexes[table].removeRankIndex(series),
   };
 }

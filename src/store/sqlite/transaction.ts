@@ -1,4 +1,4 @@
-// The operations of a transaction on the writing connection. SQLite is synchronous: the promises are resolved already, so
+// The operations of a transaction on the writing connection. They are asynchronous in type only: SQLite waits for nothing, so
 // that nothing else runs between the steps of a transaction.
 
 import type { DatabaseSync } from "node:sqlite";
@@ -35,7 +35,7 @@ import { notificationTables } from "../core/notification-tables.ts";
 import { objectTables } from "../core/object-tables.ts";
 import { plannedTables } from "../core/planned-tables.ts";
 import type { Prepare } from "../core/reads.ts";
-import { PendingAlertWork, type StoreTransaction } from "../core/transaction.ts";
+import { PendingAlertWork } from "../core/transaction.ts";
 import { verificationTables } from "../core/verification-tables.ts";
 import { fleetRow } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
@@ -43,17 +43,8 @@ import { EMPTY_HEAD, headChecksum, openHead } from "../series/checksum.ts";
 import { checkOperations } from "./check.ts";
 import { listWrites } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";
-import { promised, QueryCache, query, type SqliteRow, type Synchronous, upsert } from "./statements.ts";
+import { QueryCache, query, type SqliteRow, upsert } from "./statements.ts";
 import { headReads, telemetryWrites } from "./telemetry-writes.ts";
-
-type SharedTables = ReturnType<typeof objectTables> &
-  ReturnType<typeof alertTables> &
-  ReturnType<typeof notificationTables> &
-  ReturnType<typeof channelTables> &
-  ReturnType<typeof forecastTables> &
-  ReturnType<typeof plannedTables> &
-  ReturnType<typeof verificationTables> &
-  ReturnType<typeof accountTables>;
 
 /** `pause` is called between tanks. */
 export function transactionOn(
@@ -62,17 +53,6 @@ export function transactionOn(
   alertSettings: AlertSettings,
   damagedTanks = new Set<string>(),
 ): EngineTransaction {
-  const operations = {
-    ...lookups(db),
-    ...fleetWrites(db),
-    ...pendingWrites(db),
-    ...telemetryWrites(db, pause, alertSettings.closeMargin),
-    ...listWrites(db),
-    lockLists: () => {},
-    lockDevices: () => {},
-    lockAlerts: () => {},
-    now: () => Date.now(),
-  } as Synchronous<Omit<StoreTransaction, "alertWork" | "alertSettings" | "damagedTanks" | keyof SharedTables>>;
   const statements = new QueryCache(db);
   const prepare: Prepare =
     (sql) =>
@@ -90,7 +70,11 @@ export function transactionOn(
   };
   let repairs: CheckOperations | undefined;
   return {
-    ...promised(operations),
+    ...lookups(db),
+    ...fleetWrites(db),
+    ...pendingWrites(db),
+    ...telemetryWrites(db, pause, alertSettings.closeMargin),
+    ...listWrites(db),
     ...objectTables(prepare, insert, addHeads),
     ...alertTables(prepare, insert, "fleet"),
     ...notificationTables(prepare, DIALECT),
@@ -102,6 +86,10 @@ export function transactionOn(
     alertWork: new PendingAlertWork(),
     alertSettings,
     damagedTanks,
+    lockLists: async () => {},
+    lockDevices: async () => {},
+    lockAlerts: async () => {},
+    now: async () => Date.now(),
     repairs() {
       repairs ??= checkOperations(db);
       return repairs;
@@ -112,7 +100,7 @@ export function transactionOn(
 function lookups(db: DatabaseSync) {
   const byId = <T>(sql: string, toObject: (row: SqliteRow) => T) => {
     const rowOf = query(db, sql);
-    return (ids: readonly string[]): Map<string, T> => {
+    return async (ids: readonly string[]): Promise<Map<string, T>> => {
       const found = new Map<string, T>();
       for (const id of ids) {
         const row = rowOf.get(id);
@@ -136,11 +124,11 @@ function lookups(db: DatabaseSync) {
   return {
     customers: byId(`SELECT ${STORED_CUSTOMER_COLUMNS} FROM customer WHERE id = ?`, storedCustomer),
     tanks: byId(`SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE id = ?`, storedTank),
-    tanksOfOwners: (ids: readonly string[]) => ids.flatMap((id) => ofOwner.all(id).map(storedTank)),
-    tanksDeletedWith: (ids: readonly string[]) => ids.flatMap((id) => deletedWith.all(id).map(storedTank)),
+    tanksOfOwners: async (ids: readonly string[]) => ids.flatMap((id) => ofOwner.all(id).map(storedTank)),
+    tanksDeletedWith: async (ids: readonly string[]) => ids.flatMap((id) => deletedWith.all(id).map(storedTank)),
     devices: byId(`SELECT ${STORED_DEVICE_COLUMNS} FROM device WHERE id = ?`, storedDevice),
-    assignments: (ids: readonly string[]) => ids.flatMap((id) => assignments.all(id).map(storedAssignment)),
-    devicesWithPending: (limit: number) => Number(devicesWithPending.get(limit)?.[0]),
+    assignments: async (ids: readonly string[]) => ids.flatMap((id) => assignments.all(id).map(storedAssignment)),
+    devicesWithPending: async (limit: number) => Number(devicesWithPending.get(limit)?.[0]),
     keys: byId(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.id = ?`, keyOf),
   };
 }
@@ -156,11 +144,11 @@ function fleetWrites(db: DatabaseSync) {
   );
 
   return {
-    addTankCounts(deltas: ReadonlyMap<string, number>): void {
+    async addTankCounts(deltas: ReadonlyMap<string, number>): Promise<void> {
       for (const [id, delta] of deltas) addTankCount.run(delta, id);
     },
 
-    setThresholds(thresholds: ReadonlyMap<string, number | null>): void {
+    async setThresholds(thresholds: ReadonlyMap<string, number | null>): Promise<void> {
       for (const [id, threshold] of thresholds) {
         if (threshold === null) {
           removeFleet.run(id);
@@ -172,7 +160,7 @@ function fleetWrites(db: DatabaseSync) {
       }
     },
 
-    updateLastSeen(seen: ReadonlyMap<string, Instant>): void {
+    async updateLastSeen(seen: ReadonlyMap<string, Instant>): Promise<void> {
       for (const [id, at] of seen) updateLastSeen.run(at, id);
     },
   };
@@ -205,27 +193,27 @@ function pendingWrites(db: DatabaseSync) {
   };
 
   return {
-    devicesWithPendingFor: (tankIds: readonly string[]): string[] =>
+    devicesWithPendingFor: async (tankIds: readonly string[]): Promise<string[]> =>
       tankIds.flatMap((id) => ofTank.all(id).map(([device]) => String(device))),
 
-    pendingReadings: (deviceIds: readonly string[]): PendingReading[] =>
+    pendingReadings: async (deviceIds: readonly string[]): Promise<PendingReading[]> =>
       deviceIds.flatMap((id) => ofDevice.all(id).map(intactPending)),
 
-    addPending(readings: readonly PendingReading[]): void {
+    async addPending(readings: readonly PendingReading[]): Promise<void> {
       for (const reading of readings) add.run(...pendingValues(reading));
       for (const device of new Set(readings.map((reading) => reading.device))) {
         countPending(device, Number(trim.run(device).changes));
       }
     },
 
-    resolvePending(readings: readonly ResolvedReading[]): void {
+    async resolvePending(readings: readonly ResolvedReading[]): Promise<void> {
       for (const { device, created_at } of readings) remove.run(device, created_at);
       for (const [device, own] of Map.groupBy(readings, (reading) => reading.device)) {
         countPending(device, own.filter(({ isRejected }) => isRejected).length);
       }
     },
 
-    removePending(deviceIds: readonly string[]): void {
+    async removePending(deviceIds: readonly string[]): Promise<void> {
       for (const id of deviceIds) {
         removeAll.run(id);
         resetCounts.run(id);
