@@ -81,6 +81,7 @@ const SCHEMA = `${commonTables(TYPES)}
 export const TABLES = tablesIn(SCHEMA);
 
 export const DIALECT: Dialect = {
+  fleetTable: "head",
   isLive: (table) => `NOT ${table}.deleted`,
   isDeleted: (table) => `${table}.deleted`,
   deviceKeyOf: (column) => `CASE WHEN ${column} ~ '^[0-9A-Fa-f]{16}$' THEN lower(${column}) ELSE ${column} END`,

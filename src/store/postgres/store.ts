@@ -7,15 +7,10 @@ import { UNRESTRICTED } from "../../domain/key.ts";
 import type { Observe } from "../../domain/log-events.ts";
 import type { Progress, Store } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
-import { accountReads } from "../core/account-tables.ts";
-import { alertReads } from "../core/alert-reads.ts";
-import { channelReads } from "../core/channel-reads.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
 import { addDamagedTank } from "../core/damaged-tanks.ts";
-import { forecastReads } from "../core/fleet-reads.ts";
-import { pendingDestinationsOn } from "../core/notification-tables.ts";
-import { primaryReads, replicaReads } from "../core/reads.ts";
-import { recipientReads } from "../core/recipient-reads.ts";
+import { replicaReads } from "../core/reads.ts";
+import { promptReads } from "../core/shared.ts";
 import { type Engine, storeOn } from "../core/store.ts";
 import { runWrite, type WriteArgs, type WriteName, type WriteResult } from "../core/writes.ts";
 import { backup, copyToTemporary } from "./backup.ts";
@@ -112,14 +107,8 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
   const engine: Engine = {
     reads: {
       ...(replicas === primary ? sharedReads(primary) : withPrimary(sharedReads(replicas), sharedReads(primary), observe)),
-      ...primaryReads(prepareOn(primary), TABLES),
-      pendingDestinations: pendingDestinationsOn(prepareOn(primary), DIALECT),
-      ...alertReads(prepareOn(primary)),
-      ...channelReads(prepareOn(primary)),
-      ...recipientReads(prepareOn(primary)),
-      ...accountReads(prepareOn(primary), DIALECT),
+      ...promptReads(prepareOn(primary), DIALECT, TABLES),
       ...managementReads(primary),
-      ...forecastReads(prepareOn(primary)),
       historyColumns: (tankId, range) => readingColumns(tankId, range, UNRESTRICTED),
       checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args)),
     },

@@ -23,15 +23,8 @@ import {
   storedDevice,
   storedTank,
 } from "../columns.ts";
-import { accountTables } from "../core/account-tables.ts";
-import { alertTables } from "../core/alert-tables.ts";
-import { channelTables } from "../core/channel-tables.ts";
-import { forecastTables } from "../core/forecast-tables.ts";
-import { notificationTables } from "../core/notification-tables.ts";
-import { objectTables } from "../core/object-tables.ts";
-import { plannedTables } from "../core/planned-tables.ts";
+import { sharedTables } from "../core/shared.ts";
 import { PendingAlertWork } from "../core/transaction.ts";
-import { verificationTables } from "../core/verification-tables.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
 import { byId, columnsOf, insertOn, isLookedUp } from "./batch.ts";
 import { checkOperations } from "./check.ts";
@@ -62,17 +55,10 @@ export function transactionOn(db: Db, alertSettings: AlertSettings, damagedTanks
       await db.rows(LOCK_DEVICES[mode]);
     },
     ...lookups(db),
-    ...objectTables(prepareOn(db), insertOn(db), (tankIds) => addHeads(db, tankIds)),
+    ...sharedTables(prepareOn(db), insertOn(db), DIALECT, (tankIds) => addHeads(db, tankIds)),
     ...fleetWrites(db),
     ...pendingWrites(db),
     ...telemetryWrites(db, alertSettings.closeMargin),
-    ...alertTables(prepareOn(db), insertOn(db), "head"),
-    ...notificationTables(prepareOn(db), DIALECT),
-    ...channelTables(prepareOn(db)),
-    ...forecastTables(prepareOn(db), insertOn(db)),
-    ...plannedTables(prepareOn(db)),
-    ...verificationTables(prepareOn(db)),
-    ...accountTables(prepareOn(db), DIALECT),
     alertWork: new PendingAlertWork(),
     alertSettings,
     damagedTanks,

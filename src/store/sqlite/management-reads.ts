@@ -1,11 +1,8 @@
 // Searches, the device list, the audit log and the fleet: they may read very many rows, so they run in a thread of their own.
 
 import type { DatabaseSync } from "node:sqlite";
-import { alertLists } from "../core/alert-reads.ts";
-import { notificationReads } from "../core/channel-reads.ts";
-import { fleetMapOn } from "../core/fleet-map.ts";
-import { fleetReadsOn } from "../core/fleet-reads.ts";
-import { type ManagementEngine, managementReadsOn } from "../core/management-reads.ts";
+import type { ManagementEngine } from "../core/management-reads.ts";
+import { longReads } from "../core/shared.ts";
 import { LISTS } from "../series/lists.ts";
 import { listPages } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";
@@ -25,11 +22,5 @@ export function managementReads(db: DatabaseSync, maxSorted?: number) {
     },
     liveTanks: (parameters) => ({ query: "", count: parameters.add(tanks.total(null)) }),
   };
-  return {
-    ...managementReadsOn(engine),
-    ...alertLists(engine),
-    ...notificationReads(engine),
-    ...fleetReadsOn(engine, maxSorted),
-    ...fleetMapOn(engine),
-  };
+  return longReads(engine, maxSorted);
 }

@@ -1,13 +1,8 @@
 // Reads of the serving thread, which cost little whatever the size of the database.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { accountReads } from "../core/account-tables.ts";
-import { alertReads } from "../core/alert-reads.ts";
-import { channelReads } from "../core/channel-reads.ts";
-import { forecastReads } from "../core/fleet-reads.ts";
-import { pendingDestinationsOn } from "../core/notification-tables.ts";
-import { primaryReads, replicaReads } from "../core/reads.ts";
-import { recipientReads } from "../core/recipient-reads.ts";
+import { type ListPages, type Prepare, replicaReads } from "../core/reads.ts";
+import { promptReads } from "../core/shared.ts";
 import { listPages } from "./list-pages.ts";
 import { DIALECT, TABLES } from "./schema.ts";
 import { QueryCache } from "./statements.ts";
@@ -17,11 +12,11 @@ export function readsOn(db: DatabaseSync) {
   const snapshot = new SharedSnapshot(db);
   const { telemetryPage, readingColumns } = telemetryReads(db);
   const queries = new QueryCache(db);
-  const prepare: Parameters<typeof primaryReads>[0] = (sql) => {
+  const prepare: Prepare = (sql) => {
     const prepared = queries.query(sql);
     return (...values) => snapshot.read(() => prepared.all(...values));
   };
-  const pages: Parameters<typeof replicaReads>[1] = (kind, columns) => {
+  const pages: ListPages = (kind, columns) => {
     const { page } = listPages(db, kind, columns);
     return (...args) => snapshot.read(page, ...args);
   };
@@ -29,13 +24,7 @@ export function readsOn(db: DatabaseSync) {
     telemetryPage: (...args: Parameters<typeof telemetryPage>) => snapshot.read(telemetryPage, ...args),
     readingColumns: (...args: Parameters<typeof readingColumns>) => snapshot.read(readingColumns, ...args),
     ...replicaReads(prepare, pages),
-    ...primaryReads(prepare, TABLES),
-    pendingDestinations: pendingDestinationsOn(prepare, DIALECT),
-    ...alertReads(prepare),
-    ...channelReads(prepare),
-    ...recipientReads(prepare),
-    ...accountReads(prepare, DIALECT),
-    ...forecastReads(prepare),
+    ...promptReads(prepare, DIALECT, TABLES),
   };
 }
 

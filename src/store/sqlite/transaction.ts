@@ -26,17 +26,10 @@ import {
   storedDevice,
   storedTank,
 } from "../columns.ts";
-import { accountTables } from "../core/account-tables.ts";
-import { alertTables } from "../core/alert-tables.ts";
-import { channelTables } from "../core/channel-tables.ts";
-import { forecastTables } from "../core/forecast-tables.ts";
 import type { InsertRows } from "../core/many-rows.ts";
-import { notificationTables } from "../core/notification-tables.ts";
-import { objectTables } from "../core/object-tables.ts";
-import { plannedTables } from "../core/planned-tables.ts";
 import type { Prepare } from "../core/reads.ts";
+import { sharedTables } from "../core/shared.ts";
 import { PendingAlertWork } from "../core/transaction.ts";
-import { verificationTables } from "../core/verification-tables.ts";
 import { fleetRow } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
 import { EMPTY_HEAD, headChecksum, openHead } from "../series/checksum.ts";
@@ -75,14 +68,7 @@ export function transactionOn(
     ...pendingWrites(db),
     ...telemetryWrites(db, pause, alertSettings.closeMargin),
     ...listWrites(db),
-    ...objectTables(prepare, insert, addHeads),
-    ...alertTables(prepare, insert, "fleet"),
-    ...notificationTables(prepare, DIALECT),
-    ...channelTables(prepare),
-    ...forecastTables(prepare, insert),
-    ...plannedTables(prepare),
-    ...verificationTables(prepare),
-    ...accountTables(prepare, DIALECT),
+    ...sharedTables(prepare, insert, DIALECT, addHeads),
     alertWork: new PendingAlertWork(),
     alertSettings,
     damagedTanks,

@@ -1,0 +1,62 @@
+// The reads and tables that are written once for both engines.
+
+import { accountReads, accountTables } from "./account-tables.ts";
+import { alertLists, alertReads } from "./alert-reads.ts";
+import { alertTables } from "./alert-tables.ts";
+import { channelReads, notificationReads } from "./channel-reads.ts";
+import { channelTables } from "./channel-tables.ts";
+import type { Dialect } from "./dialect.ts";
+import { fleetMapOn } from "./fleet-map.ts";
+import { fleetReadsOn, forecastReads } from "./fleet-reads.ts";
+import { forecastTables } from "./forecast-tables.ts";
+import { type ManagementEngine, managementReadsOn } from "./management-reads.ts";
+import type { InsertRows } from "./many-rows.ts";
+import { notificationTables, pendingDestinationsOn } from "./notification-tables.ts";
+import { objectTables } from "./object-tables.ts";
+import { plannedTables } from "./planned-tables.ts";
+import { type Prepare, primaryReads } from "./reads.ts";
+import { recipientReads } from "./recipient-reads.ts";
+import { verificationTables } from "./verification-tables.ts";
+
+/** Reads whose cost does not depend on the size of the database, and that must not be a moment old. */
+export function promptReads(prepare: Prepare, dialect: Dialect, tables: readonly string[]) {
+  return {
+    ...primaryReads(prepare, tables),
+    pendingDestinations: pendingDestinationsOn(prepare, dialect),
+    ...alertReads(prepare),
+    ...channelReads(prepare),
+    ...recipientReads(prepare),
+    ...accountReads(prepare, dialect),
+    ...forecastReads(prepare),
+  };
+}
+
+/** Reads of very many rows. Up to `maxSorted` matches of a filter of the fleet are sorted. */
+export function longReads(engine: ManagementEngine, maxSorted?: number) {
+  return {
+    ...managementReadsOn(engine),
+    ...alertLists(engine),
+    ...notificationReads(engine),
+    ...fleetReadsOn(engine, maxSorted),
+    ...fleetMapOn(engine),
+  };
+}
+
+/** Operations of a transaction. `addHeads` adds the empty heads of new tanks. */
+export function sharedTables(
+  prepare: Prepare,
+  insert: InsertRows,
+  dialect: Dialect,
+  addHeads: (tankIds: readonly string[]) => Promise<void>,
+) {
+  return {
+    ...objectTables(prepare, insert, addHeads),
+    ...alertTables(prepare, insert, dialect.fleetTable),
+    ...notificationTables(prepare, dialect),
+    ...channelTables(prepare),
+    ...forecastTables(prepare, insert),
+    ...plannedTables(prepare),
+    ...verificationTables(prepare),
+    ...accountTables(prepare, dialect),
+  };
+}
