@@ -431,7 +431,7 @@ export type Alert = {
   readonly opened_at: string;
   /** When it was acknowledged */
   readonly acknowledged_at: string | null;
-  /** The key that acknowledged it */
+  /** The id of the key or user that acknowledged it, or `command line` */
   readonly acknowledged_by: string | null;
   /** When it was closed */
   readonly closed_at: string | null;

@@ -24,7 +24,7 @@ export type FleetSortKeys = { readonly margin: number; readonly urgency: number 
 export function sortKeysOf(threshold: number, latest: Reading | null, forecast: ForecastValues | null): FleetSortKeys {
   if (latest === null) return { margin: UNKNOWN, urgency: UNKNOWN };
   const margin = marginUnits(latest.fill_percentage - threshold);
-  return { margin, urgency: urgencyOf(margin, forecast?.runs_low_at.p50 ?? null) };
+  return { margin, urgency: urgencySortKey(margin, forecast?.runs_low_at.p50 ?? null) };
 }
 
 /** Whatever is above the threshold stays above it. Adding 0 turns -0 into 0. */
@@ -33,7 +33,7 @@ function marginUnits(margin: number): number {
   return margin > 0 ? Math.max(1, rounded) : rounded;
 }
 
-function urgencyOf(margin: number, runsLowAt: Instant | null): number {
+function urgencySortKey(margin: number, runsLowAt: Instant | null): number {
   if (margin <= 0) return LOW + margin;
   if (runsLowAt === null) return WITHOUT_FORECAST + margin;
   return Math.max(-LATEST_FORECAST, Math.min(LATEST_FORECAST, Math.round(runsLowAt)));

@@ -24,7 +24,7 @@ export type Alert = {
   readonly owner_id: string;
   readonly opened_at: Instant;
   readonly acknowledged_at: Instant | null;
-  /** The id of the key, or a description of a caller without one. */
+  /** The id of the key or user that acknowledged it, or one of ACTORS. */
   readonly acknowledged_by: string | null;
   readonly closed_at: Instant | null;
   readonly close_reason: CloseReason | null;
@@ -65,7 +65,9 @@ export const AlertObject = object(
     owner_id: idField("The current owner of the tank", "cus_01kxa8w5s0d2f4g6h8j0k2m4n6"),
     opened_at: instantField("When the alert was opened"),
     acknowledged_at: nullable(instantField("When it was acknowledged")),
-    acknowledged_by: nullable(text({ description: "The key that acknowledged it", examples: [null] })),
+    acknowledged_by: nullable(
+      text({ description: "The id of the key or user that acknowledged it, or `command line`", examples: [null] }),
+    ),
     closed_at: nullable(instantField("When it was closed")),
     close_reason: nullable(
       oneOf(CLOSE_REASONS, {

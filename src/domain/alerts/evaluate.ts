@@ -36,7 +36,10 @@ export const DEFAULT_ALERT_SETTINGS: AlertSettings = {
   ownerKinds: ["low"],
 };
 
-/** What is older is not news: alerts change, but nobody is notified. A forecast is news for longer, since some tanks send once a week. */
+/**
+ * If the reading is older than this, alerts change but nobody is notified. The limit for forecasts is longer, because some tanks send
+ * once a week.
+ */
 const NOTIFY_MAX_AGE_MS = 24 * HOUR;
 const FORECAST_NOTIFY_MAX_AGE_MS = 8 * 24 * HOUR;
 /** A tank is not silent before this many of its usual intervals have passed. */
@@ -48,7 +51,7 @@ const SILENT_INTERVALS = 3;
  * without evaluating anything.
  */
 export const CONDITION_BITS: Readonly<Record<AlertKind, number>> = { low: 1, silent: 2, runs_low_soon: 4, leak: 8 };
-/** Another bit of `activeConditions`: nobody was told that the tank is low, since the reading that said so was old. */
+/** Another bit of `activeConditions`: nobody was notified that the tank is low, since the reading that said so was old. */
 export const LOW_UNANNOUNCED_BIT = 16;
 
 /** What is known of a tank when its alerts are evaluated. */
@@ -69,15 +72,15 @@ export type TankCondition = {
   readonly medianInterval: number | undefined;
 };
 
-/** `isNews`: people are notified of it. */
-type OpenedCondition = { readonly kind: AlertKind; readonly isNews: boolean };
-/** Without a reason, the alert tells it: see `closeReason`. */
+/** `shouldNotify`: people are notified of it. */
+type OpenedCondition = { readonly kind: AlertKind; readonly shouldNotify: boolean };
+/** If `reason` is missing, `closeReason` derives it from the alert. */
 type ClearedCondition = OpenedCondition & { readonly reason?: CloseReason };
 
 export type Evaluation = {
   readonly opened: readonly OpenedCondition[];
   readonly cleared: readonly ClearedCondition[];
-  /** A recent reading confirms that the tank is low, and nobody was told before. */
+  /** A recent reading confirms that the tank is low, and nobody was notified before. */
   readonly announcesLow: boolean;
   readonly activeConditions: number;
   readonly evaluateAt: Instant | null;
@@ -109,28 +112,28 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   const wasUnannounced = (activeConditions & LOW_UNANNOUNCED_BIT) !== 0;
   const hasRecovered = isRecovered(fill, threshold, settings.closeMargin);
   if (!wasLow) {
-    if (fill <= threshold && !isPaused) opened.push({ kind: "low", isNews: isRecent });
-  } else if (hasRecovered) cleared.push({ kind: "low", isNews: !wasUnannounced });
+    if (fill <= threshold && !isPaused) opened.push({ kind: "low", shouldNotify: isRecent });
+  } else if (hasRecovered) cleared.push({ kind: "low", shouldNotify: !wasUnannounced });
   const isLow = fill <= threshold || (wasLow && !hasRecovered);
   const announcesLow = wasLow && isLow && wasUnannounced && isRecent && !isPaused && by.mode === "change";
   for (const kind of FORECAST_KINDS) {
     const change = forecastConditionChange(kind, condition, latest, isLow, settings);
-    const isNews = now - latest.created_at <= FORECAST_NOTIFY_MAX_AGE_MS;
+    const shouldNotify = now - latest.created_at <= FORECAST_NOTIFY_MAX_AGE_MS;
     if ((activeConditions & CONDITION_BITS[kind]) === 0) {
-      if (change === "active" && !isPaused) opened.push({ kind, isNews });
-    } else if (change === "cleared") cleared.push({ kind, isNews });
-    else if (change !== "active" && change !== "unchanged") cleared.push({ kind, isNews, reason: change });
+      if (change === "active" && !isPaused) opened.push({ kind, shouldNotify });
+    } else if (change === "cleared") cleared.push({ kind, shouldNotify });
+    else if (change !== "active" && change !== "unchanged") cleared.push({ kind, shouldNotify, reason: change });
   }
   const limit = silentLimit(condition, settings);
   const silentAt = Math.max(latest.created_at, by.mode === "sweep" ? by.silenceFrom : latest.created_at) + limit;
   if ((activeConditions & CONDITION_BITS.silent) === 0) {
     if (by.mode === "sweep" && now >= silentAt && !isPaused) {
       const sinceWhen = Math.max(silentAt, pausedUntil ?? silentAt);
-      opened.push({ kind: "silent", isNews: now - sinceWhen <= NOTIFY_MAX_AGE_MS });
+      opened.push({ kind: "silent", shouldNotify: now - sinceWhen <= NOTIFY_MAX_AGE_MS });
     }
   } else if (by.mode === "change" && now - latest.created_at < limit) {
-    // Whatever the age of the reading: a device that sends what it has stored begins with the oldest.
-    cleared.push({ kind: "silent", isNews: true });
+    // Notify whatever the age of the reading: a device that sends its backlog begins with the oldest.
+    cleared.push({ kind: "silent", shouldNotify: true });
   }
   const after = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], activeConditions & ~LOW_UNANNOUNCED_BIT);
   const active = cleared.reduce((bits, { kind }) => bits & ~CONDITION_BITS[kind], after);
@@ -163,7 +166,7 @@ function silentLimit({ silentAfter, medianInterval = 0 }: TankCondition, setting
   return Math.max(silentAfter ?? settings.silentAfter, SILENT_INTERVALS * medianInterval);
 }
 
-/** An earlier evaluation that is still to come is kept, so that few readings change an index: it finds the right time itself. */
+/** Keeps an earlier scheduled evaluation, so that few readings change the index; that evaluation computes the correct time. */
 function nextEvaluation(condition: TankCondition, activeConditions: number, silentAt: Instant, now: Instant): Instant | null {
   const { evaluateAt, pausedUntil } = condition;
   const pauseEnd = pausedUntil !== null && pausedUntil > now ? pausedUntil : undefined;

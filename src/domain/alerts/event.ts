@@ -26,12 +26,12 @@ export type AlertEvent = {
   readonly customer: CustomerWithCount;
 };
 
-/** `isNews`: people are notified of it. `before` is undefined for an alert that is opened. */
+/** `shouldNotify`: people are notified of it. `before` is undefined for an alert that is opened. */
 export type AlertChange = {
   readonly before: Alert | undefined;
   readonly after: Alert;
   readonly type: AlertEventType;
-  readonly isNews: boolean;
+  readonly shouldNotify: boolean;
 };
 
 /** In the feed. `payload` is JSON; `owner_id` is the owner of the tank at that time, who may see it. */

@@ -12,8 +12,13 @@ const CLAIM_MS = 25_000;
 const GAP_MS = 3_600_000;
 
 /** What an evaluation depends on, besides the tank. */
-const SWEPT = ["closeMargin", "silentAfter", "runsLowDays", "leakAlerts"] as const satisfies readonly (keyof AlertSettings)[];
-export type SweptSettings = Pick<AlertSettings, (typeof SWEPT)[number]>;
+const SWEEP_SETTING_NAMES = [
+  "closeMargin",
+  "silentAfter",
+  "runsLowDays",
+  "leakAlerts",
+] as const satisfies readonly (keyof AlertSettings)[];
+export type SweepSettings = Pick<AlertSettings, (typeof SWEEP_SETTING_NAMES)[number]>;
 
 /**
  * A re-evaluation of many tanks: those after the id `after` remain. `all`: every tank, because settings have changed. `timed`: all tanks
@@ -28,7 +33,7 @@ export type SweepState = {
   readonly silenceFrom: Instant | null;
   /** The re-evaluation in progress; null if only due tanks are evaluated. */
   readonly reevaluation: Reevaluation | null;
-  readonly settings: SweptSettings | null;
+  readonly settings: SweepSettings | null;
 };
 
 /**
@@ -38,7 +43,7 @@ export type SweepState = {
 export type SweepRequest = {
   readonly claimedAt?: Instant | undefined;
   readonly at?: Instant | undefined;
-  readonly settings?: SweptSettings | undefined;
+  readonly settings?: SweepSettings | undefined;
 };
 
 /** `claimedAt` is undefined while another process has the claim. */
@@ -63,7 +68,7 @@ function isSweepState({ at, silenceFrom, reevaluation, settings }: SweepState): 
     isInstant(at) &&
     (silenceFrom === null || isInstant(silenceFrom)) &&
     (reevaluation === null || (isObject(reevaluation) && typeof reevaluation.after === "string")) &&
-    (settings === null || (isObject(settings) && SWEPT.every((name) => name in settings)))
+    (settings === null || (isObject(settings) && SWEEP_SETTING_NAMES.every((name) => name in settings)))
   );
 }
 
@@ -73,7 +78,7 @@ export function beginSweep(
   now: Instant,
   { claimedAt, settings }: SweepRequest,
 ): SweepState | undefined {
-  if (before === undefined) return { at: now, silenceFrom: null, reevaluation: null, settings: sweptSettings(settings) };
+  if (before === undefined) return { at: now, silenceFrom: null, reevaluation: null, settings: sweepSettings(settings) };
   const passed = now - before.at;
   if (before.at !== claimedAt && Math.abs(passed) < CLAIM_MS) return undefined;
   const isChanged = settings !== undefined && before.settings !== null && !hasSameSettings(before.settings, settings);
@@ -82,14 +87,14 @@ export function beginSweep(
     at: now,
     silenceFrom: Math.abs(passed) > GAP_MS ? now : before.silenceFrom,
     reevaluation: isChanged || isSetBack ? { after: "", scope: isChanged ? "all" : "timed" } : before.reevaluation,
-    settings: sweptSettings(settings) ?? before.settings,
+    settings: sweepSettings(settings) ?? before.settings,
   };
 }
 
-function sweptSettings(settings: SweptSettings | undefined): SweptSettings | null {
+function sweepSettings(settings: SweepSettings | undefined): SweepSettings | null {
   if (settings === undefined) return null;
   const { closeMargin, silentAfter, runsLowDays, leakAlerts } = settings;
   return { closeMargin, silentAfter, runsLowDays, leakAlerts };
 }
 
-const hasSameSettings = (a: SweptSettings, b: SweptSettings): boolean => SWEPT.every((name) => a[name] === b[name]);
+const hasSameSettings = (a: SweepSettings, b: SweepSettings): boolean => SWEEP_SETTING_NAMES.every((name) => a[name] === b[name]);

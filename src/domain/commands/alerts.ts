@@ -80,5 +80,5 @@ function alertChangeSet(before: Alert, after: Alert, action: "acknowledged" | "c
   const audited = ({ state, note }: Alert) => ({ state, note });
   const entry: AuditedChange = { object: "alert", id: after.id, action, changes: differences(audited(before), audited(after)) };
   const type: AlertEventType = `alert.${action}`;
-  return changeSet(alertResource(after), { alerts: [{ before, after, type, isNews: true }], audit: [entry] });
+  return changeSet(alertResource(after), { alerts: [{ before, after, type, shouldNotify: true }], audit: [entry] });
 }

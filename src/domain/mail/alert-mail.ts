@@ -99,8 +99,8 @@ function alertSection({ kind, update, total, items }: AlertGroup, audience: Reci
   };
 }
 
-/** Comparable within a kind. Lowest first: the lowest margin, the first to run low, the largest leak, the longest silent. */
-export function urgencyOf({ kind, latest_fill_percentage, threshold, latest_reading_at, runs_low_at, leak }: Alert): number {
+/** Lower is more urgent; comparable within one kind only. */
+export function urgencyRank({ kind, latest_fill_percentage, threshold, latest_reading_at, runs_low_at, leak }: Alert): number {
   switch (kind) {
     case "low":
       return latest_fill_percentage - threshold;
@@ -114,7 +114,7 @@ export function urgencyOf({ kind, latest_fill_percentage, threshold, latest_read
 }
 
 function byUrgency({ alert: a }: AlertItem, { alert: b }: AlertItem): number {
-  return urgencyOf(a) - urgencyOf(b) || (a.id < b.id ? -1 : 1);
+  return urgencyRank(a) - urgencyRank(b) || (a.id < b.id ? -1 : 1);
 }
 
 function entryOf(item: AlertItem, update: AlertUpdate, form: Form, wording: Wording): Entry {

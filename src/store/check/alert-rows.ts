@@ -1,19 +1,19 @@
 // Reads of alerts for checks, in SQL that both engines run.
 
 import type { Alert, AlertKind } from "../../domain/alerts/alert.ts";
-import { type SweptSettings, sweepStateOf } from "../../domain/alerts/sweep.ts";
+import { type SweepSettings, sweepStateOf } from "../../domain/alerts/sweep.ts";
 import type { Row } from "../columns.ts";
 import { ALERT_FIELDS, alertOf } from "../core/alert-tables.ts";
 import { prefixed } from "../core/dialect.ts";
 
-/** Alerts of one tank. `misowned`: how many, closed ones too, have another owner than the tank. */
-export type TankAlertRows = { readonly unclosed: readonly AlertKind[]; readonly misowned: number };
-const NO_ALERTS: TankAlertRows = { unclosed: [], misowned: 0 };
+/** Alerts of one tank. `withOtherOwner`: how many, closed ones too, have another owner than the tank. */
+export type TankAlertRows = { readonly unclosed: readonly AlertKind[]; readonly withOtherOwner: number };
+const NO_ALERTS: TankAlertRows = { unclosed: [], withOtherOwner: 0 };
 
 export type StoredAlerts = {
   readonly of: (tankId: string) => TankAlertRows;
   /** The settings that all tanks were last evaluated with; undefined if there was no sweep, or it is not complete. */
-  readonly settings: SweptSettings | undefined;
+  readonly settings: SweepSettings | undefined;
 };
 
 /** An alert as it is stored. */
@@ -32,7 +32,7 @@ export function alertOperations({ rows }: { readonly rows: Rows }) {
         first,
         last,
       );
-      const misowned = await rows(
+      const withOtherOwner = await rows(
         `SELECT alert.tank_id, count(*) FROM alert JOIN tank ON tank.id = alert.tank_id
          WHERE alert.tank_id >= $1 AND alert.tank_id <= $2 AND alert.owner_id <> tank.owner_id GROUP BY alert.tank_id`, // alert_by_tank
         first,
@@ -44,8 +44,8 @@ export function alertOperations({ rows }: { readonly rows: Rows }) {
         const known = found.get(String(tank)) ?? NO_ALERTS;
         found.set(String(tank), { ...known, unclosed: [...known.unclosed, kind as AlertKind] });
       }
-      for (const [tank, count] of misowned) {
-        found.set(String(tank), { ...(found.get(String(tank)) ?? NO_ALERTS), misowned: Number(count) });
+      for (const [tank, count] of withOtherOwner) {
+        found.set(String(tank), { ...(found.get(String(tank)) ?? NO_ALERTS), withOtherOwner: Number(count) });
       }
       return { of: (tankId) => found.get(tankId) ?? NO_ALERTS, settings: settingsOf(sweep) };
     },
@@ -62,7 +62,7 @@ export function alertOperations({ rows }: { readonly rows: Rows }) {
 }
 
 /** A state that cannot be read is reported on its own. */
-function settingsOf(sweep: unknown): SweptSettings | undefined {
+function settingsOf(sweep: unknown): SweepSettings | undefined {
   const state = typeof sweep === "string" ? sweepStateOf(sweep) : undefined;
   return state?.reevaluation === null ? (state.settings ?? undefined) : undefined;
 }

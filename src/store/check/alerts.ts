@@ -11,7 +11,7 @@ import {
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
 import { FORECAST_KINDS, forecastSummary, kindsOff } from "../../domain/alerts/forecast-conditions.ts";
-import type { SweptSettings } from "../../domain/alerts/sweep.ts";
+import type { SweepSettings } from "../../domain/alerts/sweep.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { evaluateAlerts } from "../core/alerts.ts";
 import type { StoreTransaction } from "../core/transaction.ts";
@@ -32,11 +32,11 @@ export function alertErrors(
   row: TankRow,
   isLive: boolean,
   latest: Reading | undefined,
-  { unclosed, misowned }: TankAlertRows,
-  settings: SweptSettings | undefined,
+  { unclosed, withOtherOwner }: TankAlertRows,
+  settings: SweepSettings | undefined,
 ): Inconsistency[] {
   const { tank, fleet } = row;
-  const owner = misowned === 0 ? [] : repairable(`${misowned} of its alerts belong to another owner than the tank`);
+  const owner = withOtherOwner === 0 ? [] : repairable(`${withOtherOwner} of its alerts belong to another owner than the tank`);
   const twice = ALERT_KINDS.filter((kind) => unclosed.filter((one) => one === kind).length > 1);
   const several = twice.flatMap((kind) => unrepairable(`it has several ${kind} alerts that are not closed: close all but one`));
   if (!isLive)
@@ -72,7 +72,7 @@ export function alertErrors(
 }
 
 /** Whether the active conditions are those that follow from the forecast. */
-function forecastErrors(row: TankRow, latest: Reading, activeConditions: number, settings: SweptSettings): Inconsistency[] {
+function forecastErrors(row: TankRow, latest: Reading, activeConditions: number, settings: SweepSettings): Inconsistency[] {
   const { tank, alerts, forecast } = row;
   const { created_at, fill_percentage } = latest;
   const isCurrent = forecast?.outdatedSince === null && forecast.at === created_at && forecast.fill === fill_percentage;

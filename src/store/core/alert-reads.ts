@@ -11,7 +11,7 @@ import { filteredPage, inRange, listed, type ManagementEngine, pageOf } from "./
 import type { Prepare } from "./reads.ts";
 import { ALERT_INDEX_CONDITION } from "./schema.ts";
 
-/** They cost little whatever the size of the database. */
+/** Reads whose cost does not depend on the size of the database. */
 export function alertReads(prepare: Prepare) {
   const alert = prepare(`SELECT ${ALERT_COLUMNS} FROM alert WHERE id = $1 AND owner_id = coalesce($2, owner_id)`);
   const alertsNotClosed = alertsNotClosedOn(prepare);
@@ -71,7 +71,7 @@ function eventFeedOn(prepare: Prepare) {
   };
 }
 
-/** They may count very many alerts. */
+/** Lists that may count many alerts. */
 export function alertLists(engine: ManagementEngine) {
   const { dialect, listPages } = engine;
   const alerts = listPages(LISTS.alerts, ALERT_COLUMNS);

@@ -57,7 +57,7 @@ export async function evaluateAlerts(
   by: EvaluationMode = ON_CHANGE,
 ): Promise<number> {
   if (tankIds.length === 0) return 0;
-  const conditions = await withHeads(tx, await tx.tankConditions(tankIds), by.mode === "sweep");
+  const conditions = await withHeadReadings(tx, await tx.tankConditions(tankIds), by.mode === "sweep");
   const evaluated = conditions.map((condition) => ({
     condition,
     evaluation: evaluate(condition, settings, now, by),
@@ -91,7 +91,7 @@ function isStateChanged({ isLive, activeConditions, evaluateAt }: TankCondition,
 }
 
 /** Returns the tanks whose alerts a new forecast changes: their heads must be locked. Reads without locks: a pause may end meanwhile. */
-export async function tanksAlerted(tx: StoreTransaction, tankIds: readonly string[], now: Instant): Promise<string[]> {
+export async function tanksWithAlertChanges(tx: StoreTransaction, tankIds: readonly string[], now: Instant): Promise<string[]> {
   const conditions = await tx.tankConditions(tankIds);
   return conditions
     .filter((condition) => {
@@ -101,8 +101,8 @@ export async function tanksAlerted(tx: StoreTransaction, tankIds: readonly strin
     .map(({ tankId }) => tankId);
 }
 
-/** The usual interval matters only to those that are, or may be, silent; the latest reading of a deleted tank is not in the fleet. */
-async function withHeads(
+/** Adds what only the head has: the usual interval of tanks that are or may be silent, and the latest reading of deleted tanks. */
+async function withHeadReadings(
   tx: StoreTransaction,
   conditions: readonly TankCondition[],
   forAll: boolean,
@@ -133,26 +133,28 @@ function alertChanges(
   now: Instant,
 ): AlertChange[] {
   const { isLive, latest, threshold } = condition;
-  const closed = (alert: Alert, close_reason: CloseReason, isNews: boolean): AlertChange => ({
+  const closed = (alert: Alert, close_reason: CloseReason, shouldNotify: boolean): AlertChange => ({
     before: alert,
     after: { ...withLatest(alert, latest), state: "closed", closed_at: now, close_reason, updated_at: now },
     type: "alert.closed",
-    isNews,
+    shouldNotify,
   });
   if (!isLive) return alerts.map((alert) => closed(alert, "tank_deleted", true));
   if (latest === undefined) return [];
   return [
-    ...cleared.flatMap(({ kind, isNews, reason }) =>
+    ...cleared.flatMap(({ kind, shouldNotify, reason }) =>
       alerts
         .filter((alert) => alert.kind === kind)
-        .map((alert) => closed(alert, reason ?? closeReason(alert, threshold, latest.fill_percentage, closeMargin), isNews)),
+        .map((alert) =>
+          closed(alert, reason ?? closeReason(alert, threshold, latest.fill_percentage, closeMargin), shouldNotify),
+        ),
     ),
-    // Unless somebody has seen it meanwhile.
+    // Announce a low alert that nobody was notified of, unless it was acknowledged in the meantime.
     ...alerts
       .filter(({ kind, state }) => announcesLow && kind === "low" && state === "open")
       .map((alert): AlertChange => {
         const after = { ...withLatest(alert, latest), updated_at: now };
-        return { before: alert, after, type: "alert.opened", isNews: true };
+        return { before: alert, after, type: "alert.opened", shouldNotify: true };
       }),
     // In a damaged database an alert may be there already.
     ...opened
@@ -162,7 +164,7 @@ function alertChanges(
           before: undefined,
           after: newAlert(change.kind, condition, latest, now),
           type: "alert.opened",
-          isNews: change.isNews,
+          shouldNotify: change.shouldNotify,
         }),
       ),
   ];
@@ -206,13 +208,13 @@ async function writeAlerts(
   now: Instant,
 ): Promise<number> {
   if (changes.length === 0) return 0;
-  const events = changes.map(({ before, after, type, isNews }, i) => {
+  const events = changes.map(({ before, after, type, shouldNotify }, i) => {
     const { tank, customer } = owners.get(after.tank_id) as TankWithOwner;
     const event: AlertEvent = { type, at: now, alert: { ...after, owner_id: tank.owner_id }, tank, customer };
     const sequence = nextSequence + i;
-    return { before, isNews, event, sequence, payload: JSON.stringify(eventObject(event, sequence)) };
+    return { before, shouldNotify, event, sequence, payload: JSON.stringify(eventObject(event, sequence)) };
   });
-  const outgoing = events.filter(({ isNews }) => isNews).map((item) => outgoingOf(item, channels, settings, now));
+  const outgoing = events.filter(({ shouldNotify }) => shouldNotify).map((item) => outgoingOf(item, channels, settings, now));
   const notifications = outgoing.flatMap((one) => one.notifications);
   const listed = events.map(({ before, event }) => ({ before: before && entryOf(before), after: entryOf(event.alert) }));
   // An engine may send these together; they are executed in this order.
@@ -237,10 +239,10 @@ function outgoingOf(
   now: Instant,
 ): Outgoing {
   const { type, alert, tank } = event;
-  // Mail about the low tank says it.
-  const isSaid = (channel: Channel): boolean =>
+  // Skip the closing mail of a runs_low_soon alert if the channel gets mail about the low alert.
+  const isCoveredByLowAlert = (channel: Channel): boolean =>
     channel.type === "email" && alert.close_reason === "became_low" && wants(channel, "alert.opened", "low", tank.owner_id);
-  const wanting = channels.filter((channel) => wants(channel, type, alert.kind, tank.owner_id) && !isSaid(channel));
+  const wanting = channels.filter((channel) => wants(channel, type, alert.kind, tank.owner_id) && !isCoveredByLowAlert(channel));
   const about = { alert_id: alert.id, tank_id: tank.id, sequence };
   const { notifications, planned } = toChannels({ ...about, event: type, payload }, wanting, now);
   const toOwner = ownerMails(event, ownerKinds).map((mail) => ({

@@ -33,7 +33,7 @@ export function channelReads(prepare: Prepare): Pick<ChannelReads, "channelList"
   };
 }
 
-/** The newest notifications of a channel, which say how it does. */
+/** The newest notifications of a channel, from which its status is derived. */
 const RECENT = 100;
 
 /** Reads that count rows, which may be many. */

@@ -2,7 +2,8 @@
 // with a delay. It is decided here, by alerts as they are now:
 // - The first mail to a recipient goes at once; what follows within ten minutes is one more.
 // - Quiet hours of a channel hold its mail. Of alerts, a channel with a delay gets only what is still open and unacknowledged.
-// - Customers get mail if their address is verified and they want it. They hear of a recovery only if they heard of the alert.
+// - Customers get mail if their address is verified and they want it. They are notified of a recovery only if they were notified
+//   of the alert.
 
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
@@ -19,7 +20,7 @@ import {
   groupAlerts,
   type Recipient,
   updateOf,
-  urgencyOf,
+  urgencyRank,
 } from "../../domain/mail/alert-mail.ts";
 import type { RefillGroup } from "../../domain/mail/refill-section.ts";
 import { languageOf, timezoneOf } from "../../domain/mail/region.ts";
@@ -196,7 +197,7 @@ function channelUpdates({ delay, customer_id }: Channel): Decide {
   };
 }
 
-/** Nobody hears of a tank that belongs to somebody else by now. */
+/** Owners are not notified of tanks that now belong to somebody else. */
 async function ownerUpdates(
   tx: StoreTransaction,
   ownerId: string,
@@ -223,7 +224,7 @@ type DraftEntry = { readonly group: string; readonly id: string; readonly urgenc
 const alertEntry = ({ alert, update }: RelevantChange): DraftEntry => ({
   group: `${alert.kind} ${updateOf(update, alert)}`,
   id: alert.id,
-  urgency: urgencyOf(alert),
+  urgency: urgencyRank(alert),
 });
 
 const REFILLED = "tank.refilled";
@@ -245,8 +246,8 @@ function withEntries(draft: DigestDraft, entries: readonly DraftEntry[]): Digest
   return { ...draft, ...Object.fromEntries(changed) };
 }
 
-/** A tank may belong to somebody else by now, whom the recipient must not hear of. */
-function mayHearOf({ id, channel }: ActiveRecipient): (tank: TankWithOwner) => boolean {
+/** The tank may have a new owner, whose data the recipient must not see. */
+function isTankVisibleTo({ id, channel }: ActiveRecipient): (tank: TankWithOwner) => boolean {
   const ownerId = channel === undefined ? id : channel.customer_id;
   return ({ tank }) => ownerId === null || tank.owner_id === ownerId;
 }
@@ -262,7 +263,7 @@ async function createMail(
   const { [REFILLED]: refilled, ...drafted } = draft;
   const alerts = await tx.alerts(Object.values(drafted).flatMap(({ top }) => top.map(({ id }) => id)));
   const owned = await tx.tanksWithOwners(Array.from(alerts.values(), ({ tank_id }) => tank_id));
-  const isShown = mayHearOf(recipient);
+  const isShown = isTankVisibleTo(recipient);
   const items = Object.entries(drafted).flatMap(([key, { top }]) =>
     top.flatMap(({ id }): AlertItem[] => {
       const alert = alerts.get(id);

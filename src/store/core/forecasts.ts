@@ -7,7 +7,7 @@ import { refillEventObject } from "../../domain/alerts/event.ts";
 import { newRefills, type Refill } from "../../domain/forecast/refills.ts";
 import type { ComputedForecast } from "../../domain/forecast/stored.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
-import { tanksAlerted } from "./alerts.ts";
+import { tanksWithAlertChanges } from "./alerts.ts";
 import { lockForEvents, toChannels } from "./events.ts";
 import { writeSortKeys } from "./fleet-order.ts";
 import type { FleetTank } from "./forecast-tables.ts";
@@ -31,7 +31,7 @@ export async function putForecasts(tx: StoreTransaction, computed: readonly Comp
 
 /** When the transaction ends. Heads are locked before alerts, as everyone does. */
 async function evaluateTanks(tx: StoreTransaction, tanks: readonly FleetTank[], at: Instant): Promise<void> {
-  const alerted = await tanksAlerted(
+  const alerted = await tanksWithAlertChanges(
     tx,
     tanks.map(({ id }) => id),
     at,

@@ -83,7 +83,10 @@ async function permanentFailure(
   return isTooLong ? { reason: "it has failed for five days", at: now } : undefined;
 }
 
-/** Tells the operator by the other channels. Its pending notifications end in transactions of their own (`endPending`). */
+/**
+ * Disables the channel and notifies the other e-mail channels that are not limited to one customer. `endPending` ends its pending
+ * notifications in separate transactions.
+ */
 async function disable(
   tx: StoreTransaction,
   channelId: string,

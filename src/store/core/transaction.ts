@@ -239,7 +239,7 @@ export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "cust
   readonly due_at: Instant;
 };
 
-/** How many there are of a group, and the most urgent of them, lowest urgency first. */
+/** How many there are of a group, and the most urgent of them, most urgent first. */
 export type DraftedGroup = {
   readonly total: number;
   readonly top: readonly { readonly id: string; readonly urgency: number }[];
@@ -247,7 +247,7 @@ export type DraftedGroup = {
 /** Alerts by kind and update: `low opened`. Refills: `tank.refilled`, by the numbers of their events. */
 export type DigestDraft = Readonly<Record<string, DraftedGroup>>;
 
-type TakenAlertWork = {
+type AlertWork = {
   readonly tankIds: readonly string[];
   readonly changes: readonly AlertChange[];
   readonly at: Instant;
@@ -290,8 +290,8 @@ export class PendingAlertWork {
     this.#created += count;
   }
 
-  /** Tanks are sorted, as everyone locks heads. */
-  take(): TakenAlertWork {
+  /** Returns the collected work and resets it. Tanks are sorted by id, the order in which heads are locked. */
+  take(): AlertWork {
     const taken = {
       tankIds: [...this.#tankIds].sort(),
       changes: this.#changes,

@@ -127,7 +127,7 @@ test("a check that comes earlier than needed is kept, a later one is not", () =>
 });
 
 test("what is over a day old is no news", () => {
-  const news = ({ opened, cleared }: Evaluation) => [...opened, ...cleared].map(({ isNews }) => isNews);
+  const news = ({ opened, cleared }: Evaluation) => [...opened, ...cleared].map(({ shouldNotify }) => shouldNotify);
   assert.deepEqual(news(commit(tank(10), NOW + DAY)), [true]);
   assert.deepEqual(news(commit(tank(10), NOW + DAY + 1)), [false]);
   // Who was told that it is low is told that it is not.

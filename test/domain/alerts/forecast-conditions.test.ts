@@ -127,15 +127,15 @@ test("a paused tank opens neither, and closes what is open", () => {
 });
 
 test("tanks that send once a week are news, those of an old import are not", () => {
-  const isNews = (days: number) =>
+  const shouldNotify = (days: number) =>
     evaluate(
       tank(forecast(3), { latest: { created_at: NOW - days * DAY, fill_percentage: 40 } }),
       DEFAULT_ALERT_SETTINGS,
       NOW,
       ON_CHANGE,
-    ).opened.map((opened) => opened.isNews);
-  assert.deepEqual(isNews(8), [true]);
-  assert.deepEqual(isNews(8.1), [false]);
+    ).opened.map((opened) => opened.shouldNotify);
+  assert.deepEqual(shouldNotify(8), [true]);
+  assert.deepEqual(shouldNotify(8.1), [false]);
 });
 
 test("a new forecast leaves silent alerts as they are, also after the clock was set back", () => {

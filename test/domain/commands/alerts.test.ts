@@ -10,7 +10,9 @@ import { alert, assertErrors, invalidFieldsOf, NOW, OPEN, objectAfter, planned }
 test("an acknowledged alert names who did it, when, and the note", async () => {
   const { resource, alerts, audit } = await planned(command.acknowledgeAlert("open", { note: "On Thursday" }, { by: "key_1" }));
   const after = { ...OPEN, state: "acknowledged", acknowledged_at: NOW, acknowledged_by: "key_1", note: "On Thursday" } as const;
-  assert.deepEqual(alerts, [{ before: OPEN, after: { ...after, updated_at: NOW }, type: "alert.acknowledged", isNews: true }]);
+  assert.deepEqual(alerts, [
+    { before: OPEN, after: { ...after, updated_at: NOW }, type: "alert.acknowledged", shouldNotify: true },
+  ]);
   assert.deepEqual(resource, alertResource({ ...after, updated_at: NOW }));
   const changes = { state: { from: "open", to: "acknowledged" }, note: { from: null, to: "On Thursday" } };
   assert.deepEqual(audit, [{ object: "alert", id: "open", action: "acknowledged", changes }]);

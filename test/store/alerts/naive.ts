@@ -45,8 +45,8 @@ export type NaiveAlert = {
   latest: Reading | undefined;
 };
 
-/** `isNews`: channels are notified. */
-export type NaiveEvent = { readonly tank: string; readonly kind: Kind; readonly type: string; readonly isNews: boolean };
+/** `shouldNotify`: channels are notified. */
+export type NaiveEvent = { readonly tank: string; readonly kind: Kind; readonly type: string; readonly shouldNotify: boolean };
 
 export class NaiveAlerts {
   alerts: NaiveAlert[] = [];
@@ -119,7 +119,7 @@ export class NaiveAlerts {
     const alert = this.unclosed(tank, kind);
     if (alert?.state !== "open") return false;
     alert.state = "acknowledged";
-    this.events.push({ tank, kind, type: "alert.acknowledged", isNews: true });
+    this.events.push({ tank, kind, type: "alert.acknowledged", shouldNotify: true });
     return true;
   }
 
@@ -157,7 +157,7 @@ export class NaiveAlerts {
         this.#clear(tank, "low", reason, latest, now, !this.#unannounced.delete(tank));
       } else if (by === "commit" && isRecent && !isPaused && this.#unannounced.delete(tank)) {
         if (this.unclosed(tank, "low")?.state === "open") {
-          this.events.push({ tank, kind: "low", type: "alert.opened", isNews: true });
+          this.events.push({ tank, kind: "low", type: "alert.opened", shouldNotify: true });
         }
       }
     } else if (fill <= threshold && !isPaused) {
@@ -202,28 +202,28 @@ export class NaiveAlerts {
     threshold: number,
     latest: Reading,
     now: number,
-    isNews: boolean,
+    shouldNotify: boolean,
     forecast: Partial<Pick<NaiveAlert, "runsLowAt" | "leakSince">> = {},
   ): void {
     this.#active.add(`${tank} ${kind}`);
     const alert = { tank, kind, state: "open", openedAt: now, closedAt: null, reason: null, threshold } as const;
     const fill = latest.fill_percentage;
     this.alerts.push({ ...alert, fill, runsLowAt: null, leakSince: null, ...forecast, latest: undefined });
-    this.events.push({ tank, kind, type: "alert.opened", isNews });
+    this.events.push({ tank, kind, type: "alert.opened", shouldNotify });
   }
 
-  #clear(tank: string, kind: Kind, reason: string, latest: Reading, now: number, isNews: boolean): void {
+  #clear(tank: string, kind: Kind, reason: string, latest: Reading, now: number, shouldNotify: boolean): void {
     this.#active.delete(`${tank} ${kind}`);
     const alert = this.unclosed(tank, kind);
-    if (alert !== undefined) this.#close(alert, reason, latest, now, isNews);
+    if (alert !== undefined) this.#close(alert, reason, latest, now, shouldNotify);
   }
 
-  #close(alert: NaiveAlert, reason: string, latest: Reading | undefined, now: number, isNews: boolean): void {
+  #close(alert: NaiveAlert, reason: string, latest: Reading | undefined, now: number, shouldNotify: boolean): void {
     alert.state = "closed";
     alert.closedAt = now;
     alert.reason = reason;
     alert.latest = latest;
-    this.events.push({ tank: alert.tank, kind: alert.kind, type: "alert.closed", isNews });
+    this.events.push({ tank: alert.tank, kind: alert.kind, type: "alert.closed", shouldNotify });
   }
 }
 

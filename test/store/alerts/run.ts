@@ -308,7 +308,10 @@ function naiveAlerts(naive: NaiveAlerts, facts: Facts): string[] {
 
 const naiveEvents = (naive: NaiveAlerts): string[] =>
   byTank(
-    naive.events.map(({ tank: tankId, kind, type, isNews }) => ({ tank: tankId, text: `${kind} ${type} ${Number(isNews)}` })),
+    naive.events.map(({ tank: tankId, kind, type, shouldNotify }) => ({
+      tank: tankId,
+      text: `${kind} ${type} ${Number(shouldNotify)}`,
+    })),
   );
 
 /** Of two kinds that change in one commit, either may come first. */
