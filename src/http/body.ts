@@ -214,7 +214,7 @@ const MAX_SHARE_OF_FREE = { small: 1, large: 1 / 3 };
  * Large bodies that are parsed and handled at a time; the others wait as bytes. Four keep the store busy, but leave little of
  * two processors to others, and their many objects make the pauses of the garbage collector long.
  */
-const MAX_LARGE_BODIES = { ofOnlyKey: 4, besideOthers: 1 };
+const MAX_LARGE_BODIES = { onlyActiveKey: 4, otherKeysActive: 1 };
 
 /** What one request uses: bytes of the budget, and time of the serving thread. */
 export type Reservation = {
@@ -242,7 +242,7 @@ export class BodyBudget {
   readonly #exhausted = new Map<string, number>();
   readonly scheduler: StepScheduler;
   readonly #large = new FairQueue(
-    () => MAX_LARGE_BODIES[this.scheduler.hasOneKey() ? "ofOnlyKey" : "besideOthers"],
+    () => MAX_LARGE_BODIES[this.scheduler.hasOneKey() ? "onlyActiveKey" : "otherKeysActive"],
     // So a key uses at most half of the time while others send requests.
     (took) => (this.scheduler.hasOneKey() ? 0 : took),
   );

@@ -17,9 +17,9 @@ export type SlicedIngest = (readings: ReadingSlices, sender: ReadingSender) => P
 /** So few are decoded and stored at once: they take less than 0.2 ms. */
 const AT_ONCE_READINGS = 100;
 /** Decoded at a time, and stored at a time: readings and reads of others wait for a slice. */
-const SLICE_READINGS = { ofOnlyKey: 1000, besideOthers: 250 };
+const SLICE_READINGS = { onlyActiveKey: 1000, otherKeysActive: 250 };
 /** Lists of so many readings are stored in the order of the calls. A longer one may be stored after those that follow it. */
-export const MAX_ORDERED_READINGS = SLICE_READINGS.besideOthers;
+export const MAX_ORDERED_READINGS = SLICE_READINGS.otherKeysActive;
 /** Readings that the store has at a time: those of others wait behind them. */
 const MAX_IN_STORE = 4000;
 /** The sender of readings without a key. */
@@ -32,7 +32,7 @@ export function ingestInSlices(ingest: Ingest, scheduler: StepScheduler): Sliced
     const key = sender.keyId ?? NO_KEY;
     const { length } = readings;
     const isOnlyKey = scheduler.hasOneKey();
-    const size = SLICE_READINGS[isOnlyKey ? "ofOnlyKey" : "besideOthers"];
+    const size = SLICE_READINGS[isOnlyKey ? "onlyActiveKey" : "otherKeysActive"];
     if (length <= size) {
       const decode = () => readings.slice(0, length);
       const isAtOnce = length <= AT_ONCE_READINGS || Array.isArray(readings);

@@ -13,8 +13,8 @@ export type TokenRequest = Parameters<Limits["take"]>;
 export type ToWorker =
   /** The first message. All workers get the configuration that the supervisor has read. */
   | { readonly kind: "start"; readonly config: Config }
-  /** The number of tokens left after each request. */
-  | { readonly kind: "tokens"; readonly left: readonly number[] }
+  /** The number of tokens that remain after each request. */
+  | { readonly kind: "tokens"; readonly remaining: readonly number[] }
   | { readonly kind: "get_report" }
   | { readonly kind: "all_reports"; readonly reports: readonly MetricsReport[] }
   | { readonly kind: "stop" };

@@ -124,7 +124,7 @@ export class Supervisor {
         worker.error = message;
         return;
       case "take_tokens":
-        send(worker, { kind: "tokens", left: message.requests.map((request) => this.#limits.take(...request)) });
+        send(worker, { kind: "tokens", remaining: message.requests.map((request) => this.#limits.take(...request)) });
         return;
       case "report":
         this.#reports.set(number, message.report);

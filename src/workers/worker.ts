@@ -11,7 +11,7 @@ import { openMetrics } from "../observe/metrics.ts";
 import { type MetricsReport, prometheusText } from "../observe/report.ts";
 import { SOCKET_DESCRIPTOR, type TokenRequest, type ToSupervisor, type ToWorker } from "./messages.ts";
 
-type PendingTokens = { readonly request: TokenRequest; readonly resolve: (left: number) => void };
+type PendingTokens = { readonly request: TokenRequest; readonly resolve: (remaining: number) => void };
 
 /** The message channel to the supervisor, which keeps the rate limits and adds up the metrics. */
 class SupervisorChannel implements Limits {
@@ -66,7 +66,7 @@ class SupervisorChannel implements Limits {
         this.config.resolve(message.config);
         return;
       case "tokens":
-        for (const [i, { resolve }] of this.#sent.entries()) resolve(message.left[i] ?? 0);
+        for (const [i, { resolve }] of this.#sent.entries()) resolve(message.remaining[i] ?? 0);
         this.#sent = [];
         this.#sendQueued();
         return;

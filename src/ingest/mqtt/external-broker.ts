@@ -189,7 +189,7 @@ export class ExternalBroker {
     await new Promise<void>((resolve) => client.once("close", () => resolve()));
     client.end(true);
     this.#client = undefined;
-    const reason = this.#endReason ?? (this.#isAccepted ? "the connection was lost" : "the broker did not answer");
+    const reason = this.#endReason ?? (this.#isAccepted ? "the connection was lost" : "the broker did not respond");
     const mayBeVersion = this.#endReason === undefined || /protocol version/i.test(reason);
     const needsHint = mayBeVersion && !this.#isAccepted && this.#address.protocolVersion === 5;
     return needsHint ? `${reason}${PROTOCOL_HINT}` : reason;

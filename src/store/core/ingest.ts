@@ -44,7 +44,7 @@ async function ingestLocked(tx: StoreTransaction, batch: IncomingBatch, appendFi
   const append = appendFirst && !direct;
   const stored = await storeReadings(tx, placement.readings, { append, holdsHeads: direct });
   if (stored === "busy") return "retry";
-  // Keep what cannot be stored yet.
+  // Remove pending readings that these replace, then keep those that cannot be stored yet.
   if (placement.superseded.length > 0) {
     await tx.resolvePending(placement.superseded.map((reading) => ({ ...reading, isRejected: false })));
   }

@@ -220,7 +220,7 @@ test("the reason why a broker refuses is reported, with advice for brokers of MQ
   for (const [behaviour, reason] of [
     ["unauthorized", /^Connection refused: Not authorized$/],
     ["mqtt 3.1.1 only", /protocol version; if it supports MQTT 3\.1\.1 only, add \?protocol=3\.1\.1 to MQTT_URL/i],
-    ["closing", /did not answer; if it supports MQTT 3\.1\.1 only, add \?protocol=3\.1\.1 to MQTT_URL/],
+    ["closing", /did not respond; if it supports MQTT 3\.1\.1 only, add \?protocol=3\.1\.1 to MQTT_URL/],
   ] as const) {
     broker.behaviour = behaviour;
     const subscriber = start(t, broker);
