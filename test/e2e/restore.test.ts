@@ -128,7 +128,7 @@ suite("a restored SQLite database", () => {
     for (const damaged of damages) {
       writeFileSync(here.path("tanks.db"), damaged(readFileSync(here.path("copy.db"))));
       writeFileSync(here.path("tanks.db-wal"), "a log");
-      await refused(here, ["copy.db"], /tanks\.db is not empty|tanks\.db-wal is left of a previous database/);
+      await refused(here, ["copy.db"], /tanks\.db is not empty|tanks\.db-wal is left over from a previous database/);
       const { code, stderr } = await here.run(["restore", "copy.db", "--force"]);
       assert.equal(code, 0, stderr);
       assert.equal(await exported(here), whole);
@@ -163,7 +163,7 @@ suite("a restored SQLite database", () => {
       await refused(
         here,
         ["copy.db"],
-        new RegExp(`/${leftover} is left of a previous database, and may have data; --force keeps it`),
+        new RegExp(`/${leftover} is left over from a previous database and may contain data; --force keeps it`),
       );
       const { code, stderr } = await here.run(["restore", "copy.db", "--force"]);
       assert.equal(code, 0, stderr);

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { UserError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/store/open.ts";
 import { openReader, openWriter } from "../../src/store/sqlite/connection.ts";
-import { createSchema, refuseForeign } from "../../src/store/sqlite/schema.ts";
+import { createSchema, requireOwnDatabase } from "../../src/store/sqlite/schema.ts";
 import { startScript } from "../support/script.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { customer, customersOf, everything, putCustomers } from "./conformance/objects.ts";
@@ -122,7 +122,7 @@ test("refusing another program's database does not change its journal mode", asy
 test("a file that is no database is refused and left as it is", async (t) => {
   const folder = databaseFolder(t);
   writeFileSync(folder.file, "tank_id,created_at,fill_percentage\n".repeat(100));
-  await assert.rejects(folder.open(), isUserError(/is not a database\. Name another file in DATABASE_URL/));
+  await assert.rejects(folder.open(), isUserError(/is not a database\. Set DATABASE_URL to another file/));
   assert.match(readFileSync(folder.file, "utf8"), /^tank_id/);
 });
 
@@ -221,7 +221,7 @@ test("a database whose schema another process is creating is not refused", async
   }
   const db = new Interrupted(file);
   t.after(() => db.close());
-  refuseForeign(db, file, true);
+  requireOwnDatabase(db, file, true);
   createSchema(db);
   assert.ok(Number(pragma(db, "user_version")) >= 1);
 });

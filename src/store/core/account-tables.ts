@@ -44,7 +44,7 @@ function openSession(row: Row): OpenSession[] {
 }
 
 /** Run on a restored database: sessions that have ended since the backup must not be valid again. */
-export const FORGET_SESSIONS = "DELETE FROM session; DELETE FROM sign_in;";
+export const DELETE_SESSIONS_AND_SIGN_INS = "DELETE FROM session; DELETE FROM sign_in;";
 
 const SIGN_IN_FIELDS = ["hash", "email", "user_id", "code", "browser", "tries", "created_at", "expires_at"] as const;
 const SIGN_IN_COLUMNS = SIGN_IN_FIELDS.join(", ");

@@ -1,4 +1,4 @@
-// Lookups for the rules: repeated ids are asked for once, and ids that no object can have are not asked for at all. Damaged
+// Lookups for the rules: each id is looked up once, and impossible ids are not looked up. Damaged
 // objects are errors, so that nothing is decided on them or written with a new checksum.
 
 import { DamageError } from "../../domain/errors.ts";

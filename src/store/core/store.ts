@@ -46,22 +46,22 @@ type StoreWrites = {
 export function storeOn(engine: Engine, observe: Observe, health = new StoreHealth(observe)): Store {
   const { write, translateError } = engine;
 
-  function watched<A extends unknown[], T>(of: Health, name: string, work: (...args: A) => Promise<T>) {
+  function watched<A extends unknown[], T>(target: Health, name: string, work: (...args: A) => Promise<T>) {
     return async (...args: A): Promise<T> => {
       const startedAt = performance.now();
-      const { losses } = of;
+      const { losses } = target;
       /** Whether the database worked: it did if it found that some of its data is damaged. */
       let ok = false;
       try {
-        if (health.lostFile !== undefined) throw storeUnavailable(new Error(health.lostFile));
+        if (health.fileLossReason !== undefined) throw storeUnavailable(new Error(health.fileLossReason));
         const result = await work(...args);
         // A call that began before the loss says nothing about a recovery.
-        if (losses === of.losses) of.recover();
+        if (losses === target.losses) target.recover();
         ok = true;
         return result;
       } catch (error) {
         const translated = translateError(error);
-        if (hasCode(translated, "store_unavailable") && health.lostFile === undefined) of.lose(reasonOf(translated));
+        if (hasCode(translated, "store_unavailable") && health.fileLossReason === undefined) target.lose(reasonOf(translated));
         const damagedTank = damagedTankIn(translated);
         if (damagedTank !== undefined) engine.addDamagedTank(damagedTank);
         const isDamaged = hasCode(translated, "data_damaged");
@@ -73,7 +73,7 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
         throw translated;
       } finally {
         const milliseconds = performance.now() - startedAt;
-        if (of === health.reads) observe({ kind: "query_completed", query: name, milliseconds, ok });
+        if (target === health.reads) observe({ kind: "query_completed", query: name, milliseconds, ok });
         else observe({ kind: "write_completed", write: name, milliseconds, ok });
       }
     };
@@ -147,19 +147,19 @@ export class StoreHealth {
   readonly reads: Health;
   readonly writes: Health;
   /** Why the database file is lost. Until it is back, all calls fail. */
-  #lostFile: string | undefined;
+  #fileLossReason: string | undefined;
 
   constructor(observe: Observe) {
     this.reads = new Health(observe, "store_unavailable", "store_recovered");
     this.writes = new Health(observe, "writes_unavailable", "writes_recovered");
   }
 
-  get lostFile(): string | undefined {
-    return this.#lostFile;
+  get fileLossReason(): string | undefined {
+    return this.#fileLossReason;
   }
 
-  set lostFile(reason: string | undefined) {
-    this.#lostFile = reason;
+  set fileLossReason(reason: string | undefined) {
+    this.#fileLossReason = reason;
     if (reason === undefined) this.reads.recover();
     else this.reads.lose(reason);
   }

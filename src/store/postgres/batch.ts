@@ -76,7 +76,7 @@ function arrayOf(type: string, values: ColumnValue[]): Value {
 }
 
 /** Equality, written so that each row is looked up: the planner would scan a table that it believes to be small. */
-export const isLookedUp = (column: string, by: string): string => `${column} BETWEEN ${by} AND ${by}`;
+export const equalsByIndex = (column: string, by: string): string => `${column} BETWEEN ${by} AND ${by}`;
 
 /** Rows by their first column, in the order of `ids`. */
 export function byId<T>(ids: readonly string[], rows: readonly Row[], toObject: (row: Row) => T): Map<string, T> {

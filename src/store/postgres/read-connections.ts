@@ -105,17 +105,17 @@ class ReadConnection {
 
   #connect(): Promise<Connected> {
     const socket = new Socket();
-    const forget = (): void => {
+    const discardConnection = (): void => {
       if (this.#connected === connecting) this.#connected = undefined;
     };
     // The types of `pg` do not know `pipeline` yet.
     const client = new pg.Client({ ...this.config, stream: () => socket, pipeline: true } as pg.ClientConfig);
-    client.on("error", forget);
-    client.on("end", forget);
+    client.on("error", discardConnection);
+    client.on("end", discardConnection);
     const connecting = client.connect().then(
       () => ({ client, socket }),
       (error) => {
-        forget();
+        discardConnection();
         throw error;
       },
     );

@@ -7,7 +7,7 @@ import { from as copyFrom } from "pg-copy-streams";
 import { UserError } from "../../domain/errors.ts";
 import type { Restored, RestoreOptions } from "../../domain/store.ts";
 import { checkAll, requireConsistent } from "../check/check.ts";
-import { FORGET_SESSIONS } from "../core/account-tables.ts";
+import { DELETE_SESSIONS_AND_SIGN_INS } from "../core/account-tables.ts";
 import { HAS_DATA } from "../core/reads.ts";
 import { BACKUP_TITLE } from "./backup.ts";
 import { checkOperations } from "./check.ts";
@@ -16,7 +16,8 @@ import { hasSchema, missingTableName, SCHEMA_SCRIPT, TABLES } from "./schema.ts"
 import { findServer, serverUrls } from "./servers.ts";
 
 /** Sessions of services and other commands. A service always has one. */
-const OTHERS = statement(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+const OTHER_CONNECTIONS =
+  statement(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
   AND application_name IN ('tank-monitor', current_setting('application_name'))`);
 
 export async function restorePostgres(databaseUrl: string, backup: string, options: RestoreOptions): Promise<Restored> {
@@ -35,17 +36,17 @@ export async function restorePostgres(databaseUrl: string, backup: string, optio
 async function restore(db: DbTransaction, backup: string, { force, progress, onFinding }: RestoreOptions): Promise<Restored> {
   const { client } = db;
   await client.query("SET LOCAL idle_in_transaction_session_timeout = 0");
-  const isThere = await hasSchema(db);
+  const exists = await hasSchema(db);
   await client.query("SET LOCAL lock_timeout = '8s'");
-  if (Number((await db.rows(OTHERS))[0]?.[0]) > 0) {
+  if (Number((await db.rows(OTHER_CONNECTIONS))[0]?.[0]) > 0) {
     throw new UserError("the database is in use. Stop the service, and other commands, first");
   }
   const isEmpty = async () =>
     (await missingTableName(db)) === undefined && (await db.rows(statementOf(HAS_DATA)))[0]?.[0] === false;
-  if (isThere && !force && !(await isEmpty())) {
+  if (exists && !force && !(await isEmpty())) {
     throw new UserError("the database is not empty; --force replaces it and keeps the old tables in another schema");
   }
-  const kept = isThere ? [await keep(db)] : [];
+  const kept = exists ? [await moveAside(db)] : [];
   const script = new BackupScript(backup, progress);
   await script.expect(`${BACKUP_TITLE}\n\n`, "is not a backup of a PostgreSQL database of Tank Monitor");
   await script.expect(
@@ -57,7 +58,7 @@ async function restore(db: DbTransaction, backup: string, { force, progress, onF
     await script.expect(`\nCOPY ${table} FROM stdin;\n`, "is damaged");
     await pipeline(script.rows(), client.query(copyFrom(`COPY ${table} FROM STDIN`)));
   }
-  await client.query(FORGET_SESSIONS);
+  await client.query(DELETE_SESSIONS_AND_SIGN_INS);
   const findings = checkAll((work) => work(checkOperations(db)), undefined, progress);
   return { totals: await requireConsistent(findings, backup, onFinding), kept };
 }
@@ -65,7 +66,7 @@ async function restore(db: DbTransaction, backup: string, { force, progress, onF
 const HAS_FUNCTION = statement("SELECT to_regproc('readings_of') IS NOT NULL");
 
 /** Moves everything to a schema of its own. */
-async function keep(db: DbTransaction): Promise<string> {
+async function moveAside(db: DbTransaction): Promise<string> {
   const name = `before_restore_${new Date().toISOString().replaceAll(/\W/g, "").toLowerCase()}`;
   const views = ["fleet", "readings"].map((view) => `ALTER VIEW IF EXISTS ${view} SET SCHEMA ${name};`);
   const tables = ["tank_monitor", ...TABLES].map((table) => `ALTER TABLE IF EXISTS ${table} SET SCHEMA ${name};`);

@@ -1,4 +1,4 @@
-// The schema on PostgreSQL, and the refusal of databases that do not have it.
+// The schema on PostgreSQL, and the check that a database has it.
 //
 // It can be distributed over machines: every key of the telemetry tables begins with the tank, every query about telemetry
 // names it, and no number is drawn from a sequence. Text is compared byte by byte (COLLATE "C").
@@ -125,7 +125,8 @@ export async function createSchema(pool: pg.Pool, mayCreate: boolean, script = S
       if (missing !== undefined) throw missingTable(missing);
       return;
     }
-    if (!mayCreate) throw new UserError("the database in DATABASE_URL is empty. Name that of the service in DATABASE_URL.");
+    if (!mayCreate)
+      throw new UserError("the database in DATABASE_URL is empty. Set DATABASE_URL to the database of the service.");
     await db.client.query(script);
   });
 }
@@ -150,5 +151,5 @@ export async function hasSchema(db: DbTransaction): Promise<boolean> {
   }
   const [foreign] = await db.rows(FOREIGN, [[...TABLES, "readings"]]);
   if (foreign === undefined) return false;
-  throw new UserError(`the database has a table "${foreign[0]}" of another program. Name another database in DATABASE_URL.`);
+  throw new UserError(`the database has a table "${foreign[0]}" of another program. Set DATABASE_URL to another database.`);
 }

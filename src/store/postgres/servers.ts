@@ -23,7 +23,10 @@ export function serverUrls(databaseUrl: string): string[] {
     const url = `${start}${host}${end}`;
     const required = new URL(url).searchParams.get("target_session_attrs") ?? "any";
     if (WRITABLE.includes(required)) return url;
-    throw new UserError(`DATABASE_URL must lead to the primary: target_session_attrs may be read-write, not ${required}`, 2);
+    throw new UserError(
+      `DATABASE_URL must name the primary: target_session_attrs must be read-write, primary or any, not ${required}`,
+      2,
+    );
   });
 }
 
@@ -65,7 +68,7 @@ export function cannotOpen(urls: readonly string[], errors: readonly unknown[]):
 }
 
 function reasonOf(error: unknown): string {
-  const { message, code = "no answer" } = error as NodeJS.ErrnoException;
+  const { message, code = "no response" } = error as NodeJS.ErrnoException;
   return message === "" ? code : message;
 }
 

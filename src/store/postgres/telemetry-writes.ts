@@ -17,7 +17,7 @@ import {
   writeAppend,
 } from "../series/merge.ts";
 import { bigints, byteas, doubles, texts, writtenByteas } from "./arrays.ts";
-import { isLookedUp } from "./batch.ts";
+import { equalsByIndex } from "./batch.ts";
 import { type Db, isLockNotAvailable, type Statement, statement } from "./connection.ts";
 
 const NEW_READINGS = `unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::double precision[], $6::bytea[],
@@ -38,7 +38,7 @@ const appendStatement = (by: ReadingSource["kind"], except = ""): Statement =>
     UPDATE head SET total = total + new.count, data = head.data || substring(new.data FROM 2),
       checksum = head.checksum + new.checksum, at = new.last, fill = new.fill
     FROM (${WITH_TANK[by]} ORDER BY tank OFFSET 0) AS new
-    WHERE ${isLookedUp("head.tank", "new.tank")} AND at < new.first AND total - in_blocks + new.count <= ${HEAD_HARD_MAX}
+    WHERE ${equalsByIndex("head.tank", "new.tank")} AND at < new.first AND total - in_blocks + new.count <= ${HEAD_HARD_MAX}
       AND substring(head.data FOR 1) = substring(new.data FOR 1) AND threshold IS NOT NULL ${except}
     RETURNING number, head.tank, total - in_blocks AS length,
       ${changesNoAlert("new.fill", "$8::double precision", "least")} AS changes_no_alert
@@ -62,12 +62,12 @@ const WRITE_HEADS = statement(`
     checksum = new.checksum, at = new.at, fill = new.fill
   FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bigint[], $7::bigint[],
     $8::double precision[]) AS new (tank, total, in_blocks, start, data, checksum, at, fill)
-  WHERE ${isLookedUp("head.tank", "new.tank")}`);
+  WHERE ${equalsByIndex("head.tank", "new.tank")}`);
 
 const SET_EVALUATIONS = statement(`
   UPDATE head SET active_conditions = new.active_conditions, evaluate_at = new.evaluate_at
   FROM unnest($1::text[], $2::integer[], $3::bigint[]) AS new (tank, active_conditions, evaluate_at)
-  WHERE ${isLookedUp("head.tank", "new.tank")}`);
+  WHERE ${equalsByIndex("head.tank", "new.tank")}`);
 
 const WRITE_BLOCKS = statement(`
   INSERT INTO block (tank, start, data, checksum) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[], $4::bigint[])

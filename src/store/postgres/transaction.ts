@@ -26,7 +26,7 @@ import {
 import { sharedTables } from "../core/shared.ts";
 import { PendingAlertWork } from "../core/transaction.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
-import { byId, columnsOf, insertOn, isLookedUp } from "./batch.ts";
+import { byId, columnsOf, equalsByIndex, insertOn } from "./batch.ts";
 import { checkOperations } from "./check.ts";
 import { type Db, prepareOn, statement } from "./connection.ts";
 import { listOperations } from "./list-pages.ts";
@@ -115,12 +115,12 @@ async function addHeads(db: Db, tankIds: readonly string[]): Promise<void> {
 
 const ADD_TANK_COUNTS = statement(`
   UPDATE customer SET tank_count = tank_count + owned.delta
-  FROM unnest($1::text[], $2::integer[]) AS owned (id, delta) WHERE ${isLookedUp("customer.id", "owned.id")}`);
+  FROM unnest($1::text[], $2::integer[]) AS owned (id, delta) WHERE ${equalsByIndex("customer.id", "owned.id")}`);
 const SET_THRESHOLDS = statement(`
   UPDATE head SET threshold = new.threshold,
     active_conditions = CASE WHEN new.threshold IS NULL THEN 0 ELSE active_conditions END,
     evaluate_at = CASE WHEN new.threshold IS NULL THEN NULL ELSE evaluate_at END
-  FROM unnest($1::text[], $2::integer[]) AS new (tank, threshold) WHERE ${isLookedUp("head.tank", "new.tank")}`);
+  FROM unnest($1::text[], $2::integer[]) AS new (tank, threshold) WHERE ${equalsByIndex("head.tank", "new.tank")}`);
 const UPDATE_LAST_SEEN = statement(`
   UPDATE customer SET last_seen_at = seen.at, checksum = checksum + seen.at - coalesce(last_seen_at, 0)
   FROM (SELECT * FROM unnest($1::text[], $2::bigint[]) AS seen (id, at) ORDER BY id) AS seen
@@ -173,7 +173,7 @@ const TRIM_AND_COUNT = statement(`
   )
   UPDATE device SET pending = least(total, ${MAX_PENDING}), dropped = dropped + more, checksum = checksum + more
   FROM (SELECT *, rejected + greatest(0, total - ${MAX_PENDING}) AS more FROM counted) AS own
-  WHERE ${isLookedUp("device.id", "own.id")}`);
+  WHERE ${equalsByIndex("device.id", "own.id")}`);
 const REMOVE_ALL_PENDING = statement("DELETE FROM pending_reading WHERE device = ANY ($1::text[])");
 const RESET_COUNTS = statement(
   "UPDATE device SET pending = 0, dropped = 0, checksum = checksum - dropped WHERE id = ANY ($1::text[])",

@@ -12,7 +12,7 @@ export class OpenFiles {
   readonly #file: string;
   readonly #inodes = new Map<string, number>();
 
-  /** A connection must have read. */
+  /** Create it after a connection has read, so that the -wal and -shm files exist. */
   constructor(file: string) {
     this.#file = file;
     this.lossReason();
@@ -37,7 +37,7 @@ export class OpenFiles {
   }
 }
 
-/** Or why it cannot be found. */
+/** The file's status, or why it cannot be read. */
 function statusOf(file: string): Stats | string {
   try {
     return statSync(file);

@@ -7,15 +7,15 @@ import { DatabaseSync } from "node:sqlite";
 import { RequestError, UserError } from "../../domain/errors.ts";
 import type { CheckTotals, Restored, RestoreOptions } from "../../domain/store.ts";
 import { requireConsistent } from "../check/check.ts";
-import { FORGET_SESSIONS } from "../core/account-tables.ts";
+import { DELETE_SESSIONS_AND_SIGN_INS } from "../core/account-tables.ts";
 import { renameDurably, sync, syncFolder, withTemporaryFile } from "../files.ts";
 import { isBusy, isDamaged, isNotADatabase, isSqliteError } from "./connection.ts";
-import { refuseForeign } from "./schema.ts";
+import { requireOwnDatabase } from "./schema.ts";
 import { openSqlite } from "./store.ts";
 
 export async function restoreSqlite(file: string, backup: string, options: RestoreOptions): Promise<Restored> {
   if (existsSync(`${backup}-wal`)) {
-    throw new UserError(`${backup} is in use, or was not closed: its -wal file is there. Copy it with "npx tank-monitor backup"`);
+    throw new UserError(`${backup} is in use, or was not closed: its -wal file exists. Copy it with "npx tank-monitor backup"`);
   }
   const target = existsSync(file) ? realpathSync(file) : file;
   if (!options.force) await requireReplaceable(target);
@@ -25,9 +25,9 @@ export async function restoreSqlite(file: string, backup: string, options: Resto
     await copyFile(backup, copy);
     setOwnerAndMode(copy, target);
     const totals = await check(copy, backup, options);
-    forgetSessions(copy);
+    deleteSessions(copy);
     await sync(copy, "r+");
-    const kept = keep(target);
+    const kept = moveAside(target);
     // Durable before the new file appears, so that a log of the previous one is never beside it.
     await syncFolder(dirname(target));
     await renameDurably(copy, target);
@@ -35,7 +35,10 @@ export async function restoreSqlite(file: string, backup: string, options: Resto
   });
 }
 
-/** As of the replaced file; a new one is private. What root restores belongs to the user of the service, whoever owns the backup. */
+/**
+ * Copies owner and mode of the replaced file; a new file is private. What root restores belongs to the user of the service, whoever
+ * owns the backup.
+ */
 function setOwnerAndMode(copy: string, target: string): void {
   const replaced = statSync(target, { throwIfNoEntry: false });
   if (process.geteuid?.() === 0) {
@@ -45,7 +48,7 @@ function setOwnerAndMode(copy: string, target: string): void {
   chmodSync(copy, (replaced?.mode ?? 0o600) & 0o777);
 }
 
-/** Or does not exist. */
+/** Whether the file is empty or does not exist. */
 const isZeroBytes = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
 
 /** The logs of a database. SQLite applies one that it finds to the database of that name, whatever it contains. */
@@ -54,7 +57,7 @@ const LOGS = ["-wal", "-journal"];
 async function requireReplaceable(file: string): Promise<void> {
   const log = LOGS.map((suffix) => file + suffix).find(existsSync);
   if (isZeroBytes(file) && log !== undefined) {
-    throw new UserError(`${log} is left of a previous database, and may have data; --force keeps it under another name`);
+    throw new UserError(`${log} is left over from a previous database and may contain data; --force keeps it under another name`);
   }
   if (!(await isEmpty(file))) throw new UserError(`${file} is not empty; --force replaces it and keeps the old one beside it`);
 }
@@ -98,24 +101,24 @@ function inUse(file: string): UserError {
 }
 
 async function check(copy: string, backup: string, { progress, onFinding }: RestoreOptions): Promise<CheckTotals> {
-  refuseOther(copy, backup);
+  requireBackup(copy, backup);
   const store = await openSqlite(copy, () => {}, false);
   return requireConsistent(store.check(false, progress), backup, onFinding).finally(store.close);
 }
 
-function forgetSessions(copy: string): void {
+function deleteSessions(copy: string): void {
   const db = new DatabaseSync(copy);
   try {
-    db.exec(FORGET_SESSIONS);
+    db.exec(DELETE_SESSIONS_AND_SIGN_INS);
   } finally {
     db.close();
   }
 }
 
-function refuseOther(copy: string, backup: string): void {
+function requireBackup(copy: string, backup: string): void {
   const db = new DatabaseSync(copy);
   try {
-    refuseForeign(db, backup, false);
+    requireOwnDatabase(db, backup, false);
   } catch (error) {
     if (error instanceof UserError && error.code === "schema_mismatch") throw error;
     throw new UserError(`${backup} is not a backup of a SQLite database of Tank Monitor`);
@@ -125,7 +128,7 @@ function refuseOther(copy: string, backup: string): void {
 }
 
 /** Gives the database and its logs other names beside their own, and returns those. A log may be there without its database. */
-function keep(file: string): string[] {
+function moveAside(file: string): string[] {
   const name = `${file}.before-restore-${new Date().toISOString().replaceAll(/\W/g, "")}`;
   const kept: string[] = [];
   if (existsSync(file)) {

@@ -1,4 +1,4 @@
-// The schema of the embedded database, and the refusal of files that do not have it.
+// The schema of the embedded database, and the check that a database has it.
 
 import { hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
@@ -115,11 +115,11 @@ export function createSchema(db: DatabaseSync): void {
 const MARKS = `SELECT application_id AS application, (SELECT count(*) FROM sqlite_schema) AS tables FROM pragma_application_id`;
 
 /** Throws if the file belongs to another program or has another schema, or is empty and may not be filled. Only reads. */
-export function refuseForeign(db: DatabaseSync, file: string, mayCreate: boolean): void {
+export function requireOwnDatabase(db: DatabaseSync, file: string, mayCreate: boolean): void {
   const { application, tables } = db.prepare(MARKS).get() ?? {};
   if (tables === 0 && !mayCreate) throw noDatabase(`${file}: the file is empty`);
   if (application !== APPLICATION_ID && tables !== 0) {
-    throw new UserError(`${file} is a SQLite database of another program. Name another file in DATABASE_URL.`);
+    throw new UserError(`${file} is a SQLite database of another program. Set DATABASE_URL to another file.`);
   }
   const version = versionOf(db);
   if (version !== 0 && version !== FINGERPRINT) {

@@ -28,7 +28,7 @@ import {
 import { watchFiles } from "./file-watch.ts";
 import type { ManagementReadTable } from "./reader-thread.ts";
 import { readsOn } from "./reads.ts";
-import { createSchema, DIALECT, noDatabase, refuseForeign } from "./schema.ts";
+import { createSchema, DIALECT, noDatabase, requireOwnDatabase } from "./schema.ts";
 import { tolerantQuery } from "./statements.ts";
 import { StoreThread } from "./thread.ts";
 
@@ -48,7 +48,7 @@ export async function openSqlite(
   const reader = new StoreThread(READER, { file, alerts }, (reason) => health.reads.lose(reason), observe);
   const reads = retryWhileBusy(() => readsOn(db));
   const stopWatching = watchFiles(file, (lost) => {
-    health.lostFile = lost;
+    health.fileLossReason = lost;
   });
 
   function threaded<N extends keyof ManagementReadTable>(name: N) {
@@ -100,7 +100,7 @@ export async function openSqlite(
 function openDatabase(file: string, mayCreate: boolean): { db: DatabaseSync; last: DatabaseSync } {
   try {
     // Another process may be creating or closing the database at this moment.
-    const last = retryWhileBusy(() => openWriter(file, (db) => refuseForeign(db, file, mayCreate)));
+    const last = retryWhileBusy(() => openWriter(file, (db) => requireOwnDatabase(db, file, mayCreate)));
     try {
       createSchema(last);
       return { db: retryWhileBusy(() => openReader(file)), last };
@@ -109,7 +109,7 @@ function openDatabase(file: string, mayCreate: boolean): { db: DatabaseSync; las
       throw error;
     }
   } catch (error) {
-    if (isNotADatabase(error)) throw new UserError(`${file} is not a database. Name another file in DATABASE_URL.`);
+    if (isNotADatabase(error)) throw new UserError(`${file} is not a database. Set DATABASE_URL to another file.`);
     if (isDamaged(error)) throw new UserError(`${file} is damaged (${(error as Error).message}). Restore a backup.`);
     if (!isSqliteError(error) && !isFileError(error)) throw error;
     const reason = error instanceof Error ? error.message : "";
