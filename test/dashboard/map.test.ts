@@ -36,12 +36,14 @@ before(async () => {
     return tankRecord(`near_${i}`, "cus_own", { name: `Near ${i}`, location });
   });
   const hostile = { city: HOSTILE, country: HOSTILE, latitude: 60.39, longitude: 5.32 };
-  const same = { city: "Bern", latitude: 46.948, longitude: 7.4474 };
+  // In one place on the map, which rounds coordinates to 4 decimals.
+  const same = { city: "Bern", latitude: 46.948043, longitude: 7.447438 };
+  const sameRounded = { city: "Bern", latitude: 46.947962, longitude: 7.447361 };
   await service.store.importTanks([
     ...near,
     tankRecord("far", "cus_other", { name: HOSTILE, location: hostile }),
     tankRecord("same_1", "cus_own", { location: same }),
-    tankRecord("same_2", "cus_own", { location: same }),
+    tankRecord("same_2", "cus_own", { location: sameRounded }),
     tankRecord("nowhere", "cus_own", {}),
   ]);
   const at = Date.now() - 60_000;
@@ -149,6 +151,9 @@ describe("the map", () => {
     await page.getByRole("button", { name: /^2 tanks/ }).click();
     await page.waitForURL(/\/\?bbox=/);
     await page.getByText("in the map’s view").waitFor();
+    await page.getByText("2 tanks found").waitFor();
+    const ids = await page.locator(".fleet-tank a").evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+    assert.deepEqual(ids.sort(), ["/tanks/same_1", "/tanks/same_2"]);
     assert.deepEqual(errorsOf(screen), []);
   });
 

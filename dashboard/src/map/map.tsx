@@ -202,18 +202,18 @@ function openCluster(
     setView({ ...next, scale: Math.max(next.scale, Math.min(view.scale * STEP, MAX_SCALE)) });
     return;
   }
-  const bbox = bboxOf(bounds);
+  const bbox = widened(bboxOf(bounds));
   if (count > 1) navigate(`/?bbox=${bbox}`);
   else openTank(bbox, signal).catch((error) => signal.aborted || notify({ text: messageOf(error), icon: "alert" }));
 }
 
 async function openTank(bbox: string, signal: AbortSignal): Promise<void> {
-  const { data } = await api.insight.fleet.list({ bbox: widened(bbox), size: 2, signal });
+  const { data } = await api.insight.fleet.list({ bbox, size: 2, signal });
   const [first] = data;
-  navigate(data.length === 1 && first !== undefined ? tankPath(first.tank.id) : `/?bbox=${widened(bbox)}`);
+  navigate(data.length === 1 && first !== undefined ? tankPath(first.tank.id) : `/?bbox=${bbox}`);
 }
 
-/** By as much as positions on the map are rounded. */
+/** By as much as positions on the map are rounded: the filter compares exact ones. */
 function widened(bbox: string): string {
   const [west = 0, south = 0, east = 0, north = 0] = bbox.split(",").map(Number);
   const half = 0.00006;
