@@ -188,6 +188,24 @@ describe("the map", () => {
     assert.equal(new URL(page.url()).pathname, "/alerts");
   });
 
+  it("does not follow a mouse whose button was released outside of the map", async (t) => {
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/map");
+    if (screen === undefined) return;
+    const { page } = screen;
+    await page.locator(".mark").first().waitFor();
+    const box = await page.locator(".map").boundingBox();
+    assert.ok(box !== null);
+    const y = box.y + 300;
+    await page.mouse.move(box.x + 2, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x - 20, y);
+    await page.mouse.up();
+    await page.mouse.move(box.x + 60, y, { steps: 3 });
+    await page.mouse.move(box.x + 200, y + 40, { steps: 5 });
+    await page.waitForTimeout(700);
+    assert.equal(new URL(page.url()).search, "");
+  });
+
   it("shows customers their own tanks only", async (t) => {
     const screen = await openDashboard(t, browser, service, "other@customers.example", "/map", { viewport: PHONE });
     if (screen === undefined) return;

@@ -44,6 +44,11 @@ export function useGestures({ element, view, size, setView, showAll }: Moves): (
     const onMove = (event: PointerEvent) => {
       const before = pressed.current.get(event.pointerId);
       if (before === undefined) return;
+      if (event.buttons === 0) {
+        // Released outside of the map.
+        pressed.current.delete(event.pointerId);
+        return;
+      }
       const place = placeOf(event);
       const [other] = [...pressed.current].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
       pressed.current.set(event.pointerId, place);
