@@ -206,6 +206,24 @@ describe("the map", () => {
     assert.equal(new URL(page.url()).search, "");
   });
 
+  it("keeps the focus when a mark of several tanks is opened by a key, and shows all again by its link", async (t) => {
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/map");
+    if (screen === undefined) return;
+    const { page } = screen;
+    await page.getByRole("button", { name: /^3\d tanks, the most urgent: Low/ }).focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/at=/);
+    assert.equal(await page.evaluate("document.activeElement.className"), "map");
+    await page.keyboard.press("-");
+    await page.getByRole("link", { name: /^List (2|3)\d tanks$/ }).waitFor();
+    await page.getByRole("link", { name: "Map", exact: true }).click();
+    await page.getByRole("link", { name: "List 33 tanks" }).waitFor();
+    assert.equal(new URL(page.url()).search, "");
+    await page.goBack();
+    await page.waitForURL(/at=/);
+    await page.getByRole("link", { name: /^List (2|3)\d tanks$/ }).waitFor();
+  });
+
   it("shows customers their own tanks only", async (t) => {
     const screen = await openDashboard(t, browser, service, "other@customers.example", "/map", { viewport: PHONE });
     if (screen === undefined) return;

@@ -82,12 +82,25 @@ function Chart({ map, points }: { readonly map: FleetMap; readonly points: Point
   const showAll = () => setView(undefined);
   const hasMoved = useGestures({ element: frame, view, size: size ?? NO_SIZE, setView, showAll });
   const rested = useRested(view, size);
+  const inUrl = query.value.get("at") ?? undefined;
+  const written = useRef(inUrl);
   useEffect(() => {
     if (rested === undefined) return;
-    const at = chosen === undefined ? undefined : atOf(rested.view);
-    if (at !== (query.value.get("at") ?? undefined)) navigate(withQuery({ at }), { replace: true });
+    written.current = chosen === undefined ? undefined : atOf(rested.view);
+    if (written.current !== inUrl) navigate(withQuery({ at: written.current }), { replace: true });
   }, [rested]);
+  // A link or the back button has led to another view.
+  useEffect(() => {
+    if (inUrl === written.current) return;
+    written.current = inUrl;
+    setView(viewInUrl());
+  }, [inUrl]);
   const bbox = rested === undefined ? undefined : bboxOf(boundsOf(rested.view, rested.size));
+  // The focus would be lost with the mark that was opened.
+  const zoomTo = (next: View) => {
+    setView(next);
+    frame.current?.focus({ preventScroll: true });
+  };
   const zoom = (factor: number) => view !== undefined && size !== undefined && setView(zoomBy(view, size, factor));
   return (
     <div class="map-screen">
@@ -101,7 +114,7 @@ function Chart({ map, points }: { readonly map: FleetMap; readonly points: Point
           aria-label="Map: arrow keys move it, plus and minus zoom, 0 shows all"
         >
           {view === undefined || size === undefined ? null : (
-            <Drawing map={map} points={points} view={view} size={size} setView={setView} hasMoved={hasMoved} />
+            <Drawing map={map} points={points} view={view} size={size} zoomTo={zoomTo} hasMoved={hasMoved} />
           )}
         </div>
         <div class="map-buttons">
@@ -127,7 +140,7 @@ type DrawingProps = {
   readonly points: Points;
   readonly view: View;
   readonly size: Size;
-  readonly setView: (view: View) => void;
+  readonly zoomTo: (view: View) => void;
   readonly hasMoved: () => boolean;
 };
 
@@ -135,7 +148,7 @@ type DrawingProps = {
 const EDGE_PX = 30;
 const FINE_SCALE = 2.5;
 
-function Drawing({ map, points, view, size, setView, hasMoved }: DrawingProps) {
+function Drawing({ map, points, view, size, zoomTo, hasMoved }: DrawingProps) {
   const countries = useCountries(view.scale > FINE_SCALE ? "fine" : "coarse");
   // In steps, so that marks stay the same while the scale changes a little.
   const step = Math.round(Math.log2(view.scale) * 2) / 2;
@@ -161,7 +174,7 @@ function Drawing({ map, points, view, size, setView, hasMoved }: DrawingProps) {
   const open = (cluster: Cluster) => {
     opening.current?.abort();
     opening.current = new AbortController();
-    openCluster(cluster, view, size, setView, opening.current.signal);
+    openCluster(cluster, view, size, zoomTo, opening.current.signal);
   };
   const { x, y, scale } = view;
   return (
@@ -193,13 +206,13 @@ function openCluster(
   { count, bounds }: Cluster,
   view: View,
   size: Size,
-  setView: (view: View) => void,
+  zoomTo: (view: View) => void,
   signal: AbortSignal,
 ): void {
   const isParted = Math.max(bounds.east - bounds.west, bounds.south - bounds.north) * MAX_SCALE > 60;
   if (count > 1 && isParted) {
     const next = fitted(bounds, size, Math.min(size.width, size.height) / 5);
-    setView({ ...next, scale: Math.max(next.scale, Math.min(view.scale * STEP, MAX_SCALE)) });
+    zoomTo({ ...next, scale: Math.max(next.scale, Math.min(view.scale * STEP, MAX_SCALE)) });
     return;
   }
   const bbox = widened(bboxOf(bounds));
