@@ -224,6 +224,17 @@ describe("the map", () => {
     await page.getByRole("link", { name: /^List (2|3)\d tanks$/ }).waitFor();
   });
 
+  it("loads the countries later if that fails at first", async (t) => {
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/account");
+    if (screen === undefined) return;
+    const { page } = screen;
+    let attempts = 0;
+    await page.route(/countries.*\.json/, (route) => (++attempts === 1 ? route.abort() : route.continue()));
+    await page.goto(`${service.url}/map`);
+    await page.locator(".country").first().waitFor();
+    assert.ok(attempts > 1);
+  });
+
   it("shows customers their own tanks only", async (t) => {
     const screen = await openDashboard(t, browser, service, "other@customers.example", "/map", { viewport: PHONE });
     if (screen === undefined) return;

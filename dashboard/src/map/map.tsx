@@ -31,7 +31,7 @@ import {
 } from "./projection.ts";
 import { type Country, type Detail, loadCountries } from "./world.ts";
 
-/** The map changes once a minute, and is large: it is not requested as often as other things. */
+/** The service caches the map for 30 seconds, and it is large, so it is requested less often than other data. */
 const FRESH_MS = 20_000;
 /** The view is written to the URL, and its tanks are listed, when it has rested for this long. */
 const REST_MS = 350;
@@ -282,17 +282,25 @@ function useRested(view: View | undefined, size: Size | undefined): Rested | und
 
 const NO_COUNTRIES: readonly Country[] = [];
 
-/** The others stay until these are loaded. A map without countries is still of use. */
+const COUNTRIES_RETRY_MS = 10_000;
+
+/** The others stay until these are loaded. A map without countries is still of use; they are requested again later. */
 function useCountries(detail: Detail): readonly Country[] {
   const [countries, setCountries] = useState<readonly Country[]>(NO_COUNTRIES);
   useEffect(() => {
     let isWanted = true;
-    loadCountries(detail).then(
-      (found) => isWanted && setCountries(found),
-      () => {},
-    );
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const load = () =>
+      loadCountries(detail).then(
+        (found) => isWanted && setCountries(found),
+        () => {
+          if (isWanted) timer = setTimeout(load, COUNTRIES_RETRY_MS);
+        },
+      );
+    load();
     return () => {
       isWanted = false;
+      clearTimeout(timer);
     };
   }, [detail]);
   return countries;
