@@ -70,6 +70,16 @@ test("the use of a week is how far the level fell, plus refills; unknown after a
     },
   });
   const weeks = [bucket(0, 50), bucket(7, 40), bucket(14, 80), bucket(21, 80.5), bucket(35, 70), bucket(42, 90)];
-  const used = weeklyUse(weeks, [refill(16, 33, 83)]).map((week) => week.used);
-  assert.deepEqual(used, [10, 10, 0, null, null]);
+  const used = (until: number) => weeklyUse(weeks, [refill(16, 33, 83)], START + until * DAY);
+  assert.deepEqual(
+    used(45).map((week) => week.used),
+    [10, 10, 0, null, null, null],
+  );
+  assert.deepEqual(
+    // An hour more or less where clocks change.
+    used(60).map((week) => [Math.round((Date.parse(week.start) - START) / DAY), week.used]),
+    [[7, 10], [14, 10], [21, 0], ...[28, 35, 42, 49, 56].map((day) => [day, null])],
+    "weeks without readings have no bar, up to the present week",
+  );
+  assert.deepEqual(weeklyUse([bucket(0, 50)], [], START + 30 * DAY), []);
 });

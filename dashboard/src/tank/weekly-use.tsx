@@ -19,7 +19,7 @@ export function WeeklyUse({ entry, refills }: Props) {
     const from = new Date(Math.floor(Date.now() / WEEK_MS - WEEKS) * WEEK_MS).toISOString();
     return api.insight.tanks.series(tank.id, { from, step: "1w", timezone, signal });
   });
-  const weeks = useMemo(() => data && weeklyUse(data.buckets, refills), [data, refills]);
+  const weeks = useMemo(() => data && weeklyUse(data.buckets, refills, Date.now()), [data, refills]);
   const most = Math.max(0.1, ...(weeks ?? []).map(({ used }) => used ?? 0));
   const words = (used: number) => volume({ volume: (used * tank.capacity) / 100, unit: tank.capacity_unit });
   return (
