@@ -3,14 +3,12 @@
 import { type ComponentChildren, createContext, h } from "preact";
 import { useContext, useId } from "preact/hooks";
 
-/** Errors of the form around the fields, keyed by field name. */
+/** Errors of the form around the fields, keyed by field name. Each is shown below its input, and read out with it. */
 export const FieldErrors = createContext<Readonly<Record<string, string>>>({});
 
 type Labels = {
   readonly label: string;
   readonly help?: ComponentChildren;
-  /** Shown below the input, and read out with it. By default that of the form. */
-  readonly error?: string | undefined;
   readonly name: string;
 };
 
@@ -30,8 +28,8 @@ type Props = Labels & {
   readonly dir?: "auto" | "ltr";
 };
 
-export const Field = ({ label, help, error, type = "text", ...input }: Props) => (
-  <Labelled {...{ label, help, error, name: input.name }}>{(props) => h("input", { ...input, ...props, type })}</Labelled>
+export const Field = ({ label, help, type = "text", ...input }: Props) => (
+  <Labelled {...{ label, help, name: input.name }}>{(props) => h("input", { ...input, ...props, type })}</Labelled>
 );
 
 type SelectProps = Labels & {
@@ -41,8 +39,8 @@ type SelectProps = Labels & {
   readonly onChange?: (value: string) => void;
 };
 
-export const SelectField = ({ label, help, error, name, options, defaultValue, onChange }: SelectProps) => (
-  <Labelled {...{ label, help, error, name }}>
+export const SelectField = ({ label, help, name, options, defaultValue, onChange }: SelectProps) => (
+  <Labelled {...{ label, help, name }}>
     {(props) => (
       <select {...props} name={name} onChange={({ currentTarget }) => onChange?.(currentTarget.value)}>
         {options.map(([value, text]) => (
@@ -77,23 +75,17 @@ type InputProps = {
   readonly "aria-describedby": string | undefined;
 };
 
-function Labelled({
-  label,
-  help,
-  error,
-  name,
-  children,
-}: Labels & { readonly children: (props: InputProps) => ComponentChildren }) {
+function Labelled({ label, help, name, children }: Labels & { readonly children: (props: InputProps) => ComponentChildren }) {
   const id = useId();
-  const shown = useContext(FieldErrors)[name] ?? error;
-  const described = [help === undefined ? "" : `${id}-help`, shown === undefined ? "" : `${id}-error`].join(" ").trim();
+  const error = useContext(FieldErrors)[name];
+  const described = [help === undefined ? "" : `${id}-help`, error === undefined ? "" : `${id}-error`].join(" ").trim();
   return (
     <div class="field">
       <label for={id}>{label}</label>
       {children({
         id,
         class: "input",
-        "aria-invalid": shown === undefined ? undefined : true,
+        "aria-invalid": error === undefined ? undefined : true,
         "aria-describedby": described === "" ? undefined : described,
       })}
       {help === undefined ? null : (
@@ -101,9 +93,9 @@ function Labelled({
           {help}
         </p>
       )}
-      {shown === undefined ? null : (
+      {error === undefined ? null : (
         <p class="error" id={`${id}-error`}>
-          {shown}
+          {error}
         </p>
       )}
     </div>

@@ -1,6 +1,6 @@
 // What the form of a tank changes: only the fields that differ. What is left empty is removed where that is possible.
 
-import type { FieldError, ManagedTank, TankChange } from "../../../client/src/index.ts";
+import type { ManagedTank, TankChange } from "../../../client/src/index.ts";
 import { UNITS, USE_CASES } from "./options.ts";
 
 export const PLACES = {
@@ -14,29 +14,19 @@ export const PLACES = {
 } as const;
 export const COORDINATES = { latitude: "Latitude", longitude: "Longitude" } as const;
 
-const NOT_A_NUMBER = "must be a number, with a point";
-const MISSING = "is required";
-
-type Change = { readonly change: TankChange; readonly invalid: readonly FieldError[] };
-
-export function changeOf(tank: ManagedTank, form: FormData): Change {
-  const invalid: FieldError[] = [];
+export function changeOf(tank: ManagedTank, form: FormData): TankChange {
   const given = (name: string): string => String(form.get(name) ?? "").trim();
-  const numberIn = (name: string): number | null => {
+  /** What is no number is sent as it is, and "" where one is required: the response then has an error of the field. */
+  const numberIn = (name: string): number | string | null => {
     const text = given(name);
-    if (text !== "" && !Number.isFinite(Number(text))) invalid.push({ field: name, message: NOT_A_NUMBER });
-    return text === "" ? null : Number(text);
-  };
-  const requiredNumber = (name: "min_fill_alert_percentage" | "capacity"): number => {
-    const number = numberIn(name);
-    if (number === null) invalid.push({ field: name, message: MISSING });
-    return number ?? tank[name];
+    const number = Number(text);
+    return text === "" ? null : Number.isFinite(number) ? number : text;
   };
   const wanted = {
     name: given("name"),
-    min_fill_alert_percentage: requiredNumber("min_fill_alert_percentage"),
+    min_fill_alert_percentage: numberIn("min_fill_alert_percentage") ?? "",
     assigned_device_id: given("assigned_device_id"),
-    capacity: requiredNumber("capacity"),
+    capacity: numberIn("capacity") ?? "",
     capacity_unit: chosen(UNITS, given("capacity_unit")),
     use_case: chosen(USE_CASES, given("use_case")) || null,
     custom_id: given("custom_id") || null,
@@ -51,12 +41,11 @@ export function changeOf(tank: ManagedTank, form: FormData): Change {
     ...Object.fromEntries(Object.keys(PLACES).map((name) => [name, given(`location.${name}`) || null])),
     ...Object.fromEntries(Object.keys(COORDINATES).map((name) => [name, numberIn(`location.${name}`)])),
   };
-  const change = {
+  return {
     ...differing(wanted, tank),
     ...within("alerts", differing(alerts, tank.alerts)),
     ...within("location", differing(location, tank.location)),
   };
-  return { change, invalid };
 }
 
 const chosen = <T extends string>(options: readonly (readonly [T, string])[], given: string): T | undefined =>

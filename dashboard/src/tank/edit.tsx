@@ -1,85 +1,77 @@
 // The form to change a tank. Its fields show the errors of the API; a change by somebody else meanwhile is not overwritten.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { ApiError, type FieldError, type ManagedCustomer, type ManagedTank } from "../../../client/src/index.ts";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, type ManagedCustomer, type ManagedTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { Dialog } from "../components/dialog.tsx";
-import { Checkbox, Field, SelectField } from "../components/field.tsx";
+import { Checkbox, Field, FieldErrors, SelectField } from "../components/field.tsx";
 import { notify } from "../components/notices.tsx";
 import { findCustomers, Picker } from "../components/picker.tsx";
-import { messageOf } from "../components/states.tsx";
+import { ErrorState, Loading } from "../components/states.tsx";
 import { COORDINATES, changeOf, PLACES } from "./change.ts";
 import { UNITS, USE_CASES } from "./options.ts";
 
 type Props = { readonly id: string; readonly close: () => void; readonly changed: () => Promise<void> };
 
-/** `number`: of the attempt to load it. */
-type Loaded = { readonly tank: ManagedTank; readonly owner: ManagedCustomer; readonly number: number };
+type Loaded = { readonly tank: ManagedTank; readonly owner: ManagedCustomer; readonly loadedAt: number };
 
-const MORE = ["capacity", "capacity_unit", "use_case", "custom_id", "owner_id"];
-
-async function load(id: string, number: number): Promise<Loaded> {
+async function load(id: string): Promise<Loaded> {
   const tank = await api.manage.tanks.retrieve(id);
-  return { tank, owner: await api.manage.customers.retrieve(tank.owner_id), number };
+  return { tank, owner: await api.manage.customers.retrieve(tank.owner_id), loadedAt: performance.now() };
 }
 
 export function EditTank({ id, close, changed }: Props) {
   const [loaded, setLoaded] = useState<Loaded>();
-  const [errors, setErrors] = useState<readonly FieldError[]>([]);
-  const [maySwap, setMaySwap] = useState(false);
-  const [attempt, setAttempt] = useState(0);
-  useEffect(() => {
-    setErrors([]);
-    load(id, attempt).then(setLoaded, (error) => {
-      notify({ text: messageOf(error), icon: "alert" });
-      close();
-    });
-  }, [id, attempt]);
-  if (loaded === undefined) return null;
-  const { tank, owner, number } = loaded;
-  const errorOf = (field: string) => errors.find((error) => error.field === field)?.message;
+  const [loadError, setLoadError] = useState<unknown>();
+  const [canSwap, setCanSwap] = useState(false);
+  const retry = () => {
+    setLoadError(undefined);
+    load(id).then(setLoaded, setLoadError);
+  };
+  useEffect(retry, [id]);
 
   async function submit(form: FormData): Promise<void> {
-    const { change, invalid } = changeOf(tank, form);
-    setErrors(invalid);
-    if (invalid.length > 0) throw new Error("Some fields are not valid.");
+    if (loaded === undefined) throw new Error("The tank is not loaded yet.");
+    const change = changeOf(loaded.tank, form);
     if (Object.keys(change).length === 0) return;
     try {
-      await api.manage.tanks.update(id, change, { ifMatch: tank, ...(form.has("swap") ? { swap: true } : {}) });
+      await api.manage.tanks.update(id, change, { ifMatch: loaded.tank, ...(form.has("swap") ? { swap: true } : {}) });
     } catch (error) {
-      throw explained(error);
+      if (error instanceof ApiError && error.code === "device_in_use") setCanSwap(true);
+      if (!(error instanceof ApiError) || error.code !== "precondition_failed") throw error;
+      setLoaded(await load(id));
+      throw new Error(CHANGED_MEANWHILE);
     }
     notify({ text: "The tank was changed" });
     await changed();
   }
 
-  function explained(error: unknown): unknown {
-    if (!(error instanceof ApiError)) return error;
-    setErrors(error.errors);
-    if (error.code === "device_in_use") {
-      setErrors([{ field: "assigned_device_id", message: error.message }]);
-      setMaySwap(true);
-      return new Error("This device serves another tank.");
-    }
-    if (error.code === "precondition_failed") setAttempt(attempt + 1);
-    return error;
-  }
+  return (
+    <Dialog title="Edit tank" action="Save" submit={submit} close={close}>
+      {loadError === undefined ? null : <ErrorState error={loadError} retry={retry} />}
+      {loaded === undefined && loadError === undefined ? <Loading /> : null}
+      {loaded === undefined ? null : <Fields key={loaded.loadedAt} {...loaded} canSwap={canSwap} />}
+    </Dialog>
+  );
+}
 
+const CHANGED_MEANWHILE =
+  "Somebody else has changed this tank since you opened the form, and nothing was stored. The form has the present values now: change them again.";
+
+type FieldsProps = Pick<Loaded, "tank" | "owner"> & { readonly canSwap: boolean };
+
+function Fields({ tank, owner, canSwap }: FieldsProps) {
+  const first = useRef<HTMLDivElement>(null);
+  useEffect(() => first.current?.querySelector("input")?.focus(), []);
   const text = (name: string, label: string, value: string | number | null, more = {}) => (
-    <Field label={label} name={name} defaultValue={value === null ? "" : String(value)} error={errorOf(name)} {...more} />
+    <Field label={label} name={name} defaultValue={value === null ? "" : String(value)} {...more} />
   );
   return (
-    <Dialog title="Edit tank" action="Save" submit={submit} close={close} key={number}>
-      {number === 0 ? null : (
-        <p class="hint" role="alert">
-          Somebody else has changed this tank since you opened the form, and nothing was stored. The form has the present values
-          now: change them again.
-        </p>
-      )}
-      {text("name", "Name", tank.name, { required: true, maxLength: 512 })}
+    <>
+      <div ref={first}>{text("name", "Name", tank.name, { required: true, maxLength: 512 })}</div>
       {text("assigned_device_id", "Device", tank.assigned_device_id, { required: true, autoComplete: "off" })}
-      {maySwap ? <Checkbox name="swap">Exchange the devices of the two tanks</Checkbox> : null}
+      {canSwap ? <Checkbox name="swap">Exchange the devices of the two tanks</Checkbox> : null}
       <fieldset class="fieldset form">
         <legend>Alerts</legend>
         {text("min_fill_alert_percentage", "Alert threshold in %", tank.min_fill_alert_percentage, {
@@ -97,7 +89,7 @@ export function EditTank({ id, close, changed }: Props) {
         </div>
         {text("alerts.silent_after", "Silent after", tank.alerts.silent_after, {
           autoComplete: "off",
-          help: "This long without a reading, such as 90m, 36h or 3d. Empty: as the service is set for all tanks.",
+          help: "This long without a reading, such as 90m, 36h or 3d. Empty: the service default.",
         })}
       </fieldset>
       <fieldset class="fieldset form">
@@ -113,7 +105,7 @@ export function EditTank({ id, close, changed }: Props) {
           )}
         </div>
       </fieldset>
-      <More isOpen={errors.some(({ field }) => MORE.includes(field))}>
+      <More>
         <div class="field-grid">
           {text("capacity", "Capacity", tank.capacity, { inputMode: "decimal" })}
           <SelectField label="Unit" name="capacity_unit" options={UNITS} defaultValue={tank.capacity_unit} />
@@ -123,23 +115,25 @@ export function EditTank({ id, close, changed }: Props) {
         <Picker
           label="Customer"
           help="Another customer sees the tank from then on, with all its readings."
-          placeholder="Beginning of a name"
+          placeholder="Start of the name"
           name="owner_id"
           initial={{ id: owner.id, title: owner.name, detail: owner.email }}
           search={findCustomers}
         />
       </More>
-    </Dialog>
+    </>
   );
 }
 
-type MoreProps = { readonly isOpen: boolean; readonly children: ComponentChildren };
+const MORE = ["capacity", "capacity_unit", "use_case", "custom_id", "owner_id"];
 
-/** Fields that are rarely changed. `isOpen`: one of them has an error. */
-function More({ isOpen, children }: MoreProps) {
+/** Fields that are rarely changed. They are shown when one of them has an error. */
+function More({ children }: { readonly children: ComponentChildren }) {
   const [isToggled, setToggled] = useState(false);
+  const errors = useContext(FieldErrors);
+  const hasError = MORE.some((name) => name in errors);
   return (
-    <details open={isOpen || isToggled} onToggle={({ currentTarget }) => setToggled(currentTarget.open)}>
+    <details open={hasError || isToggled} onToggle={({ currentTarget }) => setToggled(currentTarget.open)}>
       <summary class="strong">More</summary>
       <div class="form more">{children}</div>
     </details>
