@@ -46,6 +46,18 @@ before(async () => {
   );
 });
 
+/** Whether the canvas has something in the colour of levels. */
+const HAS_LEVEL = `(() => {
+  const canvas = document.querySelector(".chart canvas");
+  const probe = document.body.appendChild(document.createElement("span"));
+  probe.style.color = "var(--fill)";
+  const colour = getComputedStyle(probe).color.match(/\\d+/g).map(Number);
+  probe.remove();
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  for (let at = 0; at < data.length; at += 4) if (colour.every((part, index) => data[at + index] === part)) return true;
+  return false;
+})()`;
+
 describe("the screen of a tank", () => {
   it("shows the level, the forecast, the history as a chart and in words, and new readings by themselves", async (t) => {
     const screen = await openDashboard(t, browser, service, STAFF.admin, "/tanks/tank_used", BERLIN);
@@ -257,6 +269,7 @@ describe("the screen of a tank", () => {
       if (screen === undefined) return;
       await screen.page.locator(".chart canvas").waitFor();
       await screen.page.getByText("No forecast yet").waitFor();
+      await until("its only reading is drawn", () => screen.page.evaluate<boolean>(HAS_LEVEL));
       await expectGood(screen);
       assert.ok((await screen.page.title()).includes("<img"));
       if (size === DESKTOP) {

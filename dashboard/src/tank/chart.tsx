@@ -119,7 +119,7 @@ function optionsFor(element: HTMLElement, current: () => Props, span: () => Span
       { value: (_, at) => (at === null ? "–" : dayAndTime(at)), label: "Time" },
       { ...expected, label: "Highest" },
       { ...expected, label: "Lowest" },
-      { stroke: colours.fill, width: 2, points: { show: false }, label: "Level", value },
+      { stroke: colours.fill, width: 2, points: { show: false, filter: isolated, fill: colours.fill }, label: "Level", value },
       { ...expected, label: "Forecast at most" },
       { ...expected, label: "at least" },
       { stroke: colours.fill, width: 2, dash: [6, 5], points: { show: false }, label: "Forecast", value },
@@ -142,6 +142,13 @@ function optionsFor(element: HTMLElement, current: () => Props, span: () => Span
     },
   };
 }
+
+/** Values without a neighbour, of which no line can be drawn. */
+const isolated = ({ data }: uPlot, series: number): number[] => {
+  const values = data[series] ?? [];
+  const isKnown = (index: number) => values[index] != null;
+  return [...values.keys()].filter((index) => isKnown(index) && !isKnown(index - 1) && !isKnown(index + 1));
+};
 
 const DAY = 86_400;
 const LABELS = {
