@@ -35,10 +35,12 @@ before(async () => {
     tankRecord("tank_hostile", "cus_own", { name: HOSTILE, location: { city: HOSTILE, country: HOSTILE } }),
     tankRecord("tank_other", "cus_other"),
     tankRecord("tank_busy", "cus_other"),
+    tankRecord("tank_silent", "cus_other", { min_fill_alert_percentage: 20 }),
   ]);
   await putReadings(service.store, "tank_used", withOneRefill(now));
   await putReadings(service.store, "tank_busy", withManyRefills(now));
   await putReadings(service.store, "tank_hostile", [[now - 60_000, 10]]);
+  await putReadings(service.store, "tank_silent", [[now - 10 * DAY, 50]]);
   await until(
     "forecasts are computed",
     async () => (await manage("GET", "/insight/v1/tanks/tank_used/forecast")).body["state"] === "ok",
@@ -280,6 +282,22 @@ describe("the screen of a tank", () => {
         await screen.page.getByText("“Truck on Monday”").waitFor();
       }
     }
+  });
+
+  it("has the alerts that are not closed first, also before ten newer ones", async (t) => {
+    const silent = "/insight/v1/alerts?tank_id=tank_silent&kind=silent&state=open";
+    await until("the tank is silent", async () => (await manage("GET", silent)).body["total_items"] === 1, 60_000);
+    for (let opened = 0; opened < 10; opened++) {
+      for (const threshold of [60, 20])
+        expectStatus(await manage("PATCH", "/manage/v1/tanks/tank_silent", { min_fill_alert_percentage: threshold }), 200);
+    }
+    const screen = await openDashboard(t, browser, service, STAFF.dispatcher, "/tanks/tank_silent", BERLIN);
+    if (screen === undefined) return;
+    const alerts = screen.page.locator("section", { has: screen.page.getByRole("heading", { name: "Alerts" }) });
+    await alerts.getByText("the latest 10 of 11").waitFor();
+    assert.equal(await alerts.getByRole("listitem").count(), 10);
+    assert.match(await alerts.getByRole("listitem").first().innerText(), /Silent\s+Nobody has acknowledged it, opened/);
+    await alerts.getByRole("button", { name: "Acknowledge" }).waitFor();
   });
 
   it("shows customers their own tanks only, without what is for staff", async (t) => {

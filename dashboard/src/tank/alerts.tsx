@@ -17,7 +17,7 @@ const SIZE = 10;
 
 export function TankAlerts({ entry }: { readonly entry: FleetTank }) {
   const tankId = entry.tank.id;
-  const live = useLive(`alerts ${tankId}`, (signal) => api.insight.alerts.list({ tank_id: tankId, size: SIZE, signal }));
+  const live = useLive(`alerts ${tankId}`, (signal) => loadAlerts(tankId, signal));
   // Here, because the row may be gone, or without its button, while the dialog is open.
   const dialog = useDialog();
   const acknowledge = (alert: Alert) =>
@@ -29,6 +29,17 @@ export function TankAlerts({ entry }: { readonly entry: FleetTank }) {
       {dialog.shown}
     </LatestCard>
   );
+}
+
+/** Newest first within each state: an open one is shown however many have been closed since. */
+async function loadAlerts(tankId: string, signal: AbortSignal) {
+  const load = (state: Alert["state"]) => api.insight.alerts.list({ tank_id: tankId, state, size: SIZE, signal });
+  const lists = await Promise.all([load("open"), load("acknowledged"), load("closed")]);
+  return {
+    data: lists.flatMap(({ data }) => data).slice(0, SIZE),
+    size: SIZE,
+    total_items: lists.reduce((sum, { total_items }) => sum + total_items, 0),
+  };
 }
 
 /** For staff. What the form of the tank sets is shown where it is not the usual. */
