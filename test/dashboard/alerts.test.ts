@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { expectStatus } from "../http/client.ts";
 import { openBrowser } from "../support/chromium.ts";
 import { expectGood } from "./expect-good.ts";
 import { DESKTOP, openDashboard, PHONE, startFleet } from "./support.ts";
@@ -126,4 +127,38 @@ test("an admin sees who was notified of an alert", async (t) => {
   await page.getByRole("row").filter({ hasText: "Tank 1" }).getByRole("button", { name: "Sent" }).click();
   await page.getByText("Nobody was notified").waitFor();
   await expectGood(opened);
+});
+
+test("who is the second to acknowledge an alert is told who was the first, and keeps their note", async (t) => {
+  const readings = ["t4", "t5"].map((id) => ({ tank_id: id, fill_percentage: 4 }));
+  expectStatus(await manage("POST", "/ingest/v1/readings", readings), 200);
+  const first = await openDashboard(t, browser, fleet, email.dispatcher, "/alerts");
+  const second = await openDashboard(t, browser, fleet, email.admin, "/alerts", { viewport: PHONE });
+  const viewer = await openDashboard(t, browser, fleet, email.viewer, "/alerts?state=acknowledged");
+  if (first === undefined || second === undefined || viewer === undefined) return;
+  const rowIn = ({ page }: typeof first, name: string) => page.getByRole("row").filter({ hasText: name });
+  await rowIn(second, "Tank 4").getByRole("button", { name: "Acknowledge" }).click();
+  const dialog = second.page.getByRole("dialog");
+  await dialog.getByText("The customer sees it, too.").waitFor();
+  await dialog.getByLabel("Note").fill("Truck on Friday");
+
+  await rowIn(first, "Tank 4").getByRole("button", { name: "Acknowledge" }).click();
+  await first.page.getByRole("dialog").getByRole("button", { name: "Acknowledge" }).click();
+  await rowIn(first, "Tank 4").waitFor({ state: "detached" });
+
+  await dialog.getByRole("button", { name: "Acknowledge" }).click();
+  await dialog.getByText("The dispatcher has already acknowledged this alert. Your note was not stored.").waitFor();
+  assert.equal(await dialog.getByLabel("Note").inputValue(), "Truck on Friday");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  assert.equal((await alertOf("t4"))?.["note"], null);
+
+  for (const [screen, words] of [
+    [first, "Acknowledged just now by you"],
+    [second, "Acknowledged just now by The dispatcher"],
+    [viewer, "Acknowledged just now"],
+  ] as const) {
+    if (screen !== viewer) await screen.page.getByRole("link", { name: "Acknowledged" }).click();
+    await rowIn(screen, "Tank 4").getByText(words, { exact: true }).waitFor();
+    await expectGood(screen);
+  }
 });

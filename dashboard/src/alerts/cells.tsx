@@ -41,8 +41,8 @@ export function Owner({ entry }: { readonly entry: Entry }) {
 }
 
 /** Why it was opened, how it is now, and what became of it. */
-export function AlertDetails({ alert }: { readonly alert: Alert }) {
-  const { latest_fill_percentage, latest_reading_at, acknowledged_by, acknowledged_at, closed_at, close_reason, note } = alert;
+export function AlertDetails({ alert, acknowledgedBy }: { readonly alert: Alert; readonly acknowledgedBy: string | undefined }) {
+  const { latest_fill_percentage, latest_reading_at, acknowledged_at, closed_at, close_reason, note } = alert;
   return (
     <>
       <span>{reasonOf(alert)}</span>
@@ -52,7 +52,7 @@ export function AlertDetails({ alert }: { readonly alert: Alert }) {
       {acknowledged_at === null ? null : (
         <span class="dim block" dir="auto">
           Acknowledged {ago(acknowledged_at)}
-          {acknowledged_by === null ? "" : ` by ${acknowledged_by}`}
+          {acknowledgedBy === undefined ? "" : ` by ${acknowledgedBy}`}
         </span>
       )}
       {closed_at === null || close_reason === null ? null : (

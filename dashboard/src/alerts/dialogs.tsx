@@ -6,6 +6,8 @@ import { Dialog } from "../components/dialog.tsx";
 import { Field } from "../components/field.tsx";
 import { notify } from "../components/notices.tsx";
 import { dateTime } from "../format.ts";
+import { me } from "../session.ts";
+import { nameOf } from "./people.ts";
 
 type Props = { readonly alert: Alert; readonly close: () => void; readonly changed: () => Promise<void> };
 
@@ -16,14 +18,29 @@ function bodyOf(form: FormData): { readonly note?: string } {
 }
 
 const Note = ({ alert }: Pick<Props, "alert">) => (
-  <Field label="Note" help="For colleagues; optional." name="note" maxLength={1000} defaultValue={alert.note ?? ""} autoFocus />
+  <Field
+    label="Note"
+    help="Optional. The customer sees it, too."
+    name="note"
+    maxLength={1000}
+    defaultValue={alert.note ?? ""}
+    autoFocus
+  />
 );
 
 export function AcknowledgeDialog({ alert, close, changed }: Props) {
   const submit = async (form: FormData) => {
-    await api.manage.alerts.acknowledge(alert.id, bodyOf(form));
-    notify({ text: "Acknowledged" });
+    const body = bodyOf(form);
+    const { acknowledged_by, note } = await api.manage.alerts.acknowledge(alert.id, body);
     await changed();
+    // Whoever is second changes nothing.
+    const isFirst = acknowledged_by === me.value?.id && (body.note ?? note) === note;
+    if (isFirst) return notify({ text: "Acknowledged" });
+    const who = acknowledged_by === me.value?.id ? "You have" : `${await nameOf(acknowledged_by)} has`;
+    const text = `${who} already acknowledged this alert.`;
+    // The dialog stays open, with the note.
+    if (body.note !== undefined) throw new Error(`${text} Your note was not stored.`);
+    notify({ text });
   };
   return (
     <Dialog title="Acknowledge this alert" action="Acknowledge" submit={submit} close={close}>

@@ -4,25 +4,27 @@ import { ApiError, type FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { useLive } from "../live.ts";
 
-type Tanks = ReadonlyMap<string, FleetTank | undefined>;
+type Loaded<T> = ReadonlyMap<string, T | undefined>;
+type Load<T> = (id: string, options: { readonly signal: AbortSignal }) => Promise<T>;
 
 /** Returns the tanks that are loaded so far. A deleted tank has no entry. */
-export function useTanks(ids: readonly string[]): Tanks {
+export const useTanks = (ids: readonly string[]): Loaded<FleetTank> => useObjects("tanks", ids, api.insight.tanks.retrieve);
+
+/** `name`: of their type. One that does not exist is undefined. */
+export function useObjects<T>(name: string, ids: readonly string[], load: Load<T>): Loaded<T> {
   const wanted = [...new Set(ids)];
-  return useLive(`tanks ${wanted.join(" ")}`, loadOnce(wanted)).data ?? NONE;
+  return useLive(`${name} ${wanted.join(" ")}`, loadOnce(wanted, load)).data ?? new Map();
 }
 
-const NONE: Tanks = new Map();
-
 /** Every call requests those that are not loaded yet: at first all, then those that failed. */
-function loadOnce(ids: readonly string[]): (signal: AbortSignal) => Promise<Tanks> {
-  let tanks = NONE;
+function loadOnce<T>(ids: readonly string[], load: Load<T>): (signal: AbortSignal) => Promise<Loaded<T>> {
+  let objects: Loaded<T> = new Map();
   return async (signal) => {
-    const loaded: [string, FleetTank | undefined][] = [];
-    const load = async (id: string) => loaded.push([id, await api.insight.tanks.retrieve(id, { signal }).catch(ifMissing)]);
-    await Promise.allSettled(ids.filter((id) => !tanks.has(id)).map(load));
-    if (loaded.length > 0) tanks = new Map([...tanks, ...loaded]);
-    return tanks;
+    const loaded: [string, T | undefined][] = [];
+    const loadOne = async (id: string) => loaded.push([id, await load(id, { signal }).catch(ifMissing)]);
+    await Promise.allSettled(ids.filter((id) => !objects.has(id)).map(loadOne));
+    if (loaded.length > 0) objects = new Map([...objects, ...loaded]);
+    return objects;
   };
 }
 
