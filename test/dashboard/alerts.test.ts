@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { expectStatus } from "../http/client.ts";
 import { openBrowser } from "../support/chromium.ts";
+import { until } from "../support/until.ts";
 import { expectGood } from "./expect-good.ts";
 import { DESKTOP, openDashboard, PHONE, startFleet } from "./support.ts";
 
@@ -129,7 +130,7 @@ test("an admin sees who was notified of an alert", async (t) => {
   await expectGood(opened);
 });
 
-test("who is the second to acknowledge an alert is told who was the first, and keeps their note", async (t) => {
+test("who is the second to acknowledge an alert is told who was the first, and keeps their note; the keyboard goes on at the next alert", async (t) => {
   const readings = ["t4", "t5"].map((id) => ({ tank_id: id, fill_percentage: 4 }));
   expectStatus(await manage("POST", "/ingest/v1/readings", readings), 200);
   const first = await openDashboard(t, browser, fleet, email.dispatcher, "/alerts");
@@ -142,9 +143,12 @@ test("who is the second to acknowledge an alert is told who was the first, and k
   await dialog.getByText("The customer sees it, too.").waitFor();
   await dialog.getByLabel("Note").fill("Truck on Friday");
 
+  const order = await first.page.locator("tbody tr td.title a").allInnerTexts();
   await rowIn(first, "Tank 4").getByRole("button", { name: "Acknowledge" }).click();
   await first.page.getByRole("dialog").getByRole("button", { name: "Acknowledge" }).click();
   await rowIn(first, "Tank 4").waitFor({ state: "detached" });
+  const next = order[order.indexOf("Tank 4") + 1] ?? order.at(-2);
+  await until("the next alert has the focus", async () => next === (await first.page.evaluate(FOCUSED)));
 
   await dialog.getByRole("button", { name: "Acknowledge" }).click();
   await dialog.getByText("The dispatcher has already acknowledged this alert. Your note was not stored.").waitFor();
@@ -161,4 +165,15 @@ test("who is the second to acknowledge an alert is told who was the first, and k
     await rowIn(screen, "Tank 4").getByText(words, { exact: true }).waitFor();
     await expectGood(screen);
   }
+
+  await first.page.getByRole("link", { name: "New" }).click();
+  for (const name of order.filter((one) => one !== "Tank 4")) {
+    await rowIn(first, name).getByRole("button", { name: "Acknowledge" }).click();
+    await first.page.getByRole("dialog").getByRole("button", { name: "Acknowledge" }).click();
+    await rowIn(first, name).waitFor({ state: "detached" });
+  }
+  await until("the heading has the focus", async () => "Alerts" === (await first.page.evaluate(FOCUSED)));
 });
+
+/** The name of the tank whose row has the focus, or the text of what has it. */
+const FOCUSED = `(document.activeElement.closest("tr")?.querySelector("td.title a") ?? document.activeElement).textContent`;

@@ -13,6 +13,7 @@ import { useLive } from "../live.ts";
 import { href, navigate, query, withQuery } from "../location.ts";
 import { Actions } from "./actions.tsx";
 import { AlertDetails, Owner, TankName } from "./cells.tsx";
+import { withFocus } from "./focus.ts";
 import { usePeople } from "./people.ts";
 import { useTanks } from "./tanks.ts";
 
@@ -32,12 +33,13 @@ export default function Alerts() {
   const tanks = useTanks(live.data?.data.map(({ tank_id }) => tank_id) ?? []);
   const personOf = usePeople(live.data?.data.map(({ acknowledged_by }) => acknowledged_by) ?? []);
   const dialog = useDialog();
+  const open = withFocus(dialog.open);
   const columns: readonly Column<Alert>[] = [
     { label: "Alert", cell: (alert) => <Kind alert={alert} /> },
     { label: "Tank", look: "title", cell: ({ tank_id }) => <TankName id={tank_id} entry={tanks.get(tank_id)} /> },
     { label: "Customer", cell: ({ tank_id }) => <Owner entry={tanks.get(tank_id)} /> },
     { label: "What was seen", cell: (alert) => <AlertDetails alert={alert} acknowledgedBy={personOf(alert.acknowledged_by)} /> },
-    { label: "Actions", look: "buttons", cell: (alert) => <Actions alert={alert} open={dialog.open} changed={live.refresh} /> },
+    { label: "Actions", look: "buttons", cell: (alert) => <Actions alert={alert} open={open} changed={live.refresh} /> },
   ];
   return (
     <Screen title="Alerts" summary={live.data === undefined ? undefined : counted(live.data.total_items, "alert")}>

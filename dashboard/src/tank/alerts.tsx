@@ -2,6 +2,7 @@
 
 import type { Alert, FleetTank } from "../../../client/src/index.ts";
 import { AcknowledgeDialog, PauseDialog } from "../alerts/dialogs.tsx";
+import { withFocus } from "../alerts/focus.ts";
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { ALERT_KINDS, ALERT_STATES, CLOSE_REASONS } from "../components/alert-kinds.tsx";
@@ -21,7 +22,7 @@ export function TankAlerts({ entry }: { readonly entry: FleetTank }) {
   // Here, because the row may be gone, or without its button, while the dialog is open.
   const dialog = useDialog();
   const acknowledge = (alert: Alert) =>
-    dialog.open((close) => <AcknowledgeDialog alert={alert} close={close} changed={live.refresh} />);
+    withFocus(dialog.open)((close) => <AcknowledgeDialog alert={alert} close={close} changed={live.refresh} />);
   const row = (alert: Alert) => <AlertRow key={alert.id} alert={alert} acknowledge={() => acknowledge(alert)} />;
   return (
     <LatestCard id="alerts" title="Alerts" live={live} row={row}>
