@@ -26,7 +26,7 @@ export function History({ entry, forecast, refills }: Props) {
   const { data, error, refresh } = useLive(key, (signal) => loadSeries(tank.id, range, zoom, signal));
   const threshold = tank.min_fill_alert_percentage;
   const lines = useMemo(
-    () => data && chartData(data.series, { forecast, latest, threshold }),
+    () => data && chartData(data, { forecast, latest, threshold }),
     [data, forecast, latest?.created_at, latest?.fill_percentage, threshold],
   );
   if (data === undefined || lines === undefined) {
@@ -39,8 +39,8 @@ export function History({ entry, forecast, refills }: Props) {
   }
   const [now, end] = [Date.now(), forecastEnd(forecast)];
   // What was zoomed to is shown at once; its readings follow.
-  const from = zoom?.from ?? data.from;
-  const to = endOf(shown, data.from, now, end);
+  const from = zoom?.from ?? Date.parse(data.from);
+  const to = endOf(shown, from, now, end);
   const within = refills.filter(({ ended_at }) => Date.parse(ended_at) >= from && Date.parse(ended_at) <= to);
   const limits = { now, forecastEnd: end };
   const zoomTo = (next: Span, replace = false) =>
@@ -55,13 +55,13 @@ export function History({ entry, forecast, refills }: Props) {
     else return;
     event.preventDefault();
   };
-  const isEmpty = data.series.buckets.length === 0;
+  const isEmpty = data.buckets.length === 0;
   const chart = isEmpty ? (
     <Empty title={zoom === undefined ? `No readings in ${RANGES[range].words}` : "No readings in this time"}>
       <p>{latest === null ? "The chart begins with the first reading of the device." : "Choose a longer range."}</p>
     </Empty>
   ) : (
-    <div class="chart-space" role="img" aria-label={inWords(data.series, within, threshold, forecast)}>
+    <div class="chart-space" role="img" aria-label={inWords(data, within, threshold, forecast)}>
       <Chart
         {...{ data: lines, refills, threshold, limits, zoomTo, showWholeRange }}
         span={{ from, to }}
@@ -88,11 +88,11 @@ export function History({ entry, forecast, refills }: Props) {
           {isEmpty ? null : (
             <>
               <figcaption class="dim">
-                The light band is the lowest and the highest reading of each {STEPS[data.series.step]}; arrows, or ticks where
-                there are many, are refills{sinceWhen(data.series.buckets)}; the dashed line is the forecast, with a probability
-                of 80 % within its band. Drag or pinch to zoom, or use the keys +, −, ←, → and 0.
+                The light band is the lowest and the highest reading of each {STEPS[data.step]}; arrows, or ticks where there are
+                many, are refills{sinceWhen(data.buckets)}; the dashed line is the forecast, with a probability of 80 % within its
+                band. Drag or pinch to zoom, or use the keys +, −, ←, → and 0.
               </figcaption>
-              <SeriesTable series={data.series} />
+              <SeriesTable series={data} />
             </>
           )}
         </figure>
@@ -101,28 +101,10 @@ export function History({ entry, forecast, refills }: Props) {
   );
 }
 
-type Loaded = { readonly series: Series; readonly from: number };
-type Zoom = ReturnType<typeof shownRange>["zoom"];
-
-async function loadSeries(id: string, range: RangeName, zoom: Zoom, signal: AbortSignal): Promise<Loaded> {
+async function loadSeries(id: string, range: RangeName, zoom: Span | undefined, signal: AbortSignal): Promise<Series> {
   const from = zoom?.from ?? startOf(range, range === "all" ? await firstReading(id, signal) : 0, Date.now());
   const to = zoom === undefined ? {} : { to: new Date(zoom.to).toISOString() };
-  const series = await api.insight.tanks.series(id, {
-    from: new Date(from).toISOString(),
-    ...to,
-    step: "auto",
-    timezone,
-    signal,
-  });
-  return cached(series, from);
-}
-
-/** The same object for the same response, so that nothing is drawn again. */
-const loaded = new WeakMap<Series, Loaded>();
-function cached(series: Series, from: number): Loaded {
-  const known = loaded.get(series) ?? { series, from };
-  loaded.set(series, known);
-  return known;
+  return api.insight.tanks.series(id, { from: new Date(from).toISOString(), ...to, step: "auto", timezone, signal });
 }
 
 async function firstReading(id: string, signal: AbortSignal): Promise<number> {
