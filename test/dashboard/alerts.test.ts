@@ -125,7 +125,7 @@ test("an admin sees who was notified of an alert", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.admin, "/alerts");
   if (opened === undefined) return;
   const { page } = opened;
-  await page.getByRole("row").filter({ hasText: "Tank 1" }).getByRole("button", { name: "Sent" }).click();
+  await page.getByRole("row").filter({ hasText: "Tank 1" }).getByRole("button", { name: "Notifications" }).click();
   await page.getByText("Nobody was notified").waitFor();
   await expectGood(opened);
 });

@@ -24,7 +24,7 @@ export function Actions({ alert, open, changed }: Props) {
         : null}
       {canChange ? button("Close", (close) => <CloseDialog {...props} close={close} />) : null}
       {canChange ? button("Pause", (close) => <PauseDialog tankId={alert.tank_id} close={close} changed={changed} />) : null}
-      {may("admin") ? button("Sent", (close) => <NotificationsDialog alertId={alert.id} close={close} />) : null}
+      {may("admin") ? button("Notifications", (close) => <NotificationsDialog alertId={alert.id} close={close} />) : null}
     </>
   );
 }

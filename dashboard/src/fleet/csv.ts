@@ -42,9 +42,9 @@ export const csvRow = (entry: FleetTank, format: Format): string =>
 
 function textOf(cell: Cell, format: Format): string {
   if (typeof cell === "number") return format === "semicolon" ? String(cell).replace(".", ",") : String(cell);
-  const text = harmless(cell ?? "");
+  const text = escapeFormula(cell ?? "");
   return /["\r\n,;\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** A spreadsheet would calculate what begins like a formula: names come from others. */
-const harmless = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+const escapeFormula = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);

@@ -108,7 +108,7 @@ function HowToAdd() {
       </p>
       <p>
         Many at once: from a CSV file, on the computer that runs the service, <code>tank-monitor provision FILE</code>, or over
-        HTTP with <a href={href("/docs")}>the interface</a>.
+        HTTP with <a href={href("/docs")}>the API</a>.
       </p>
     </>
   );

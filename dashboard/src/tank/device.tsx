@@ -35,8 +35,8 @@ function Details({ id }: { readonly id: string }) {
   if (data === undefined) return error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />;
   return (
     <>
-      <dt>Readings as</dt>
-      <dd>{data.profile === null ? "percentages" : "payloads, by its profile"}</dd>
+      <dt>Sends</dt>
+      <dd>{data.profile === null ? "fill percentages" : "payloads, interpreted by its profile"}</dd>
       {data.pending === 0 ? null : <Pending device={data} />}
       {data.dropped === 0 ? null : (
         <>

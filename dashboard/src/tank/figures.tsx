@@ -73,12 +73,12 @@ export function ForecastNote({ forecast, hasReading }: { readonly forecast: Fore
 
 function noteOf({ state, computed_at }: Forecast): string | null {
   if (state === "ok") return null;
-  if (computed_at === null) return "The forecast of this tank is computed in a moment.";
+  if (computed_at === null) return "The forecast will be computed shortly.";
   switch (state) {
     case "insufficient_data":
-      return "No forecast yet: that takes about five days of readings which fit together.";
+      return "No forecast yet: it needs about five days of consistent readings.";
     case "no_use":
-      return "No use can be seen in the last weeks, so it cannot be said when the tank runs low.";
+      return "The readings show no measurable use, so there is no forecast of when the tank runs low.";
     case "stale":
       return "The last reading is too old for a forecast. Check the device: its battery, its reception, or whether it was removed.";
   }
