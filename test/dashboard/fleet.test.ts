@@ -142,6 +142,29 @@ for (const [viewport, threshold] of [
   });
 }
 
+test("a tank that was deleted does not keep others from a new threshold, and the selection can be cleared", async (t) => {
+  await fleet.store.importCustomers([customerRecord("c4")]);
+  await fleet.store.importTanks(["d1", "d2", "d3"].map((id) => tankRecord(id, "c4", { name: id })));
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/?owner_id=c4", { viewport: PHONE });
+  if (opened === undefined) return;
+  const { page } = opened;
+  for (const id of ["d1", "d2", "d3"]) await page.getByRole("checkbox", { name: `Select ${id}` }).check();
+  expectStatus(await manage("DELETE", "/manage/v1/tanks/d2"), 200);
+  await page.getByRole("button", { name: "Threshold of 3 tanks" }).click();
+  await page.getByLabel("Fill percentage").fill("41");
+  await page.getByRole("button", { name: "Change", exact: true }).click();
+  await page.getByText("The threshold of 2 tanks is 41.0 %. Deleted meanwhile: d2").waitFor();
+  for (const id of ["d1", "d3"])
+    assert.equal((await manage("GET", `/manage/v1/tanks/${id}`)).body["min_fill_alert_percentage"], 41, id);
+
+  await page.getByRole("checkbox", { name: "Select d1" }).check();
+  assert.equal(await overflow(page), 0);
+  await page.getByRole("button", { name: "Clear selection" }).click();
+  await page.getByRole("button", { name: "Threshold of" }).waitFor({ state: "detached" });
+  assert.equal(await page.getByRole("checkbox", { name: "Select d1" }).isChecked(), false);
+  for (const id of ["d1", "d3"]) expectStatus(await manage("DELETE", `/manage/v1/tanks/${id}`), 200);
+});
+
 test("new readings and alerts appear by themselves, also in the title of the tab; after a lost connection it goes on", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.viewer);
   if (opened === undefined) return;

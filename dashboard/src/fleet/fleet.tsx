@@ -47,10 +47,15 @@ export default function Fleet() {
       actions={
         <>
           {selected.size > 0 ? (
-            <button class="button primary" type="button" onClick={changeThreshold}>
-              <Icon name="edit" />
-              Threshold of {counted(selected.size, "tank")}
-            </button>
+            <>
+              <button class="button primary" type="button" onClick={changeThreshold}>
+                <Icon name="edit" />
+                Threshold of {counted(selected.size, "tank")}
+              </button>
+              <button class="button" type="button" onClick={() => setSelected(NONE)}>
+                Clear selection
+              </button>
+            </>
           ) : null}
           {isEmpty ? null : (
             <button class="button" type="button" disabled={data === undefined} onClick={exportTanks}>

@@ -1,7 +1,7 @@
 // Changes the threshold of several tanks.
 
 import { useState } from "preact/hooks";
-import type { FleetTank } from "../../../client/src/index.ts";
+import { ApiError, type FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { Field } from "../components/field.tsx";
@@ -11,24 +11,32 @@ import { counted, percent, whole } from "../format.ts";
 
 type Props = { readonly tanks: readonly FleetTank["tank"][]; readonly close: () => void; readonly done: () => Promise<void> };
 
+const isDeleted = (error: unknown): boolean =>
+  error instanceof ApiError && (error.code === "state_conflict" || error.code === "tank_unknown");
+
 /** One after the other. After an error or "Cancel", those that are changed stay so, and the person is told how many. */
 export function ThresholdDialog({ tanks, close, done }: Props) {
   const [changed, setChanged] = useState(0);
   const submit = async (form: FormData, signal: AbortSignal) => {
     const min_fill_alert_percentage = Number(form.get("threshold"));
+    const deleted: string[] = [];
     for (const [index, { id, name }] of tanks.entries()) {
+      const count = index - deleted.length;
       if (signal.aborted) {
-        notify({ text: `Cancelled: ${whole(index)} of ${counted(tanks.length, "tank")} are changed` });
+        notify({ text: `Cancelled: ${whole(count)} of ${counted(tanks.length, "tank")} are changed` });
         return;
       }
       try {
         await api.manage.tanks.update(id, { min_fill_alert_percentage });
+        setChanged(count + 1);
       } catch (error) {
-        throw new Error(`${name}: ${messageOf(error)} ${whole(index)} of ${counted(tanks.length, "tank")} are changed.`);
+        if (!isDeleted(error))
+          throw new Error(`${name}: ${messageOf(error)} ${whole(count)} of ${counted(tanks.length, "tank")} are changed.`);
+        deleted.push(name);
       }
-      setChanged(index + 1);
     }
-    notify({ text: `The threshold of ${counted(tanks.length, "tank")} is ${percent(min_fill_alert_percentage)}` });
+    const text = `The threshold of ${counted(tanks.length - deleted.length, "tank")} is ${percent(min_fill_alert_percentage)}`;
+    notify({ text: deleted.length === 0 ? text : `${text}. Deleted meanwhile: ${deleted.join(", ")}` });
     await done();
   };
   const first = tanks[0]?.min_fill_alert_percentage ?? 20;
