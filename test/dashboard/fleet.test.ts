@@ -154,6 +154,7 @@ test("a tank that was deleted does not keep others from a new threshold, and the
   await page.getByLabel("Fill percentage").fill("41");
   await page.getByRole("button", { name: "Change", exact: true }).click();
   await page.getByText("The threshold of 2 tanks is 41.0 %. Deleted meanwhile: d2").waitFor();
+  await page.locator("h1:focus").waitFor();
   for (const id of ["d1", "d3"])
     assert.equal((await manage("GET", `/manage/v1/tanks/${id}`)).body["min_fill_alert_percentage"], 41, id);
 
@@ -161,6 +162,7 @@ test("a tank that was deleted does not keep others from a new threshold, and the
   assert.equal(await overflow(page), 0);
   await page.getByRole("button", { name: "Clear selection" }).click();
   await page.getByRole("button", { name: "Threshold of" }).waitFor({ state: "detached" });
+  await page.locator("h1:focus").waitFor();
   assert.equal(await page.getByRole("checkbox", { name: "Select d1" }).isChecked(), false);
   for (const id of ["d1", "d3"]) expectStatus(await manage("DELETE", `/manage/v1/tanks/${id}`), 200);
 });

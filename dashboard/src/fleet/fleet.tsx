@@ -39,7 +39,17 @@ export default function Fleet() {
     await refresh();
   };
   const changeThreshold = () =>
-    dialog.open((close) => <ThresholdDialog tanks={[...selected.values()]} close={close} done={changed} />);
+    dialog.open((close) => {
+      const closeAndFocus = () => {
+        close();
+        if (document.activeElement === document.body) focusHeading();
+      };
+      return <ThresholdDialog tanks={[...selected.values()]} close={closeAndFocus} done={changed} />;
+    });
+  const clear = () => {
+    setSelected(NONE);
+    focusHeading();
+  };
   return (
     <Screen
       title="Fleet"
@@ -52,7 +62,7 @@ export default function Fleet() {
                 <Icon name="edit" />
                 Threshold of {counted(selected.size, "tank")}
               </button>
-              <button class="button" type="button" onClick={() => setSelected(NONE)}>
+              <button class="button" type="button" onClick={clear}>
                 Clear selection
               </button>
             </>
@@ -85,6 +95,9 @@ export default function Fleet() {
     </Screen>
   );
 }
+
+/** The focus would be lost with the buttons of the selection. */
+const focusHeading = () => document.querySelector("h1")?.focus();
 
 function NoTanks({ isFiltered }: { readonly isFiltered: boolean }) {
   if (isFiltered) {
