@@ -60,6 +60,8 @@ const HAS_LEVEL = `(() => {
   return false;
 })()`;
 
+const FOCUSED = "document.activeElement.textContent";
+
 describe("the screen of a tank", () => {
   it("shows the level, the forecast, the history as a chart and in words, and new readings by themselves", async (t) => {
     const screen = await openDashboard(t, browser, service, STAFF.admin, "/tanks/tank_used", BERLIN);
@@ -280,6 +282,7 @@ describe("the screen of a tank", () => {
         await screen.page.getByRole("dialog").getByRole("button", { name: "Acknowledge" }).click();
         await screen.page.getByText("Acknowledged, opened").waitFor();
         await screen.page.getByText("“Truck on Monday”").waitFor();
+        await until("the focus stays in the card", async () => "Pause" === (await screen.page.evaluate(FOCUSED)));
       }
     }
   });
