@@ -112,13 +112,11 @@ describe("the screen of a tank", () => {
   });
 
   it("zooms and moves its chart by keys, also where there are no readings, and goes back to the whole range", async (t) => {
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/tanks/tank_used?range=month", BERLIN);
+    if (screen === undefined) return;
+    const { page } = screen;
     for (const viewport of [PHONE, DESKTOP]) {
-      const screen = await openDashboard(t, browser, service, STAFF.viewer, "/tanks/tank_used?range=month", {
-        ...BERLIN,
-        viewport,
-      });
-      if (screen === undefined) return;
-      const { page } = screen;
+      await page.setViewportSize(viewport);
       await page.locator(".chart canvas").waitFor();
       await page.getByRole("application", { name: /plus and minus zoom/ }).waitFor();
       await page.getByRole("link", { name: "All", exact: true }).focus();
@@ -240,30 +238,30 @@ describe("the screen of a tank", () => {
       const { alerts } = (await manage("GET", "/manage/v1/tanks/tank_used")).body;
       return (alerts as Record<string, unknown>)["paused_until"];
     };
+    const path = "/tanks/tank_used";
+    const screen = await openDashboard(t, browser, service, STAFF.dispatcher, path, BERLIN);
+    const viewer = await openDashboard(t, browser, service, STAFF.viewer, path, BERLIN);
+    const owner = await openDashboard(t, browser, service, "own@customers.example", path, BERLIN);
+    if (screen === undefined || viewer === undefined || owner === undefined) return;
+    const { page } = screen;
+    const others = [viewer.page, owner.page];
+    const alerts = page.locator("section", { has: page.getByRole("heading", { name: "Alerts" }) });
     for (const viewport of [PHONE, DESKTOP]) {
-      const screen = await openDashboard(t, browser, service, STAFF.dispatcher, "/tanks/tank_used", { ...BERLIN, viewport });
-      if (screen === undefined) return;
-      const { page } = screen;
-      const alerts = page.locator("section", { has: page.getByRole("heading", { name: "Alerts" }) });
+      for (const one of [page, ...others]) await one.setViewportSize(viewport);
       await alerts.getByRole("button", { name: "Pause" }).click();
       await page.getByLabel("Until and including").fill("2099-03-04");
       await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
       await alerts.getByText("Paused until 5 Mar 2099, 00:00").waitFor();
       assert.equal(await pausedUntil(), "2099-03-04T23:00:00.000Z");
       await expectGood(screen);
-      const viewer = await openDashboard(t, browser, service, STAFF.viewer, "/tanks/tank_used", { ...BERLIN, viewport });
-      await viewer?.page.getByText("Paused until 5 Mar 2099, 00:00").waitFor();
-      assert.equal(await viewer?.page.getByRole("button", { name: /Pause|Resume/ }).count(), 0);
-      const owner = await openDashboard(t, browser, service, "own@customers.example", "/tanks/tank_used", {
-        ...BERLIN,
-        viewport,
-      });
-      await owner?.page.getByText("Paused until 5 Mar 2099, 00:00: no alert of this tank opens.").waitFor();
-      assert.equal(await owner?.page.getByRole("button", { name: /Pause|Resume/ }).count(), 0);
+      for (const other of others) {
+        await other.getByText("Paused until 5 Mar 2099, 00:00: no alert of this tank opens.").waitFor();
+        assert.equal(await other.getByRole("button", { name: /Pause|Resume/ }).count(), 0);
+      }
       await alerts.getByRole("button", { name: "Resume" }).click();
       await alerts.getByRole("button", { name: "Pause" }).waitFor();
       assert.equal(await pausedUntil(), null);
-      await owner?.page.getByText("Paused until").waitFor({ state: "detached" });
+      for (const other of others) await other.getByText("Paused until").waitFor({ state: "detached" });
     }
   });
 
