@@ -55,6 +55,10 @@ export async function startFleet(life: Lifetime, environment: Record<string, str
   return { ...service, manage, email };
 }
 
+/** The page requests its data every 3 s. Timers of 2 to 7 s run six times as fast, so that tests wait less; typing and notices do not. */
+const FASTER_POLLING = `const later = setTimeout;
+  window.setTimeout = (work, ms = 0, ...rest) => later(work, ms >= 2000 && ms <= 7000 ? ms / 6 : ms, ...rest);`;
+
 /** A page with the session of a user or customer. Undefined where there is no browser. */
 export async function openDashboard(
   t: TestContext,
@@ -70,6 +74,7 @@ export async function openDashboard(
     return undefined;
   }
   const watched = await openPage(t, browser, { viewport: DESKTOP, ...options });
+  await watched.page.addInitScript(FASTER_POLLING);
   if (email !== undefined) {
     const { secret } = await startSession(store, Date.now, email);
     await watched.page.context().addCookies([{ name: "tank_monitor_session", value: secret, url }]);
@@ -83,7 +88,7 @@ type Violation = { readonly id: string; readonly impact: string; readonly nodes:
 
 /** What is seriously wrong for people who use a screen reader or a keyboard, or see colours badly. */
 export async function seriousViolations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
   const { violations } = (await page.evaluate(`axe.run({ resultTypes: ["violations"] })`)) as { violations: Violation[] };
   return violations
     .filter(({ impact }) => ["serious", "critical"].includes(impact))
