@@ -16,21 +16,28 @@ export function lazy<Props extends object>(load: () => Promise<{ readonly defaul
           loaded = module.default;
           setComponent(() => module.default);
         },
-        (reason) => reloadOnce() || setError(reason),
+        (reason) => (wasReloaded() ? setError(reason) : reload().catch(setError)),
       );
     }, []);
-    // Browsers remember that an import failed: only a new page can try again.
-    if (error !== undefined) return <ErrorState error={error} retry={() => globalThis.location.reload()} />;
+    if (error !== undefined) return <ErrorState error={error} retry={() => reload().catch(setError)} />;
     return Component === undefined ? <Loading /> : <Component {...props} />;
   };
 }
 
-/** After an update of the service, the files of the page that is still open are gone: the new page has others. */
-function reloadOnce(): boolean {
-  const name = "reloaded-at";
-  const last = Number(sessionStorage.getItem(name) ?? 0);
-  if (Date.now() - last < 60_000) return false;
-  sessionStorage.setItem(name, String(Date.now()));
+const RELOADED_AT = "reloaded-at";
+const RELOAD_TIMEOUT_MS = 10_000;
+
+/** In the last minute: the new page did not help. */
+const wasReloaded = (): boolean => Date.now() - Number(sessionStorage.getItem(RELOADED_AT) ?? 0) < 60_000;
+
+/**
+ * After an update of the service, the files of the page that is still open are gone, and the new page has others. Browsers remember
+ * that an import failed, so that only a new page can try again. Throws if the page cannot be loaded: the open one then stays.
+ */
+async function reload(): Promise<void> {
+  const request = { cache: "no-store", signal: AbortSignal.timeout(RELOAD_TIMEOUT_MS) } as const;
+  const response = await fetch(globalThis.location.href, request).catch(() => undefined);
+  if (response?.ok !== true) throw new Error("The service could not be reached, or the connection was lost.");
+  sessionStorage.setItem(RELOADED_AT, String(Date.now()));
   globalThis.location.reload();
-  return true;
 }

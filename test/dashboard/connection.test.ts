@@ -1,0 +1,31 @@
+// Without a network, without a session, or while the service responds with errors: what is on the page stays, and goes on by itself.
+
+import { after, test } from "node:test";
+import { openBrowser } from "../support/chromium.ts";
+import { openDashboard, startFleet } from "./support.ts";
+
+const browser = await openBrowser();
+after(() => browser?.close());
+const fleet = await startFleet({ after });
+const { email } = fleet;
+
+test("without a network, a screen that is not loaded yet shows an error, and the page stays", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.viewer);
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.getByRole("link", { name: "Tank 1", exact: true }).waitFor();
+  await page.context().setOffline(true);
+  await page.getByRole("link", { name: "Map" }).click();
+  const error = page.getByRole("alert").filter({ hasText: "could not be reached" });
+  await error.waitFor();
+  const retry = page.getByRole("button", { name: "Try again" });
+  await retry.click();
+  await error.waitFor();
+  await page.getByRole("link", { name: "Fleet" }).click();
+  await page.getByRole("heading", { level: 1, name: "Fleet" }).waitFor();
+  await page.getByRole("link", { name: "Map" }).click();
+  await retry.waitFor();
+  await page.context().setOffline(false);
+  await retry.click();
+  await page.locator(".map").waitFor();
+});
