@@ -6,7 +6,7 @@ import type { Route } from "playwright-core";
 import { expectStatus } from "../http/client.ts";
 import { openBrowser } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
-import { openDashboard, startFleet } from "./support.ts";
+import { openDashboard, seriousViolations, startFleet } from "./support.ts";
 
 const browser = await openBrowser();
 after(() => browser?.close());
@@ -114,4 +114,20 @@ test("a change that was stored has not failed if the screen cannot be loaded aga
   await page.getByText("The tank was changed").waitFor();
   await dialog.waitFor({ state: "detached" });
   await page.getByText("cannot be reached").waitFor();
+});
+
+test("errors of checkboxes are shown below them", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/channels");
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.getByRole("button", { name: "Add channel" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Address").fill("office@operator.example");
+  for (const name of ["Events", "Kinds of alerts"]) {
+    for (const box of await dialog.getByRole("group", { name }).getByRole("checkbox").all()) await box.uncheck();
+  }
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
+  for (const name of ["Events", "Kinds of alerts"]) await dialog.getByRole("group", { name }).locator(".error").waitFor();
+  assert.equal(await page.evaluate("document.activeElement.name"), "events", "the first one has the focus");
+  assert.deepEqual(await seriousViolations(page), []);
 });

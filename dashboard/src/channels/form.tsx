@@ -1,11 +1,11 @@
 // The form of a channel: where it sends, and what.
 
-import { useState } from "preact/hooks";
+import { useContext, useId, useState } from "preact/hooks";
 import type { Channel } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ALERT_KINDS, type AlertKind } from "../components/alert-kinds.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { Checkbox, Field, SelectField } from "../components/field.tsx";
+import { Checkbox, Field, FieldErrors, SelectField } from "../components/field.tsx";
 import { notify } from "../components/notices.tsx";
 import { EVENTS } from "../components/notification.tsx";
 import { findCustomers, Picker } from "../components/picker.tsx";
@@ -111,14 +111,21 @@ type ChoicesProps<T extends string> = {
 };
 
 function Choices<T extends string>({ legend, name, all, labels, chosen }: ChoicesProps<T>) {
+  const id = useId();
+  const error = useContext(FieldErrors)[name];
   return (
-    <fieldset class="choices">
+    <fieldset class="field choices" aria-describedby={error === undefined ? undefined : id}>
       <legend>{legend}</legend>
       {all.map((one) => (
         <Checkbox key={one} name={name} value={one} defaultChecked={chosen === null || chosen.includes(one)}>
           {labels[one]}
         </Checkbox>
       ))}
+      {error === undefined ? null : (
+        <p class="error" id={id}>
+          {error}
+        </p>
+      )}
     </fieldset>
   );
 }

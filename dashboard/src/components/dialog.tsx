@@ -21,6 +21,8 @@ type Props = {
 
 type Problem = { readonly message?: string; readonly fields: Readonly<Record<string, string>> };
 const NO_PROBLEM: Problem = { fields: {} };
+/** A field with an error, or the first one of a group with an error. */
+const INVALID = "[aria-invalid], fieldset:has(> .error) input";
 
 export function Dialog({ title, action, submit, close, isDangerous = false, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -32,7 +34,7 @@ export function Dialog({ title, action, submit, close, isDangerous = false, chil
     dialog.current?.showModal();
     return () => closed.abort();
   }, []);
-  useEffect(() => dialog.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus(), [problem]);
+  useEffect(() => dialog.current?.querySelector<HTMLElement>(INVALID)?.focus(), [problem]);
   // The browser gives the focus back to where it was, which it does not if the dialog is only removed.
   const end = () => dialog.current?.close();
   const onSubmit = async (event: SubmitEvent) => {
