@@ -131,3 +131,41 @@ test("errors of checkboxes are shown below them", async (t) => {
   assert.equal(await page.evaluate("document.activeElement.name"), "events", "the first one has the focus");
   assert.deepEqual(await seriousViolations(page), []);
 });
+
+test("without https, a secret is copied, or selected; one that was lost with its response is not shown as empty", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/keys");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const dialog = page.getByRole("dialog");
+  const create = async (name: string) => {
+    await page.getByRole("button", { name: "Create key" }).click();
+    await dialog.getByLabel("Name").fill(name);
+    await dialog.getByRole("button", { name: "Create", exact: true }).click();
+  };
+  // Browsers have no clipboard on such a page.
+  await page.evaluate(`Object.defineProperty(navigator, "clipboard", { value: undefined });
+    document.addEventListener("copy", ({ target }) => { window.copied = target.value });`);
+  await create("copied");
+  const secret = await dialog.getByLabel("Key copied").inputValue();
+  await dialog.getByRole("button", { name: "Copy" }).click();
+  await dialog.getByRole("button", { name: "Copied" }).waitFor();
+  assert.equal(await page.evaluate("window.copied"), secret);
+  await dialog.getByRole("button", { name: "Done" }).click();
+
+  await page.evaluate("document.execCommand = () => false");
+  await create("selected");
+  await dialog.getByRole("button", { name: "Copy" }).click();
+  await dialog.getByText("Selected: press Ctrl+C").waitFor();
+  await dialog.getByRole("button", { name: "Done" }).click();
+
+  let isLost = false;
+  await page.route("**/manage/v1/keys", async (route) => {
+    if (isLost) return route.continue();
+    isLost = true;
+    await route.fetch();
+    return route.abort("connectionreset");
+  });
+  await create("lost");
+  await dialog.getByText(/secret was lost.*Replace the key/).waitFor();
+  assert.equal(await dialog.getByRole("textbox").count(), 0);
+});

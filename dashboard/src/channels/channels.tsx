@@ -26,14 +26,17 @@ const VIEWS = [
 export default function Channels() {
   const view = tabInUrl("view", VIEWS);
   const dialog = useDialog();
-  const showSecret = (secret: string | null) => {
-    if (secret === null) return;
+  const showSecret = (secret: string | null) =>
     dialog.open((close) => (
-      <SecretDialog title="Secret of the webhook" value={secret} close={close}>
+      <SecretDialog
+        title="Secret of the webhook"
+        value={secret}
+        ifLost="Choose “New secret” of this channel: the new one is shown."
+        close={close}
+      >
         <p>Copy it now: it is shown only this once. The receiver checks the signature of each request with it.</p>
       </SecretDialog>
     ));
-  };
   return (
     <Screen
       title="Channels"

@@ -123,35 +123,52 @@ export function InfoDialog({ title, close, onOpen, buttons, children }: InfoProp
 
 type SecretProps = {
   readonly title: string;
-  readonly value: string;
+  /** null: the service does not show it again after the first response was lost. */
+  readonly value: string | null;
+  /** What to do without it. */
+  readonly ifLost?: string;
   readonly close: () => void;
   readonly children: ComponentChildren;
 };
 
 /** What was created and is shown once, such as the secret of a key. */
-export function SecretDialog({ title, value, close, children }: SecretProps) {
+export function SecretDialog({ title, value, ifLost, close, children }: SecretProps) {
   const input = useRef<HTMLInputElement>(null);
-  const [isCopied, setCopied] = useState(false);
+  const [isCopied, setCopied] = useState<boolean>();
+  if (value === null) {
+    return (
+      <InfoDialog title={title} close={close}>
+        <p class="warning">The connection was interrupted, and the secret was lost with the response. {ifLost}</p>
+      </InfoDialog>
+    );
+  }
   const select = () => input.current?.select();
   const copy = async () => {
     select();
-    // Browsers have it on secure pages only; elsewhere the text is selected.
-    await navigator.clipboard?.writeText(value).then(
-      () => setCopied(true),
-      () => {},
-    );
+    setCopied(await copied(value));
   };
   const button = (
     <button class="button" type="button" onClick={copy}>
-      {isCopied ? "Copied" : "Copy"}
+      {isCopied === true ? "Copied" : "Copy"}
     </button>
   );
   return (
     <InfoDialog title={title} close={close} onOpen={select} buttons={button}>
       <div>{children}</div>
       <input ref={input} class="input secret" readOnly value={value} aria-label={title} />
+      {isCopied === false ? <p role="status">Selected: press Ctrl+C to copy it.</p> : null}
     </InfoDialog>
   );
+}
+
+/** Whether it was copied. Browsers have a clipboard on secure pages only; on others they may copy what is selected. */
+async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return document.execCommand("copy");
+  }
 }
 
 type Render = (close: () => void) => ComponentChildren;

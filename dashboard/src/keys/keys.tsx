@@ -22,7 +22,12 @@ export default function Keys() {
   const dialog = useDialog();
   const showSecret = ({ name, secret }: CreatedKey) =>
     dialog.open((close) => (
-      <SecretDialog title={`Key ${name}`} value={secret ?? ""} close={close}>
+      <SecretDialog
+        title={`Key ${name}`}
+        value={secret}
+        ifLost="Replace the key: the new one has a secret that is shown."
+        close={close}
+      >
         <p>Copy it now: it is not stored, and is shown only this once. Clients send it as the header X-API-Key.</p>
       </SecretDialog>
     ));
