@@ -9,6 +9,9 @@ import { ObjectList } from "./list.tsx";
 import { notify } from "./notices.tsx";
 import { Empty } from "./states.tsx";
 
+/** The most sessions that one person can have: all of them are one page. */
+export const MAX_SESSIONS = 100;
+
 type Page = {
   readonly data: readonly Session[];
   readonly page: number;

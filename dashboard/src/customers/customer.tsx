@@ -10,7 +10,7 @@ import { Level } from "../components/level.tsx";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
-import { Sessions } from "../components/sessions.tsx";
+import { MAX_SESSIONS, Sessions } from "../components/sessions.tsx";
 import { Empty, ErrorState, Loading } from "../components/states.tsx";
 import { dateTime, place } from "../format.ts";
 import { useLive } from "../live.ts";
@@ -203,7 +203,7 @@ function DeletedTanks({ id }: { readonly id: string }) {
 }
 
 function CustomerSessions({ id }: { readonly id: string }) {
-  const live = useLive(`sessions of ${id}`, (signal) => api.manage.customers.sessions(id, { size: SIZE, signal }));
+  const live = useLive(`sessions of ${id}`, (signal) => api.manage.customers.sessions(id, { size: MAX_SESSIONS, signal }));
   return (
     <section class="section" aria-labelledby="sessions">
       <h2 id="sessions">Where this customer is signed in</h2>

@@ -10,7 +10,7 @@ import { Field, SelectField } from "../components/field.tsx";
 import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
-import { Sessions } from "../components/sessions.tsx";
+import { MAX_SESSIONS, Sessions } from "../components/sessions.tsx";
 import { Empty } from "../components/states.tsx";
 import { counted, dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
@@ -85,7 +85,7 @@ export default function Users() {
 }
 
 function UserSessions({ user }: { readonly user: User }) {
-  const live = useLive(`sessions of ${user.id}`, (signal) => api.manage.users.sessions(user.id, { size: SIZE, signal }));
+  const live = useLive(`sessions of ${user.id}`, (signal) => api.manage.users.sessions(user.id, { size: MAX_SESSIONS, signal }));
   return (
     <section class="section" aria-labelledby="sessions">
       <h2 id="sessions" dir="auto">
