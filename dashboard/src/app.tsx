@@ -7,7 +7,7 @@ import { Notices } from "./components/notices.tsx";
 import { ErrorState } from "./components/states.tsx";
 import { EventFeedPoller } from "./events.tsx";
 import { unreachableSince } from "./live.ts";
-import { href, type Match, match } from "./location.ts";
+import { href, location, type Match, match } from "./location.ts";
 import { ROUTES } from "./routes.ts";
 import { loadSession, may, me } from "./session.ts";
 
@@ -78,6 +78,8 @@ function OpenScreen() {
   const target = match.value;
   const params = JSON.stringify(target?.params);
   useFocusOnHeading(main, `${target?.path} ${params}`);
+  const { scrollY } = location.value;
+  useEffect(() => (scrollY === undefined ? undefined : restoreScroll(scrollY)), [location.value]);
   return (
     <main class="page" id="main" ref={main} tabIndex={-1}>
       {target === undefined ? <UnknownPlace /> : <RouteScreen key={`${target.path} ${params}`} {...target} />}
@@ -100,6 +102,26 @@ function useFocusOnHeading(main: { readonly current: HTMLElement | null }, place
     }
     before.current = place;
   }, [main, place]);
+}
+
+/** After this, a person may be reading what is shown. */
+const RESTORE_SCROLL_MS = 10_000;
+
+/** Scrolls as far as the page is long, which grows when its data arrives, unless the person does something first. */
+function restoreScroll(to: number): () => void {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const stop = () => controller.abort();
+  const observer = new ResizeObserver(() => {
+    scrollTo(0, to);
+    if (Math.abs(scrollY - to) < 1) stop();
+  });
+  signal.addEventListener("abort", () => observer.disconnect());
+  for (const type of ["wheel", "touchstart", "pointerdown", "keydown"]) addEventListener(type, stop, { signal });
+  const timer = setTimeout(stop, RESTORE_SCROLL_MS);
+  signal.addEventListener("abort", () => clearTimeout(timer));
+  observer.observe(document.documentElement);
+  return stop;
 }
 
 function UnknownPlace() {

@@ -6,7 +6,12 @@ import { PATHS, type Path } from "./paths.ts";
 /** Behind a proxy that adds a prefix to all paths, the prefix. The service sets <base> by the depth of the path. */
 const BASE = new URL(".", document.baseURI).pathname.replace(/\/$/, "");
 
-type Location = { readonly path: string; readonly query: URLSearchParams };
+type Location = {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** After Back and Forward: how far down the page was. */
+  readonly scrollY?: number | undefined;
+};
 
 function current(): Location {
   const { pathname, search } = globalThis.location;
@@ -55,12 +60,23 @@ export const href = (to: string): string => BASE + to;
 export const tankPath = (id: string): string => `/tanks/${encodeURIComponent(id)}`;
 export const customerPath = (id: string): string => `/customers/${encodeURIComponent(id)}`;
 
-/** `replace`: the back button skips the present place. */
-export function navigate(to: string, { replace = false } = {}): void {
-  if (replace) history.replaceState(null, "", href(to));
-  else history.pushState(null, "", href(to));
+type Navigation = { readonly replace?: boolean; readonly keepScroll?: boolean };
+
+/**
+ * `replace`: the back button skips the present place. `keepScroll`: it leads to the same height of the page, as it does from another
+ * screen; within a screen, such as after a zoom of a chart, the page stays where it is.
+ */
+export function navigate(to: string, { replace = false, keepScroll = isOtherPath(to) }: Navigation = {}): void {
+  if (replace) {
+    history.replaceState(null, "", href(to));
+  } else {
+    if (keepScroll) history.replaceState({ scrollY: globalThis.scrollY }, "");
+    history.pushState(null, "", href(to));
+  }
   location.value = current();
 }
+
+const isOtherPath = (to: string): boolean => to.split("?")[0] !== location.value.path;
 
 type Change = Readonly<Record<string, string | undefined>>;
 
@@ -80,8 +96,8 @@ export const here = (): string => withQuery({});
 
 /** Links to screens change the signal instead of loading the page again. */
 export function followLinks(): void {
-  addEventListener("popstate", () => {
-    location.value = current();
+  addEventListener("popstate", ({ state }) => {
+    location.value = { ...current(), scrollY: (state as { readonly scrollY?: number } | null)?.scrollY };
   });
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -92,6 +108,6 @@ export function followLinks(): void {
     const isScreen = link.pathname.startsWith(`${BASE}/`) && PATHS.some((pattern) => matched(pattern, to.split("?")[0] ?? ""));
     if (!isScreen || link.hash !== "") return;
     event.preventDefault();
-    if (to !== here()) navigate(to);
+    if (to !== here()) navigate(to, { keepScroll: true });
   });
 }

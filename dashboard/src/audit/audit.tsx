@@ -106,7 +106,7 @@ const Day = ({ name, label }: { readonly name: string; readonly label: string })
       class="input"
       type="date"
       value={query.value.get(name) ?? ""}
-      onChange={({ currentTarget }) => navigate(withQuery({ [name]: currentTarget.value, page: undefined }))}
+      onChange={({ currentTarget }) => navigate(withQuery({ [name]: currentTarget.value, page: undefined }), { replace: true })}
     />
   </label>
 );

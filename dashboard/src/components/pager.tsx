@@ -15,7 +15,7 @@ export function Pager({ list }: { readonly list: List }) {
     <nav class="pager" aria-label="Pages">
       <p>{first > total_items ? `None of ${whole(total_items)}` : `${whole(first)}–${whole(last)} of ${whole(total_items)}`}</p>
       <p class="pager-buttons">
-        <PageLink to={page - 1} last={total_pages} label="Previous" />
+        <PageLink to={Math.min(page - 1, total_pages)} last={total_pages} label="Previous" />
         <PageLink to={page + 1} last={total_pages} label="Next" />
       </p>
     </nav>
@@ -31,8 +31,14 @@ function PageLink({ to, last, label }: { readonly to: number; readonly last: num
       {content}
     </span>
   ) : (
-    <a class="button" href={href(withQuery({ page: to === 1 ? undefined : String(to) }))}>
+    <a class="button" href={href(withQuery({ page: to === 1 ? undefined : String(to) }))} onClick={scrollToList}>
       {content}
     </a>
   );
+}
+
+/** After the link was followed here, which keeps where the page was for Back; not if it opens in another tab. */
+function scrollToList(event: MouseEvent): void {
+  const list = (event.currentTarget as Element).closest(".pager")?.parentElement;
+  setTimeout(() => event.defaultPrevented && list?.scrollIntoView());
 }
