@@ -169,3 +169,41 @@ test("without https, a secret is copied, or selected; one that was lost with its
   await dialog.getByText(/secret was lost.*Replace the key/).waitFor();
   assert.equal(await dialog.getByRole("textbox").count(), 0);
 });
+
+test("after a colleague has changed a customer, the form has the present values, and the next attempt succeeds", async (t) => {
+  expectStatus(await manage("POST", "/manage/v1/customers", { id: "c3", name: "Three", email: "three@example.com" }), 201);
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/customers/c3");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const dialog = page.getByRole("dialog");
+  const submit = (name: string) => dialog.getByRole("button", { name, exact: true }).click();
+  const changeByColleague = async (phone: string) =>
+    expectStatus(await manage("PATCH", "/manage/v1/customers/c3", { phone }), 200);
+  const conflict = dialog.getByRole("alert").getByText(/^Somebody else has changed this customer/);
+  await page.getByRole("button", { name: "Edit" }).click();
+  await dialog.getByLabel("Name").fill("Mine");
+  await changeByColleague("+49 1");
+  await submit("Save");
+  await conflict.waitFor();
+  assert.deepEqual(
+    [await dialog.getByLabel("Name").inputValue(), await dialog.getByLabel("Phone").inputValue()],
+    ["Three", "+49 1"],
+  );
+  await dialog.getByLabel("Name").fill("Mine");
+  await submit("Save");
+  await page.getByRole("heading", { level: 1, name: "Mine" }).waitFor();
+
+  for (const name of ["Delete", "Restore"]) {
+    await page.getByRole("button", { name, exact: true }).click();
+    await dialog.waitFor();
+    // What is deleted is restored to be changed.
+    if (name === "Restore") expectStatus(await manage("POST", "/manage/v1/customers/c3/restore"), 200);
+    await changeByColleague(`of ${name}`);
+    if (name === "Restore") expectStatus(await manage("DELETE", "/manage/v1/customers/c3"), 200);
+    await submit(name);
+    await conflict.waitFor();
+    await submit(name);
+    await dialog.waitFor({ state: "detached" });
+  }
+  await page.getByText("Mine was restored").waitFor();
+});

@@ -1,7 +1,9 @@
 // Forms about a customer: create, change, delete, restore, and add a tank.
 
+import { Fragment } from "preact";
 import type { ManagedCustomer } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { useConflict } from "../components/conflict.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, Field, SelectField } from "../components/field.tsx";
 import { notify } from "../components/notices.tsx";
@@ -23,7 +25,12 @@ type CustomerProps = {
 
 const textIn = (form: FormData, name: string): string => String(form.get(name) ?? "").trim();
 
-export function CustomerDialog({ customer, close, done }: CustomerProps) {
+export function CustomerDialog({ customer: given, close, done }: CustomerProps) {
+  const {
+    latest: customer,
+    number,
+    attempt,
+  } = useConflict("customer", given, async () => given && api.manage.customers.retrieve(given.id));
   const submit = async (form: FormData) => {
     const language = LANGUAGES.map(([value]) => value).find((value) => value === form.get("notifications.language")) ?? "";
     const fields = {
@@ -35,44 +42,49 @@ export function CustomerDialog({ customer, close, done }: CustomerProps) {
     const stored =
       customer === undefined
         ? await api.manage.customers.create(fields)
-        : await api.manage.customers.update(customer.id, fields, { ifMatch: customer });
+        : await attempt(api.manage.customers.update(customer.id, fields, { ifMatch: customer }));
     notify({ text: customer === undefined ? `${stored.name} was added` : "The customer was changed" });
     await done(stored);
   };
   const isNew = customer === undefined;
   return (
     <Dialog title={isNew ? "Add customer" : "Edit customer"} action={isNew ? "Add" : "Save"} submit={submit} close={close}>
-      <Field label="Name" name="name" required maxLength={512} defaultValue={customer?.name ?? ""} dir="auto" autoFocus />
-      <Field
-        label="E-mail address"
-        name="email"
-        type="email"
-        required
-        maxLength={254}
-        defaultValue={customer?.email ?? ""}
-        help={
-          isNew
-            ? "The customer signs in with it, and gets mail once it is verified."
-            : "Another address must be verified again, and ends the customer's sessions."
-        }
-      />
-      <Field label="Phone" name="phone" type="tel" maxLength={64} defaultValue={customer?.phone ?? ""} help="Optional." />
-      <SelectField
-        label="Language of mail"
-        name="notifications.language"
-        options={LANGUAGES}
-        defaultValue={customer?.notifications.language ?? ""}
-      />
+      <Fragment key={number}>
+        <Field label="Name" name="name" required maxLength={512} defaultValue={customer?.name ?? ""} dir="auto" autoFocus />
+        <Field
+          label="E-mail address"
+          name="email"
+          type="email"
+          required
+          maxLength={254}
+          defaultValue={customer?.email ?? ""}
+          help={
+            isNew
+              ? "The customer signs in with it, and gets mail once it is verified."
+              : "Another address must be verified again, and ends the customer's sessions."
+          }
+        />
+        <Field label="Phone" name="phone" type="tel" maxLength={64} defaultValue={customer?.phone ?? ""} help="Optional." />
+        <SelectField
+          label="Language of mail"
+          name="notifications.language"
+          options={LANGUAGES}
+          defaultValue={customer?.notifications.language ?? ""}
+        />
+      </Fragment>
     </Dialog>
   );
 }
 
 type Props = { readonly customer: ManagedCustomer; readonly close: () => void; readonly done: () => unknown };
 
+const useCustomer = (given: ManagedCustomer) => useConflict("customer", given, () => api.manage.customers.retrieve(given.id));
+
 export function DeleteDialog({ customer, close, done }: Props) {
-  const { id, name, tank_count } = customer;
+  const { latest, attempt } = useCustomer(customer);
+  const { id, name, tank_count } = latest;
   const submit = async () => {
-    await api.manage.customers.delete(id, { ifMatch: customer, ...(tank_count === 0 ? {} : { tanks: true }) });
+    await attempt(api.manage.customers.delete(id, { ifMatch: latest, ...(tank_count === 0 ? {} : { tanks: true }) }));
     notify({ text: `${name} was deleted` });
     await done();
   };
@@ -98,8 +110,9 @@ export function DeleteDialog({ customer, close, done }: Props) {
 }
 
 export function RestoreDialog({ customer, close, done }: Props) {
+  const { latest, attempt } = useCustomer(customer);
   const submit = async (form: FormData) => {
-    await api.manage.customers.restore(customer.id, { ifMatch: customer, tanks: form.has("tanks") });
+    await attempt(api.manage.customers.restore(customer.id, { ifMatch: latest, tanks: form.has("tanks") }));
     notify({ text: `${customer.name} was restored` });
     await done();
   };
