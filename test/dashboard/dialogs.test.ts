@@ -207,3 +207,22 @@ test("after a colleague has changed a customer, the form has the present values,
   }
   await page.getByText("Mine was restored").waitFor();
 });
+
+test("notices are in front of an open dialog, and can be dismissed there", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/customers/c1");
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.getByRole("button", { name: "Add tank" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").waitFor();
+  expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: "t40", fill_percentage: 3 }), 200);
+  const notice = page.locator(".notice", { hasText: "Low: Tank 40" });
+  assert.equal(await notice.getByRole("link").getAttribute("target"), "_blank", "the form is not lost");
+  await notice.getByRole("button", { name: "Dismiss" }).click();
+  await notice.waitFor({ state: "detached" });
+  expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: "t41", fill_percentage: 3 }), 200);
+  const other = page.locator(".notice", { hasText: "Low: Tank 41" });
+  await other.waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  assert.ok(await other.isVisible(), "it stays when the dialog is closed");
+});

@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { ApiError } from "../../../client/src/index.ts";
 import { FieldErrors } from "./field.tsx";
-import { notify } from "./notices.tsx";
+import { DialogNotices, notify } from "./notices.tsx";
 import { messageOf } from "./states.tsx";
 
 type Props = {
@@ -73,6 +73,7 @@ export function Dialog({ title, action, submit, close, isDangerous = false, chil
           </button>
         </div>
       </form>
+      <DialogNotices />
     </dialog>
   );
 }
@@ -117,6 +118,7 @@ export function InfoDialog({ title, close, onOpen, buttons, children }: InfoProp
           </button>
         </div>
       </div>
+      <DialogNotices />
     </dialog>
   );
 }
