@@ -30,6 +30,13 @@ export function EventFeedPoller() {
   useEffect(() => {
     alertCounts.value = counts;
   }, [counts]);
+  // Nobody is signed in any more.
+  useEffect(
+    () => () => {
+      alertCounts.value = undefined;
+    },
+    [],
+  );
   useEffect(() => {
     if (page !== undefined) announce(page);
   }, [page]);

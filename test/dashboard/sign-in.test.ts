@@ -19,6 +19,9 @@ const mail = { SMTP_URL: mails.url, MAIL_FROM: "tanks@operator.example", PUBLIC_
 const service = await startService({ after }, { environment: { ...mail, PORT: port, RATE_LIMIT: "0" } });
 const userId = await createUser(service, "admin", "dana@operator.example");
 
+const NO_ALERTS = { low: 0, runs_low_soon: 0, leak: 0, silent: 0 };
+const THREE_OPEN_ALERTS = { object: "alert_counts", open: { ...NO_ALERTS, low: 3 }, acknowledged: NO_ALERTS };
+
 /** The text of the next mail after `action`. */
 async function mailAfter(action: () => Promise<void>): Promise<string> {
   const before = mails.received.length;
@@ -40,7 +43,7 @@ test("with a code: the person comes back to where they were, and signs out", asy
   await address.fill("DANA@operator.example");
   const text = await mailAfter(() => page.getByRole("button", { name: "Continue" }).click());
   const [, code = ""] = /asked for the mail: (\d{4} \d{4})/.exec(text) ?? [];
-  const field = page.getByLabel("Code of eight digits");
+  const field = page.getByLabel("8-digit code");
   await field.fill("00000000");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("alert").waitFor();
@@ -89,7 +92,7 @@ test("where several accounts have the address, the person chooses", async (t) =>
   await page.getByLabel("E-mail address").fill("shared@operator.example");
   const text = await mailAfter(() => page.getByRole("button", { name: "Continue" }).click());
   const [, code = ""] = /asked for the mail: (\d{4} \d{4})/.exec(text) ?? [];
-  await page.getByLabel("Code of eight digits").fill(code);
+  await page.getByLabel("8-digit code").fill(code);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Which account?" }).waitFor();
   await page.getByRole("button", { name: /Shared GmbH/ }).click();
@@ -100,9 +103,12 @@ test("after the session has ended, the page says so, and the person comes back t
   const opened = await openDashboard(t, browser, service, "dana@operator.example", "/?sort=silent");
   if (opened === undefined) return;
   const { page } = opened;
-  await page.getByRole("heading", { name: "Fleet" }).waitFor();
+  await page.route("**/insight/v1/alerts/counts", (route) => route.fulfill({ json: THREE_OPEN_ALERTS }));
+  await until("the title has the number of alerts", async () => (await page.title()) === "(3) Fleet · Tank Monitor");
+  await page.unroute("**/insight/v1/alerts/counts");
   await page.context().clearCookies();
   await page.getByText("Your session has ended").waitFor();
+  await until("the title has no alerts any more", async () => (await page.title()) === "Sign in · Tank Monitor");
   await page.evaluate(`location.hash = "token=${await linkFor(service, userId)}"`);
   await page.getByRole("button", { name: /Sign in as The admin/ }).click();
   await page.waitForURL(`${url}/?sort=silent`);
@@ -133,4 +139,21 @@ test("a browser that keeps no cookies: the page says so", async (t) => {
   });
   await page.getByRole("button", { name: /Sign in as The admin/ }).click();
   await page.getByRole("alert").getByText("Your browser has refused the cookie").waitFor();
+});
+
+test("without a mouse: each step has the focus in its field, and no error of the step before", async (t) => {
+  const opened = await openDashboard(t, browser, service, undefined, "/sign-in");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const focused = () => page.evaluate<string | undefined>("document.activeElement.labels?.[0]?.textContent");
+  const fieldHasFocus = (label: string) => until(`"${label}" has the focus`, async () => (await focused()) === label);
+  await fieldHasFocus("E-mail address");
+  await page.keyboard.type("nobody@operator.example\n");
+  await fieldHasFocus("8-digit code");
+  await page.keyboard.type("00000000\n");
+  await page.getByRole("alert").waitFor();
+  await fieldHasFocus("8-digit code");
+  await page.getByRole("button", { name: /another address/ }).click();
+  await fieldHasFocus("E-mail address");
+  assert.equal(await page.getByRole("alert").count(), 0);
 });

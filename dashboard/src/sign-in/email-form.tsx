@@ -1,6 +1,6 @@
 // A form with one input: an address, or a code.
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Field } from "../components/field.tsx";
 import { messageOf } from "../components/states.tsx";
 
@@ -18,39 +18,27 @@ type Props = {
 export function EmailForm({ label, action, help, isCode = false, problem, submit }: Props) {
   const [error, setError] = useState(problem);
   const [isBusy, setBusy] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  const focus = () => form.current?.querySelector("input")?.focus();
+  // Browsers heed autofocus only while the page is loaded.
+  useEffect(focus, []);
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault();
     const value = String(new FormData(event.currentTarget as HTMLFormElement).get("value")).trim();
     setBusy(true);
     setError(undefined);
-    await submit(value).catch((reason) => setError(messageOf(reason)));
+    await submit(value).catch((reason) => {
+      setError(messageOf(reason));
+      focus();
+    });
     setBusy(false);
   };
   return (
-    <form class="form" onSubmit={onSubmit}>
+    <form class="form" ref={form} onSubmit={onSubmit}>
       {isCode ? (
-        <Field
-          key="code"
-          label={label}
-          name="value"
-          required
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          maxLength={32}
-          autoFocus
-        />
+        <Field label={label} name="value" required inputMode="numeric" autoComplete="one-time-code" maxLength={32} />
       ) : (
-        <Field
-          key="email"
-          label={label}
-          name="value"
-          type="email"
-          required
-          autoComplete="email"
-          maxLength={254}
-          help={help}
-          autoFocus
-        />
+        <Field label={label} name="value" type="email" required autoComplete="email" maxLength={254} help={help} />
       )}
       {error === undefined ? null : (
         <p class="error-text" role="alert">

@@ -102,6 +102,7 @@ function StepContent({ step, setStep }: { readonly step: Step; readonly setStep:
             <p class="warning">Your session has ended. Sign in again, and you come back to where you were.</p>
           ) : null}
           <EmailForm
+            key="email"
             label="E-mail address"
             action="Continue"
             problem={step.problem}
@@ -116,13 +117,14 @@ function StepContent({ step, setStep }: { readonly step: Step; readonly setStep:
       );
     case "code":
       return (
-        <Screen title="Look at your mail">
+        <Screen title="Check your mail">
           <p class="break">
             If <strong>{step.email}</strong> is known here, a mail is on its way. Open its link, or enter its code here.
           </p>
           <EmailForm
+            key="code"
             isCode
-            label="Code of eight digits"
+            label="8-digit code"
             action="Sign in"
             submit={(code) => signIn({ email: step.email, code }, setStep)}
           />
