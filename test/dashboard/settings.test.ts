@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { startSession } from "../support/browser.ts";
+import type { Page } from "playwright-core";
+import { createUser, startSession } from "../support/browser.ts";
 import { openBrowser } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
 import { openDashboard, startFleet } from "./support.ts";
@@ -11,6 +12,8 @@ const browser = await openBrowser();
 after(() => browser?.close());
 const fleet = await startFleet({ after });
 const { email } = fleet;
+
+const rowOf = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
 
 test("an admin sees all sessions of a user and of a customer, without pages", async (t) => {
   const COUNT = 30;
@@ -27,4 +30,43 @@ test("an admin sees all sessions of a user and of a customer, without pages", as
   await page.goto(`${fleet.url}/customers/c1`);
   await until("all are shown", async () => (await rows.count()) >= COUNT);
   assert.equal(await page.locator(".section", { hasText: "signed in" }).getByRole("navigation", { name: "Pages" }).count(), 0);
+});
+
+test("sessions of a user are shown and hidden, and are gone with the user", async (t) => {
+  await createUser(fleet, "dispatcher", "leaving@operator.example");
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/users");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const row = rowOf(page, "leaving@operator.example");
+  const button = row.getByRole("button", { name: /^Sessions/ });
+  const sessions = page.getByRole("heading", { name: /is signed in$/ });
+  await button.click();
+  await sessions.waitFor();
+  await button.click();
+  await sessions.waitFor({ state: "detached" });
+  await button.click();
+  await sessions.waitFor();
+  await row.getByRole("button", { name: /^Remove/ }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await row.waitFor({ state: "detached" });
+  assert.equal(await sessions.count(), 0);
+});
+
+test("behind a path prefix, the link of a user has the prefix", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/account");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const prefixed = `${fleet.url}/tank-monitor`;
+  await page.route(`${prefixed}/**`, async (route) => {
+    const url = route.request().url().replace(prefixed, fleet.url);
+    // The page may have been closed.
+    await route
+      .fetch({ url })
+      .then((response) => route.fulfill({ response }))
+      .catch(() => {});
+  });
+  await page.goto(`${prefixed}/users`);
+  await page.getByRole("button", { name: "Create link for The viewer" }).click();
+  const link = await page.getByRole("dialog").getByLabel("Link for The viewer").inputValue();
+  assert.ok(link.startsWith(`${prefixed}/sign-in#token=`), link);
 });

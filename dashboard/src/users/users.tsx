@@ -14,6 +14,7 @@ import { MAX_SESSIONS, Sessions } from "../components/sessions.tsx";
 import { Empty } from "../components/states.tsx";
 import { counted, dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
+import { href } from "../location.ts";
 import { me, ROLE_NAMES } from "../session.ts";
 
 const SIZE = 25;
@@ -21,14 +22,17 @@ const SIZE = 25;
 export default function Users() {
   const page = pageInUrl();
   const live = useLive(`users ${page}`, (signal) => api.manage.users.list({ page, size: SIZE, signal }));
-  const [shown, setShown] = useState<User>();
+  const [shownId, setShownId] = useState<string>();
+  const shown = live.data?.data.find(({ id }) => id === shownId);
   const dialog = useDialog();
   const edit = (user?: User) => dialog.open((close) => <UserDialog user={user} close={close} changed={live.refresh} />);
   const remove = (user: User) => dialog.open((close) => <RemoveDialog user={user} close={close} changed={live.refresh} />);
-  const link = async (user: User) => {
+  const createLink = async (user: User) => {
     const { url, expires_at } = await api.manage.users.link(user.id);
+    // Without PUBLIC_URL it is a path of this service.
+    const link = new URL(url.startsWith("/") ? href(url) : url, globalThis.location.href).href;
     dialog.open((close) => (
-      <SecretDialog title={`Link for ${user.name}`} value={new URL(url, globalThis.location.href).href} close={close}>
+      <SecretDialog title={`Link for ${user.name}`} value={link} close={close}>
         <p>Whoever opens it signs in as this user: send it to nobody else. It works once, until {dateTime(expires_at)}.</p>
       </SecretDialog>
     ));
@@ -54,10 +58,15 @@ export default function Users() {
           <button class="button" type="button" onClick={() => edit(user)}>
             Edit <span class="hidden">{user.name}</span>
           </button>
-          <ActionButton act={() => link(user)} of={`for ${user.name}`}>
+          <ActionButton act={() => createLink(user)} of={`for ${user.name}`}>
             Create link
           </ActionButton>
-          <button class="button quiet" type="button" aria-expanded={shown?.id === user.id} onClick={() => setShown(user)}>
+          <button
+            class="button quiet"
+            type="button"
+            aria-expanded={shownId === user.id}
+            onClick={() => setShownId(shownId === user.id ? undefined : user.id)}
+          >
             Sessions <span class="hidden">of {user.name}</span>
           </button>
           <button class="button quiet" type="button" onClick={() => remove(user)}>
