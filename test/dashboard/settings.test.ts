@@ -70,3 +70,22 @@ test("behind a path prefix, the link of a user has the prefix", async (t) => {
   const link = await page.getByRole("dialog").getByLabel("Link for The viewer").inputValue();
   assert.ok(link.startsWith(`${prefixed}/sign-in#token=`), link);
 });
+
+test("an admin sets the rate of a key, and changes it", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/keys");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: "Create key" }).click();
+  await dialog.getByLabel("Name").fill("gateway");
+  await dialog.getByLabel("Requests per second").fill("50");
+  await dialog.getByRole("button", { name: "Create", exact: true }).click();
+  await dialog.getByRole("button", { name: "Done" }).click();
+  const row = rowOf(page, "gateway");
+  await row.getByText("50 per second").waitFor();
+  await row.getByRole("button", { name: "Edit gateway" }).click();
+  await dialog.getByLabel("Requests per second").fill("");
+  await dialog.getByLabel("Name").fill("gateway 2");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await rowOf(page, "gateway 2").getByText("default").waitFor();
+});

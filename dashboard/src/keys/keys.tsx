@@ -39,6 +39,7 @@ export default function Keys() {
     { label: "Name", look: "title", cell: ({ name }) => <span dir="auto">{name}</span> },
     { label: "May", cell: ({ role }) => ROLE_LABELS[role] },
     { label: "Only", cell: (key) => <Scope of={key} /> },
+    { label: "Rate", cell: ({ rate }) => (rate === null ? <span class="dim">default</span> : `${rate} per second`) },
     { label: "Created", cell: ({ created_at }) => dateTime(created_at) },
     { label: "Expires", cell: ({ expires_at }) => (expires_at === null ? <span class="dim">never</span> : dateTime(expires_at)) },
     { label: "State", cell: ({ state }) => <State state={state} /> },
@@ -48,6 +49,13 @@ export default function Keys() {
       cell: (key) =>
         key.state !== "active" ? null : (
           <>
+            <button
+              class="button"
+              type="button"
+              onClick={() => dialog.open((close) => <EditDialog of={key} close={close} done={live.refresh} />)}
+            >
+              Edit <span class="hidden">{key.name}</span>
+            </button>
             <button
               class="button"
               type="button"
@@ -130,6 +138,7 @@ function CreateDialog({ close, done }: Props<CreatedKey>) {
       role: ROLES.find((role) => role === form.get("role")) ?? "read",
       ...(text("customer_id") === "" ? {} : { customer_id: text("customer_id") }),
       ...(text("device_id") === "" ? {} : { device_id: text("device_id") }),
+      rate: rateIn(form),
       ...(text("expires_at") === "" ? {} : { expires_at: new Date(`${text("expires_at")}T00:00`).toISOString() }),
     };
     await done(await api.manage.keys.create(fields));
@@ -152,7 +161,41 @@ function CreateDialog({ close, done }: Props<CreatedKey>) {
         spellcheck={false}
         autoComplete="off"
       />
+      <RateField rate={null} />
       <Field label="Expires" name="expires_at" type="date" help="At the beginning of this day; without one, never." />
+    </Dialog>
+  );
+}
+
+const RateField = ({ rate }: { readonly rate: number | null }) => (
+  <Field
+    label="Requests per second"
+    name="rate"
+    type="number"
+    min={0.001}
+    max={1_000_000}
+    step="any"
+    inputMode="decimal"
+    defaultValue={rate === null ? "" : String(rate)}
+    help="Requests above this rate are refused. Empty: the default, RATE_LIMIT for keys of one customer, and no limit for others."
+  />
+);
+
+function rateIn(form: FormData): number | null {
+  const rate = String(form.get("rate") ?? "").trim();
+  return rate === "" ? null : Number(rate);
+}
+
+function EditDialog({ of: key, close, done }: Props<void> & { readonly of: Key }) {
+  const submit = async (form: FormData) => {
+    await api.manage.keys.update(key.id, { name: String(form.get("name")).trim(), rate: rateIn(form) });
+    notify({ text: "The key was changed" });
+    await done();
+  };
+  return (
+    <Dialog title="Edit key" action="Save" submit={submit} close={close}>
+      <Field label="Name" name="name" required maxLength={512} defaultValue={key.name} dir="auto" autoFocus />
+      <RateField rate={key.rate} />
     </Dialog>
   );
 }
