@@ -1,7 +1,9 @@
 // Without a network, without a session, or while the service responds with errors: what is on the page stays, and goes on by itself.
 
+import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openBrowser } from "../support/chromium.ts";
+import { until } from "../support/until.ts";
 import { openDashboard, startFleet } from "./support.ts";
 
 const browser = await openBrowser();
@@ -28,4 +30,24 @@ test("without a network, a screen that is not loaded yet shows an error, and the
   await page.context().setOffline(false);
   await retry.click();
   await page.locator(".map").waitFor();
+});
+
+test("an error that stays is announced once", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.viewer, "/account");
+  if (opened === undefined) return;
+  const { page } = opened;
+  let failed = 0;
+  const fail = () => {
+    failed += 1;
+    const body = { code: "internal", detail: "An error.", status: 500, request_id: `request-${failed}` };
+    return { status: 500, contentType: "application/problem+json", body: JSON.stringify(body) };
+  };
+  await page.route(/\/manage\/v1\/customers/, (route) => route.fulfill(fail()));
+  await page.getByRole("link", { name: "Customers" }).click();
+  const id = page.getByText(/^Request request-/);
+  const first = await id.innerText();
+  await page.evaluate(`new MutationObserver(() => { window.announced = true }).observe(document.querySelector("[role=alert]"),
+    { childList: true, characterData: true, subtree: true })`);
+  await until("another attempt has failed", async () => (await id.innerText()) !== first, 20_000);
+  assert.equal(await page.evaluate("window.announced"), undefined);
 });

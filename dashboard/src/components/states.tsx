@@ -27,9 +27,12 @@ type ErrorProps = { readonly error: unknown; readonly retry?: () => unknown };
 export function ErrorState({ error, retry }: ErrorProps) {
   const requestId = error instanceof ApiError ? error.requestId : undefined;
   return (
-    <div class="state" role="alert">
-      <h2>This did not work</h2>
-      <p>{messageOf(error)}</p>
+    <div class="state">
+      <div class="state-text" role="alert">
+        <h2>This did not work</h2>
+        <p>{messageOf(error)}</p>
+      </div>
+      {/* Not in the alert: another attempt has another id, and would be read out again. */}
       {requestId === undefined ? null : <p class="dim">Request {requestId}</p>}
       {retry === undefined ? null : (
         <button class="button" type="button" onClick={() => retry()}>
