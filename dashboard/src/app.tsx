@@ -13,11 +13,16 @@ import { loadSession, may, me } from "./session.ts";
 
 const sessionError = signal<unknown>(undefined);
 
-function startSession(): void {
-  sessionError.value = undefined;
-  loadSession().catch((error) => {
+/** How long the page waits before it tries again to find out who is signed in. */
+const RETRY_SESSION_MS = 5_000;
+
+async function startSession(): Promise<void> {
+  try {
+    await loadSession();
+    sessionError.value = undefined;
+  } catch (error) {
     sessionError.value = error;
-  });
+  }
 }
 
 export function App() {
@@ -28,13 +33,7 @@ export function App() {
     if (isMissing) startSession();
   }, [isMissing]);
   if (isPublic) return <OpenScreen />;
-  if (sessionError.value !== undefined) {
-    return (
-      <main class="page">
-        <ErrorState error={sessionError.value} retry={startSession} />
-      </main>
-    );
-  }
+  if (sessionError.value !== undefined) return <SessionError error={sessionError.value} />;
   // While it is found out who is signed in, the screen is loaded with its data, and shown when the role is known. Until then the
   // page looks as index.html does, so that nothing moves.
   return (
@@ -54,6 +53,19 @@ export function App() {
       </div>
       <Notices />
     </>
+  );
+}
+
+function SessionError({ error }: { readonly error: unknown }) {
+  useEffect(() => {
+    // Random, so that all pages do not return at once after a restart of the service.
+    const timer = setTimeout(startSession, RETRY_SESSION_MS * (0.9 + Math.random() * 0.2));
+    return () => clearTimeout(timer);
+  }, [error]);
+  return (
+    <main class="page">
+      <ErrorState error={error} retry={startSession} />
+    </main>
   );
 }
 

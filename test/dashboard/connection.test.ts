@@ -51,3 +51,14 @@ test("an error that stays is announced once", async (t) => {
   await until("another attempt has failed", async () => (await id.innerText()) !== first, 20_000);
   assert.equal(await page.evaluate("window.announced"), undefined);
 });
+
+test("a page that is opened while the service fails goes on by itself", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.viewer, "/customers");
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.route("**/insight/v1/me", (route) => route.fulfill({ status: 503 }));
+  await page.reload();
+  await page.getByRole("heading", { name: "This did not work" }).waitFor();
+  await page.unroute("**/insight/v1/me");
+  await page.getByRole("link", { name: "Brenner Gas GmbH" }).waitFor();
+});
