@@ -62,3 +62,25 @@ test("a page that is opened while the service fails goes on by itself", async (t
   await page.unroute("**/insight/v1/me");
   await page.getByRole("link", { name: "Brenner Gas GmbH" }).waitFor();
 });
+
+test("a list of choices says that it is loaded, and not that it is empty, also after an error", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/keys");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(/\/insight\/v1\/fleet|\/manage\/v1\/customers/, async (route) => {
+    await promise;
+    await route.fulfill({ status: 403 });
+  });
+  await page.getByRole("link", { name: "Devices" }).click();
+  await page.getByRole("link", { name: "Others" }).click();
+  await page
+    .getByRole("button", { name: /^Set up/ })
+    .first()
+    .click();
+  const options = page.getByRole("dialog").locator(".picker-options");
+  await options.getByText("Loading…").waitFor();
+  resolve();
+  await page.getByRole("dialog").locator(".picker .error").waitFor();
+  assert.doesNotMatch(await options.innerText(), /Loading|None yet|Nothing found/);
+});

@@ -25,7 +25,7 @@ type Props = {
 
 export function Picker({ label, help, placeholder, name, initial, none, search, onChoose }: Props) {
   const [text, setText] = useState("");
-  const [found, setFound] = useState<readonly Choice[]>([]);
+  const [found, setFound] = useState<readonly Choice[]>();
   const [chosen, setChosen] = useState(initial);
   const [problem, setProblem] = useState<string>();
   const id = useId();
@@ -51,8 +51,8 @@ export function Picker({ label, help, placeholder, name, initial, none, search, 
     onChoose?.(choice);
   };
   // What is chosen stays, whatever is searched for afterwards.
-  const isAdded = chosen !== undefined && found.every(({ id }) => id !== chosen.id);
-  const options = isAdded ? [chosen, ...found] : found;
+  const isAdded = chosen !== undefined && found?.some(({ id }) => id === chosen.id) !== true;
+  const options = [...(isAdded ? [chosen] : []), ...(found ?? [])];
   return (
     <fieldset class="field picker" aria-describedby={error === undefined ? undefined : `${id}-error`}>
       <legend class="label">{label}</legend>
@@ -97,7 +97,10 @@ export function Picker({ label, help, placeholder, name, initial, none, search, 
             </span>
           </label>
         ))}
-        {options.length === 0 ? <p class="dim">{text === "" ? "None yet." : "Nothing found."}</p> : null}
+        {problem === undefined && found === undefined ? <p class="dim">Loading…</p> : null}
+        {problem === undefined && found !== undefined && options.length === 0 ? (
+          <p class="dim">{text === "" ? "None yet." : "Nothing found."}</p>
+        ) : null}
       </div>
       {error === undefined ? null : (
         <p class="error" id={`${id}-error`}>
