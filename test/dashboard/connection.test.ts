@@ -84,3 +84,21 @@ test("a list of choices says that it is loaded, and not that it is empty, also a
   await page.getByRole("dialog").locator(".picker .error").waitFor();
   assert.doesNotMatch(await options.innerText(), /Loading|None yet|Nothing found/);
 });
+
+test("while a device is loaded, its button is busy, and has the focus again afterwards", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/devices?view=others");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(/\/manage\/v1\/devices\/[^/?]+$/, async (route) => {
+    await promise;
+    await route.continue();
+  });
+  const button = page.getByRole("button", { name: /^Set up/ }).first();
+  await button.click();
+  await until("it is busy", async () => (await button.getAttribute("aria-disabled")) === "true");
+  resolve();
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await until("it has the focus", () => button.evaluate((element) => element.matches(":focus")));
+});

@@ -18,6 +18,7 @@ export function ActionButton({ act, disabledBecause, of, look, children }: Props
   const [isBusy, setBusy] = useState(false);
   const id = useId();
   const onClick = async () => {
+    if (isBusy) return;
     setBusy(true);
     await act().catch((error) => notify({ text: messageOf(error), icon: "alert" }));
     setBusy(false);
@@ -27,7 +28,9 @@ export function ActionButton({ act, disabledBecause, of, look, children }: Props
       <button
         class={look === undefined ? "button" : `button ${look}`}
         type="button"
-        disabled={isBusy || disabledBecause !== undefined}
+        disabled={disabledBecause !== undefined}
+        // Not disabled, which would take the focus away.
+        aria-disabled={isBusy}
         aria-describedby={disabledBecause === undefined ? undefined : id}
         onClick={onClick}
       >

@@ -3,6 +3,7 @@
 import type { Device } from "../../../client/src/index.ts";
 import { useTanks } from "../alerts/tanks.ts";
 import { api } from "../api.ts";
+import { ActionButton } from "../components/action-button.tsx";
 import { Badge } from "../components/badge.tsx";
 import { Dialog, useDialog } from "../components/dialog.tsx";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
@@ -14,7 +15,7 @@ import { useLive } from "../live.ts";
 import { href, tankPath } from "../location.ts";
 import { may } from "../session.ts";
 import { describeProfile } from "./profiles.ts";
-import { DeviceDialog } from "./setup.tsx";
+import { DeviceDialog, DeviceInfo, loadDevice } from "./setup.tsx";
 
 const SIZE = 25;
 const VIEWS = [
@@ -31,8 +32,16 @@ export default function Devices() {
   const tanks = useTanks((live.data?.data ?? []).flatMap(({ tank_id }) => tank_id ?? []));
   const dialog = useDialog();
   const canChange = may("dispatcher");
-  const setUp = ({ id }: Device) =>
-    dialog.open((close) => <DeviceDialog id={id} canChange={canChange} close={close} changed={live.refresh} />);
+  const show = async ({ id }: Device) => {
+    const { device, tank } = await loadDevice(id);
+    dialog.open((close) =>
+      canChange ? (
+        <DeviceDialog device={device} tank={tank} close={close} changed={live.refresh} />
+      ) : (
+        <DeviceInfo device={device} close={close} />
+      ),
+    );
+  };
   const remove = (device: Device) =>
     dialog.open((close) => <RemoveDialog device={device} close={close} changed={live.refresh} />);
   const columns: readonly Column<Device>[] = [
@@ -45,9 +54,9 @@ export default function Devices() {
       look: "buttons",
       cell: (device) => (
         <>
-          <button class="button" type="button" onClick={() => setUp(device)}>
-            {canChange ? "Set up" : "Show"} <span class="hidden">{device.id}</span>
-          </button>
+          <ActionButton act={() => show(device)} of={device.id}>
+            {canChange ? "Set up" : "Show"}
+          </ActionButton>
           {canChange && device.tank_id === null ? (
             <button class="button quiet" type="button" onClick={() => remove(device)}>
               Remove <span class="hidden">{device.id}</span>

@@ -3,52 +3,31 @@
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, type ChangedDevice, type InspectedDevice, type ManagedTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
-import { Dialog } from "../components/dialog.tsx";
+import { Dialog, InfoDialog } from "../components/dialog.tsx";
 import { Checkbox, Field, SelectField } from "../components/field.tsx";
 import { notify } from "../components/notices.tsx";
 import { type Choice, Picker } from "../components/picker.tsx";
-import { messageOf } from "../components/states.tsx";
 import { counted, dateTime, percent } from "../format.ts";
 import { CUSTOM, changeOf, describeShape, KEEP, PERCENT, profileOptions } from "./profiles.ts";
 
-type Props = {
-  readonly id: string;
-  readonly canChange: boolean;
-  readonly close: () => void;
-  readonly changed: () => Promise<void>;
-};
+type LoadedDevice = { readonly device: InspectedDevice; readonly tank: ManagedTank | undefined };
 
-type Loaded = { readonly device: InspectedDevice; readonly tank: ManagedTank | undefined };
+type Props = LoadedDevice & { readonly close: () => void; readonly changed: () => Promise<void> };
 
-async function load(id: string): Promise<Loaded> {
+export async function loadDevice(id: string): Promise<LoadedDevice> {
   const device = await api.manage.devices.retrieve(id);
   return { device, tank: device.tank_id === null ? undefined : await api.manage.tanks.retrieve(device.tank_id) };
 }
 
-export function DeviceDialog({ id, canChange, close, changed }: Props) {
-  const [loaded, setLoaded] = useState<Loaded>();
-  useEffect(() => {
-    load(id).then(setLoaded, (error) => {
-      notify({ text: messageOf(error), icon: "alert" });
-      close();
-    });
-  }, [id]);
-  if (loaded === undefined) return null;
-  const { device, tank } = loaded;
-  if (!canChange) {
-    return (
-      <Dialog title={`Device ${id}`} action="Done" submit={() => {}} close={close}>
-        <PendingReading device={device} />
-        <p>To assign a tank or a profile, the role of a dispatcher is needed.</p>
-      </Dialog>
-    );
-  }
-  return <SetUp device={device} tank={tank} close={close} changed={changed} />;
-}
+/** For those who may not change it. */
+export const DeviceInfo = ({ device, close }: Pick<Props, "device" | "close">) => (
+  <InfoDialog title={`Device ${device.id}`} close={close}>
+    <PendingReading device={device} />
+    <p>To assign a tank or a profile, the role of a dispatcher is needed.</p>
+  </InfoDialog>
+);
 
-type SetUpProps = Loaded & Omit<Props, "id" | "canChange">;
-
-function SetUp({ device, tank, close, changed }: SetUpProps) {
+export function DeviceDialog({ device, tank, close, changed }: Props) {
   const [chosen, setChosen] = useState(tank?.id);
   const [profile, setProfile] = useState(KEEP);
   const [canSwap, setCanSwap] = useState(false);
