@@ -5,7 +5,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError } from "../../client/src/index.ts";
-import { isSignedOut, me, redirectToSignIn } from "./session.ts";
+import { endedInDialog, isSignedOut, me, redirectToSignIn } from "./session.ts";
 
 const VISIBLE_MS = 3_000;
 const HIDDEN_MS = 60_000;
@@ -71,6 +71,7 @@ function createWatch<T>(load: Load<T>, report: (result: Result<T>) => void) {
     controller = own;
     try {
       const data = await load(own.signal);
+      endedInDialog.value = false;
       if (!own.signal.aborted) report({ data });
     } catch (error) {
       if (own.signal.aborted) return;

@@ -19,6 +19,9 @@ export const ROLE_NAMES: Readonly<Record<string, string>> = {
 /** Undefined until it is known. */
 export const me = signal<Me | undefined>(undefined);
 
+/** The session has ended while a dialog is open, which says so: what was typed, or is shown once, is not discarded. */
+export const endedInDialog = signal(false);
+
 /** Whether the person has this role, or a higher one. */
 export function may(required: Role): boolean {
   const role = me.value?.role;
@@ -39,6 +42,8 @@ export async function loadSession(): Promise<void> {
 export function redirectToSignIn(): void {
   // Several requests find out at once.
   if (location.value.path === "/sign-in") return;
+  endedInDialog.value = document.querySelector("dialog[open]") !== null;
+  if (endedInDialog.value) return;
   const hadSession = me.value !== undefined;
   me.value = undefined;
   const query = new URLSearchParams({ return: here(), ...(hadSession ? { ended: "1" } : {}) });

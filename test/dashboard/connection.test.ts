@@ -102,3 +102,26 @@ test("while a device is loaded, its button is busy, and has the focus again afte
   await page.keyboard.press("Escape");
   await until("it has the focus", () => button.evaluate((element) => element.matches(":focus")));
 });
+
+test("a form stays open when the session ends, and can be sent after signing in again in another tab", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/customers/c1");
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.getByRole("button", { name: "Edit" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Phone").fill("+49 30 5551");
+  const cookies = await page.context().cookies();
+  await page.context().clearCookies();
+  await dialog.getByText("Your session has ended").waitFor();
+  assert.equal(await dialog.getByRole("link", { name: "Sign in" }).getAttribute("target"), "_blank");
+  await page.context().addCookies(cookies);
+  await dialog.getByText("Your session has ended").waitFor({ state: "detached" });
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("link", { name: "+49 30 5551" }).waitFor();
+
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.context().clearCookies();
+  await dialog.getByText("Your session has ended").waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await page.waitForURL(/\/sign-in\?return=/);
+});

@@ -4,6 +4,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { ApiError } from "../../../client/src/index.ts";
+import { href } from "../location.ts";
+import { endedInDialog } from "../session.ts";
 import { FieldErrors } from "./field.tsx";
 import { DialogNotices, notify } from "./notices.tsx";
 import { messageOf } from "./states.tsx";
@@ -58,6 +60,7 @@ export function Dialog({ title, action, submit, close, isDangerous = false, chil
         {title}
       </h2>
       <form class="form" onSubmit={onSubmit}>
+        <SessionNotice />
         <FieldErrors.Provider value={problem.fields}>{children}</FieldErrors.Provider>
         {problem.message === undefined ? null : (
           <p class="error-text" role="alert">
@@ -110,6 +113,7 @@ export function InfoDialog({ title, close, onOpen, buttons, children }: InfoProp
     <dialog class="dialog" ref={dialog} onClose={close} aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
       <div class="form">
+        <SessionNotice />
         {children}
         <div class="dialog-buttons">
           {buttons}
@@ -120,6 +124,19 @@ export function InfoDialog({ title, close, onOpen, buttons, children }: InfoProp
       </div>
       <DialogNotices />
     </dialog>
+  );
+}
+
+function SessionNotice() {
+  if (!endedInDialog.value) return null;
+  return (
+    <p class="warning" role="alert">
+      Your session has ended. What you see here stays until you close it.{" "}
+      <a href={href("/sign-in")} target="_blank" rel="noreferrer">
+        Sign in in another tab
+      </a>{" "}
+      to go on.
+    </p>
   );
 }
 
