@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Page } from "playwright-core";
+import { expectStatus } from "../http/client.ts";
 import { createUser, startSession } from "../support/browser.ts";
 import { openBrowser } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
@@ -11,7 +12,7 @@ import { openDashboard, startFleet } from "./support.ts";
 const browser = await openBrowser();
 after(() => browser?.close());
 const fleet = await startFleet({ after });
-const { email } = fleet;
+const { email, manage } = fleet;
 
 const rowOf = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
 
@@ -88,4 +89,13 @@ test("an admin sets the rate of a key, and changes it", async (t) => {
   await dialog.getByLabel("Name").fill("gateway 2");
   await dialog.getByRole("button", { name: "Save" }).click();
   await rowOf(page, "gateway 2").getByText("default").waitFor();
+});
+
+test("a screen reader reads that an alert is acknowledged", async (t) => {
+  const { data } = expectStatus(await manage("GET", "/insight/v1/alerts?tank_id=t3"), 200);
+  const [alert] = data as { readonly id: string }[];
+  expectStatus(await manage("POST", `/manage/v1/alerts/${alert?.id}/acknowledge`, {}), 200);
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/customers/c1");
+  if (opened === undefined) return;
+  await opened.page.locator(".badge", { hasText: "Low, acknowledged" }).waitFor();
 });
