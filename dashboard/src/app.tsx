@@ -80,7 +80,7 @@ function ConnectionNotice() {
   const since = new Date(unreachableSince.value).toLocaleTimeString([], { timeStyle: "short" });
   return (
     <p class="banner" role="status">
-      The service cannot be reached since {since}. What you see is from then; it is tried again by itself.
+      The service has been unreachable since {since}. The data shown is from that time; the page reconnects automatically.
     </p>
   );
 }
@@ -94,7 +94,7 @@ function OpenScreen() {
   useEffect(() => (scrollY === undefined ? undefined : restoreScroll(scrollY)), [location.value]);
   return (
     <main class="page" id="main" ref={main} tabIndex={-1}>
-      {target === undefined ? <UnknownPlace /> : <RouteScreen key={`${target.path} ${params}`} {...target} />}
+      {target === undefined ? <NotFound /> : <RouteScreen key={`${target.path} ${params}`} {...target} />}
     </main>
   );
 }
@@ -136,7 +136,7 @@ function restoreScroll(to: number): () => void {
   return stop;
 }
 
-function UnknownPlace() {
+function NotFound() {
   return (
     <>
       <h1 tabIndex={-1}>There is nothing here</h1>
@@ -150,7 +150,7 @@ function UnknownPlace() {
 function NotAllowed() {
   return (
     <>
-      <h1 tabIndex={-1}>This is not for your role</h1>
+      <h1 tabIndex={-1}>Your role does not allow this</h1>
       <p>
         An administrator can give you another one. <a href={href("/")}>Go to the fleet</a>
       </p>

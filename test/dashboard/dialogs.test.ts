@@ -113,7 +113,7 @@ test("a change that was stored has not failed if the screen cannot be loaded aga
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByText("The tank was changed").waitFor();
   await dialog.waitFor({ state: "detached" });
-  await page.getByText("cannot be reached").waitFor();
+  await page.getByText("has been unreachable").waitFor();
 });
 
 test("errors of checkboxes are shown below them", async (t) => {

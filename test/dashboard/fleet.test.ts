@@ -192,12 +192,12 @@ test("new readings and alerts appear by themselves, also in the title of the tab
   await page.getByRole("link", { name: "Low: Tank 9" }).waitFor();
 
   await page.context().setOffline(true);
-  await page.getByText(/cannot be reached/).waitFor();
+  await page.getByText(/has been unreachable/).waitFor();
   assert.ok(await level.isVisible(), "what was known stays");
   expectStatus(await manage("POST", "/ingest/v1/readings", [{ tank_id: "t2", fill_percentage: 1.25 }]), 200);
   await page.context().setOffline(false);
   await level.getByText("1.3 %").waitFor();
-  await page.getByText(/cannot be reached/).waitFor({ state: "detached" });
+  await page.getByText(/has been unreachable/).waitFor({ state: "detached" });
 });
 
 test("a customer sees their own tanks only", async (t) => {

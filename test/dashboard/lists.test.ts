@@ -103,9 +103,9 @@ test("without a mouse: a profile and the shape of the tank make a payload readab
   await page.keyboard.press("ArrowDown");
   await dialog.getByLabel("Profile").selectOption("milesight-em500-udl");
   await dialog.getByLabel("Shape of the tank").selectOption("upright");
-  await dialog.getByLabel("Height").fill("0.0001");
+  await dialog.getByLabel("Height", { exact: true }).fill("0.0001");
   await dialog.getByLabel("Unit").selectOption("m");
-  await dialog.getByLabel("Sensor above").fill("2.2");
+  await dialog.getByLabel("Sensor height").fill("2.2");
   await page.keyboard.press("Enter");
   await dialog.locator("[aria-invalid]").waitFor();
   assert.equal(await page.evaluate("document.activeElement.name"), "shape.height", "the error is shown at its field");
@@ -117,9 +117,9 @@ test("without a mouse: a profile and the shape of the tank make a payload readab
   await dialog.getByRole("radio", { name: /^Tank 59/ }).check();
   await dialog.getByLabel("Profile").selectOption("milesight-em500-udl");
   await dialog.getByLabel("Shape of the tank").selectOption("upright");
-  await dialog.getByLabel("Height").fill("2");
+  await dialog.getByLabel("Height", { exact: true }).fill("2");
   await dialog.getByLabel("Unit").selectOption("m");
-  await dialog.getByLabel("Sensor above").fill("2.2");
+  await dialog.getByLabel("Sensor height").fill("2.2");
   await page.keyboard.press("Enter");
   await page.getByText(/1 pending reading stored/).waitFor();
   await page.getByText("No readings are pending").waitFor();
@@ -156,7 +156,7 @@ test("a dispatcher creates a customer with a tank, changes it, deletes and resto
   await submit("Delete");
   await page.getByText("This tank has been deleted").waitFor();
   for (let i = 0; i < 2; i++) await page.waitForResponse((response) => response.status() === 404);
-  assert.equal(await page.getByText("cannot be reached").count(), 0, "that it is gone is no outage");
+  assert.equal(await page.getByText("has been unreachable").count(), 0, "that it is gone is no outage");
   await page.getByRole("link", { name: "Its customer" }).click();
   await page.getByText("No tanks yet").waitFor();
   await page.getByRole("link", { name: "Deleted" }).click();
@@ -260,7 +260,7 @@ test("a customer sees their own settings and nothing of the operator, and ends a
     return !JSON.stringify(data).includes(id);
   });
   await page.goto(`${fleet.url}/users`);
-  await page.getByRole("heading", { name: "This is not for your role" }).waitFor();
+  await page.getByRole("heading", { name: "Your role does not allow this" }).waitFor();
   await page.goto(`${fleet.url}/account`);
   const signOut = page.getByRole("button", { name: "Sign out", exact: true });
   await signOut.nth(1).waitFor();
@@ -281,5 +281,5 @@ test("a viewer reads customers and devices, and changes nothing", async (t) => {
   await page.getByRole("link", { name: "Tank 1", exact: true }).waitFor();
   assert.equal(await page.getByRole("main").getByRole("button").count(), 0);
   await page.goto(`${fleet.url}/keys`);
-  await page.getByRole("heading", { name: "This is not for your role" }).waitFor();
+  await page.getByRole("heading", { name: "Your role does not allow this" }).waitFor();
 });

@@ -41,7 +41,7 @@ test("a page says that the service is gone, goes on by itself when it is back, a
 
   service.kill("SIGKILL");
   await service.exited;
-  const banner = page.getByText(/cannot be reached since/);
+  const banner = page.getByText(/has been unreachable since/);
   await banner.waitFor();
   assert.ok(await page.getByText("81.0 %").isVisible(), "what was known stays");
   await here.start();

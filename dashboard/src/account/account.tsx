@@ -44,7 +44,7 @@ export default function Account() {
           {person.type === "customer"
             ? "Your supplier changes your name, address and phone number for you."
             : may("admin")
-              ? "You change your name, address and role on the screen of users."
+              ? "You change your name, address and role on the Users screen."
               : "An administrator changes your name, address and role."}
         </p>
       </section>

@@ -68,7 +68,7 @@ export function ChannelDialog({ channel, close, showSecret }: Props) {
           type="url"
           required
           defaultValue={channel?.url ?? ""}
-          help="https, at a public address, or one that the setting WEBHOOK_ALLOW opens."
+          help="An https URL at a public address, or one allowed by the setting WEBHOOK_ALLOW."
         />
       ) : (
         <Field key="to" label="Address" name="to" type="email" required maxLength={254} defaultValue={channel?.to ?? ""} />
@@ -77,8 +77,8 @@ export function ChannelDialog({ channel, close, showSecret }: Props) {
       <Choices legend="Events" name="events" all={CHANNEL_EVENTS} labels={EVENTS} chosen={channel?.events ?? null} />
       <Choices legend="Kinds of alerts" name="kinds" all={KINDS} labels={KIND_LABELS} chosen={channel?.kinds ?? null} />
       <Picker
-        label="Only of one customer"
-        placeholder="How the name begins"
+        label="Only for one customer"
+        placeholder="Start of the name"
         name="customer_id"
         none="All customers"
         initial={initialCustomer(channel)}

@@ -66,7 +66,7 @@ export function SendAgain({ notification, sent }: { readonly notification: Notif
   if (state === "delivered") return null;
   const act = async () => {
     await api.manage.notifications.retry(id);
-    notify({ text: "It is sent again" });
+    notify({ text: "The notification will be sent again" });
     await sent();
   };
   return (

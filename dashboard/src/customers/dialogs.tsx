@@ -61,7 +61,7 @@ export function CustomerDialog({ customer: given, close, done }: CustomerProps) 
           help={
             isNew
               ? "The customer signs in with it, and gets mail once it is verified."
-              : "Another address must be verified again, and ends the customer's sessions."
+              : "A new address must be verified, and changing it ends the customer's sessions."
           }
         />
         <Field label="Phone" name="phone" type="tel" maxLength={64} defaultValue={customer?.phone ?? ""} help="Optional." />

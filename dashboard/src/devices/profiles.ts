@@ -18,7 +18,7 @@ export const PERCENT = "percent";
 export const CUSTOM = "custom";
 
 export const profileOptions = (present: Profile | null): readonly (readonly [string, string])[] => [
-  [KEEP, `As it is: ${describeProfile(present)}`],
+  [KEEP, `Keep: ${describeProfile(present)}`],
   [PERCENT, "None is needed: it sends fill percentages"],
   ...BUILT_IN,
   [CUSTOM, "Another: name the value"],

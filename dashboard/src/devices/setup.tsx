@@ -57,7 +57,7 @@ export function DeviceDialog({ device, tank, close, changed }: Props) {
       />
       <SelectField
         label="Profile"
-        help="Where its payload has the value, and what that measures."
+        help="Where the value is in the payload, and what it measures."
         name="profile"
         options={profileOptions(device.profile)}
         onChange={setProfile}
@@ -132,10 +132,10 @@ function ShapeFields({ tankId }: { readonly tankId: string }) {
     <>
       <SelectField
         label="Shape of the tank"
-        help="A distance or a level is turned into a fill by it."
+        help="Converts a distance or a level to a fill percentage."
         name="shape"
         options={[
-          ["", `As it is: ${tank === undefined ? "…" : describeShape(tank.shape)}`],
+          ["", `Keep: ${tank === undefined ? "…" : describeShape(tank.shape)}`],
           ["upright", "Upright, or rectangular"],
           ["horizontal_cylinder", "Horizontal cylinder"],
         ]}
@@ -143,11 +143,11 @@ function ShapeFields({ tankId }: { readonly tankId: string }) {
       />
       {kind === "" ? null : (
         <fieldset class="fieldset">
-          <legend>Inside measures</legend>
+          <legend>Inner dimensions</legend>
           <div class="field-grid">
             {kind === "upright" ? <Length label="Height" name="height" /> : <Length label="Diameter" name="diameter" />}
             <SelectField label="Unit" name="shape.unit" options={LENGTHS} />
-            <Length label="Sensor above the bottom" name="sensor_height" isOptional />
+            <Length label="Sensor height above the bottom" name="sensor_height" isOptional />
           </div>
         </fieldset>
       )}

@@ -37,8 +37,8 @@ export default function Keys() {
   };
   const columns: readonly Column<Key>[] = [
     { label: "Name", look: "title", cell: ({ name }) => <span dir="auto">{name}</span> },
-    { label: "May", cell: ({ role }) => ROLE_LABELS[role] },
-    { label: "Only", cell: (key) => <Scope of={key} /> },
+    { label: "Role", cell: ({ role }) => ROLE_LABELS[role] },
+    { label: "Restricted to", cell: (key) => <Scope of={key} /> },
     { label: "Rate", cell: ({ rate }) => (rate === null ? <span class="dim">default</span> : `${rate} per second`) },
     { label: "Created", cell: ({ created_at }) => dateTime(created_at) },
     { label: "Expires", cell: ({ expires_at }) => (expires_at === null ? <span class="dim">never</span> : dateTime(expires_at)) },
@@ -113,7 +113,7 @@ const ROLE_LABELS: Readonly<Record<Key["role"], string>> = {
 const ROLES = Object.keys(ROLE_LABELS) as Key["role"][];
 
 function Scope({ of: { customer_id, device_id } }: { readonly of: Key }) {
-  if (customer_id === null && device_id === null) return <span class="dim">no limit</span>;
+  if (customer_id === null && device_id === null) return <span class="dim">not restricted</span>;
   return (
     <>
       {customer_id === null ? null : <a href={href(customerPath(customer_id))}>customer {customer_id}</a>}
@@ -146,10 +146,10 @@ function CreateDialog({ close, done }: Props<CreatedKey>) {
   return (
     <Dialog title="Create key" action="Create" submit={submit} close={close}>
       <Field label="Name" name="name" required maxLength={512} help="What it is for." dir="auto" autoFocus />
-      <SelectField label="It may" name="role" options={ROLES.map((role) => [role, ROLE_LABELS[role]] as const)} />
+      <SelectField label="Role" name="role" options={ROLES.map((role) => [role, ROLE_LABELS[role]] as const)} />
       <Picker
         label="Only for one customer"
-        placeholder="How the name begins"
+        placeholder="Start of the name"
         name="customer_id"
         none="All customers"
         search={findCustomers}

@@ -143,7 +143,7 @@ function UserDialog({ user, close, changed }: Props & { readonly user: User | un
         help="The link and the code to sign in are sent to it."
       />
       <SelectField label="Role" name="role" options={ROLES} defaultValue={user?.role ?? "viewer"} />
-      {user === undefined ? null : <p class="dim">Another role or address ends the user's sessions: they sign in again.</p>}
+      {user === undefined ? null : <p class="dim">Changing the role or address ends the user's sessions; they have to sign in again.</p>}
     </Dialog>
   );
 }
