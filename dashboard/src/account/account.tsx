@@ -5,6 +5,7 @@ import type { Me } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { Checkbox, SelectField } from "../components/field.tsx";
+import { LANGUAGE_OPTIONS, languageIn } from "../components/form.ts";
 import { Icon } from "../components/icon.tsx";
 import { pageInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
@@ -58,12 +59,6 @@ export default function Account() {
   );
 }
 
-const LANGUAGES = [
-  ["", "By the country of the tank"],
-  ["en", "English"],
-  ["de", "German"],
-] as const;
-
 function MailSettings({ person }: { readonly person: Me }) {
   const [error, setError] = useState<string>();
   const [isBusy, setBusy] = useState(false);
@@ -73,13 +68,12 @@ function MailSettings({ person }: { readonly person: Me }) {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const wantsMail = form.has("mail");
-    const language = LANGUAGES.map(([value]) => value).find((value) => value === form.get("language")) ?? "";
     setBusy(true);
     setError(undefined);
     try {
       me.value = await api.insight.me.update({
         notifications: {
-          language: language === "" ? null : language,
+          language: languageIn(form, "language"),
           // Who has unsubscribed already did so then, not now.
           ...(wantsMail === isUnsubscribed ? { unsubscribed_at: wantsMail ? null : new Date().toISOString() } : {}),
         },
@@ -97,7 +91,7 @@ function MailSettings({ person }: { readonly person: Me }) {
         <Checkbox name="mail" defaultChecked={!isUnsubscribed}>
           Send me mail when a tank of mine is low
         </Checkbox>
-        <SelectField label="Language" name="language" options={LANGUAGES} defaultValue={settings?.language ?? ""} />
+        <SelectField label="Language" name="language" options={LANGUAGE_OPTIONS} defaultValue={settings?.language ?? ""} />
         {person.is_verified === false ? (
           <p class="dim">Mail is sent once your address is verified. Signing in by mail does that.</p>
         ) : null}

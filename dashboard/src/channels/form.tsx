@@ -6,6 +6,7 @@ import { api } from "../api.ts";
 import { ALERT_KINDS, type AlertKind } from "../components/alert-kinds.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, Field, FieldErrors, SelectField } from "../components/field.tsx";
+import { textIn } from "../components/form.ts";
 import { notify } from "../components/notices.tsx";
 import { EVENTS } from "../components/notification.tsx";
 import { findCustomers, Picker } from "../components/picker.tsx";
@@ -144,8 +145,6 @@ function QuietHours({ hours }: { readonly hours: Channel["quiet_hours"] }) {
     </fieldset>
   );
 }
-
-const textIn = (form: FormData, name: string): string => String(form.get(name) ?? "").trim();
 
 /** All of them: also those that a later version adds. */
 function chosenIn<T extends string>(form: FormData, name: string, all: readonly T[]): readonly T[] | null {

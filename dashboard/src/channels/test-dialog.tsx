@@ -5,7 +5,7 @@ import type { Channel, Notification } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { InfoDialog } from "../components/dialog.tsx";
 import { Attempts, NotificationState } from "../components/notification.tsx";
-import { ErrorState, Loading } from "../components/states.tsx";
+import { ErrorState, Loading, NotLoaded } from "../components/states.tsx";
 import { useLive } from "../live.ts";
 
 export function TestDialog({ channel, close }: { readonly channel: Channel; readonly close: () => void }) {
@@ -25,8 +25,9 @@ export function TestDialog({ channel, close }: { readonly channel: Channel; read
 }
 
 function Result({ id }: { readonly id: string }) {
-  const { data, error, refresh } = useLive(`notification ${id}`, (signal) => api.manage.notifications.retrieve(id, { signal }));
-  if (data === undefined) return error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />;
+  const live = useLive(`notification ${id}`, (signal) => api.manage.notifications.retrieve(id, { signal }));
+  const { data } = live;
+  if (data === undefined) return <NotLoaded live={live} />;
   return (
     <div role="status">
       <NotificationState notification={data} />

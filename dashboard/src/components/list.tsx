@@ -4,9 +4,9 @@ import type { ComponentChildren } from "preact";
 import type { Live } from "../live.ts";
 import { href, query, withQuery } from "../location.ts";
 import { Pager } from "./pager.tsx";
-import { ErrorState, Loading } from "./states.tsx";
+import { ErrorState, Loading, NotLoaded } from "./states.tsx";
 
-type Page<T> = {
+export type Page<T> = {
   readonly data: readonly T[];
   readonly page: number;
   readonly size: number;
@@ -33,7 +33,7 @@ type Props<T> = {
 /** With roles, because on a phone the rows are shown as cards, and browsers would then see no table. */
 export function ObjectList<T>({ label, live, columns, idOf, empty }: Props<T>) {
   const { data, error, isCurrent, refresh } = live;
-  if (data === undefined) return error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />;
+  if (data === undefined) return <NotLoaded live={live} />;
   return (
     <div class={isCurrent ? "list" : "list waiting"} aria-busy={!isCurrent}>
       {error === undefined ? null : <ErrorState error={error} retry={refresh} />}

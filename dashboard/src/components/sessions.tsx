@@ -5,21 +5,14 @@ import { dateTime } from "../format.ts";
 import type { Live } from "../live.ts";
 import { ActionButton } from "./action-button.tsx";
 import { Badge } from "./badge.tsx";
-import { ObjectList } from "./list.tsx";
+import { ObjectList, type Page } from "./list.tsx";
 import { notify } from "./notices.tsx";
 import { Empty } from "./states.tsx";
 
 /** The most sessions that one person can have: all of them are one page. */
 export const MAX_SESSIONS = 100;
 
-type Page = {
-  readonly data: readonly Session[];
-  readonly page: number;
-  readonly size: number;
-  readonly total_pages: number;
-  readonly total_items: number;
-};
-type Props = { readonly live: Live<Page>; readonly end: (session: Session) => Promise<unknown> };
+type Props = { readonly live: Live<Page<Session>>; readonly end: (session: Session) => Promise<unknown> };
 
 export function Sessions({ live, end }: Props) {
   const act = async (session: Session) => {

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { ApiError } from "../../../client/src/index.ts";
+import type { Live } from "../live.ts";
 
 /** Appears only if loading takes a while. */
 export function Loading() {
@@ -41,6 +42,11 @@ export function ErrorState({ error, retry }: ErrorProps) {
       )}
     </div>
   );
+}
+
+/** Instead of data that is undefined. */
+export function NotLoaded({ live: { error, refresh } }: { readonly live: Pick<Live<unknown>, "error" | "refresh"> }) {
+  return error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />;
 }
 
 /** Explains an error in words for the user. */

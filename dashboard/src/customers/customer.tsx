@@ -5,13 +5,14 @@ import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { AlertBadge, Badge } from "../components/badge.tsx";
 import { useDialog } from "../components/dialog.tsx";
+import { LANGUAGES } from "../components/form.ts";
 import { Icon } from "../components/icon.tsx";
 import { Level } from "../components/level.tsx";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
 import { MAX_SESSIONS, Sessions } from "../components/sessions.tsx";
-import { Empty, ErrorState, Loading } from "../components/states.tsx";
+import { Empty, NotLoaded } from "../components/states.tsx";
 import { dateTime, place } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href, tankPath } from "../location.ts";
@@ -26,11 +27,16 @@ const TANK_VIEWS = [
 ] as const;
 
 export default function Customer({ params: { id = "" } }: ScreenProps) {
-  const { data, error, refresh } = useLive(`customer ${id}`, (signal) => api.manage.customers.retrieve(id, { signal }));
+  const live = useLive(`customer ${id}`, (signal) => api.manage.customers.retrieve(id, { signal }));
   const dialog = useDialog();
   // In one component, so that the heading stays the same element, with the focus.
+  const { data, refresh } = live;
   if (data === undefined) {
-    return <Screen title="Customer">{error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />}</Screen>;
+    return (
+      <Screen title="Customer">
+        <NotLoaded live={live} />
+      </Screen>
+    );
   }
   const canChange = may("dispatcher");
   const { deleted, name } = data;
@@ -118,8 +124,6 @@ function Facts({ customer, changed }: Props) {
     </section>
   );
 }
-
-const LANGUAGES = { en: "English", de: "German" } as const;
 
 function mailOf({ is_verified, notifications: { unsubscribed_at } }: ManagedCustomer): string {
   if (unsubscribed_at !== null) return `not wanted, since ${dateTime(unsubscribed_at)}`;

@@ -6,15 +6,10 @@ import { api } from "../api.ts";
 import { useConflict } from "../components/conflict.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, Field, SelectField } from "../components/field.tsx";
+import { LANGUAGE_OPTIONS, languageIn, textIn } from "../components/form.ts";
 import { notify } from "../components/notices.tsx";
 import { counted } from "../format.ts";
 import { UNITS } from "../tank/options.ts";
-
-const LANGUAGES = [
-  ["", "By the country of the tank"],
-  ["en", "English"],
-  ["de", "German"],
-] as const;
 
 type CustomerProps = {
   /** To change; without it, one is created. */
@@ -23,8 +18,6 @@ type CustomerProps = {
   readonly done: (customer: ManagedCustomer) => unknown;
 };
 
-const textIn = (form: FormData, name: string): string => String(form.get(name) ?? "").trim();
-
 export function CustomerDialog({ customer: given, close, done }: CustomerProps) {
   const {
     latest: customer,
@@ -32,12 +25,11 @@ export function CustomerDialog({ customer: given, close, done }: CustomerProps) 
     attempt,
   } = useConflict("customer", given, async () => given && api.manage.customers.retrieve(given.id));
   const submit = async (form: FormData) => {
-    const language = LANGUAGES.map(([value]) => value).find((value) => value === form.get("notifications.language")) ?? "";
     const fields = {
       name: textIn(form, "name"),
       email: textIn(form, "email"),
       phone: textIn(form, "phone") || null,
-      notifications: { language: language === "" ? null : language },
+      notifications: { language: languageIn(form, "notifications.language") },
     };
     const stored =
       customer === undefined
@@ -68,7 +60,7 @@ export function CustomerDialog({ customer: given, close, done }: CustomerProps) 
         <SelectField
           label="Language of mail"
           name="notifications.language"
-          options={LANGUAGES}
+          options={LANGUAGE_OPTIONS}
           defaultValue={customer?.notifications.language ?? ""}
         />
       </Fragment>

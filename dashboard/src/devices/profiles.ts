@@ -1,6 +1,7 @@
 // Profiles and shapes, as forms have them.
 
 import type { DeviceChange, Profile, Shape } from "../../../client/src/index.ts";
+import { textIn } from "../components/form.ts";
 
 const BUILT_IN: readonly (readonly [string, string])[] = [
   ["milesight-em500-udl", "Milesight EM500-UDL (mm)"],
@@ -43,11 +44,9 @@ export function describeShape(shape: Shape | null): string {
   }
 }
 
-const text = (form: FormData, name: string): string => String(form.get(name) ?? "").trim();
-
 /** What the form sets. The service checks the values. */
 export function changeOf(form: FormData): DeviceChange {
-  const tank = text(form, "tank_id");
+  const tank = textIn(form, "tank_id");
   const profile = profileOf(form);
   const shape = shapeOf(form);
   return {
@@ -58,24 +57,24 @@ export function changeOf(form: FormData): DeviceChange {
 }
 
 function profileOf(form: FormData): Profile | null | undefined {
-  const name = text(form, "profile");
+  const name = textIn(form, "profile");
   if (name === KEEP) return undefined;
   if (name === PERCENT) return null;
   if (name !== CUSTOM) return name as Profile;
-  const unit = text(form, "profile.unit");
-  const fields = { value: text(form, "profile.value"), measures: text(form, "profile.measures") };
+  const unit = textIn(form, "profile.unit");
+  const fields = { value: textIn(form, "profile.value"), measures: textIn(form, "profile.measures") };
   return { ...fields, ...(unit === "" ? {} : { unit }) } as Profile;
 }
 
 function shapeOf(form: FormData): Shape | undefined {
-  const kind = text(form, "shape");
+  const kind = textIn(form, "shape");
   if (kind === "") return undefined;
   const size = kind === "upright" ? "height" : "diameter";
-  const sensor = text(form, "shape.sensor_height");
+  const sensor = textIn(form, "shape.sensor_height");
   return {
     kind,
-    [size]: Number(text(form, `shape.${size}`)),
-    unit: text(form, "shape.unit"),
+    [size]: Number(textIn(form, `shape.${size}`)),
+    unit: textIn(form, "shape.unit"),
     ...(sensor === "" ? {} : { sensor_height: Number(sensor) }),
   } as Shape;
 }

@@ -5,6 +5,7 @@ import { api } from "../api.ts";
 import { Badge } from "../components/badge.tsx";
 import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
 import { Field, SelectField } from "../components/field.tsx";
+import { textIn } from "../components/form.ts";
 import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
 import { findCustomers, Picker } from "../components/picker.tsx";
@@ -132,14 +133,14 @@ type Props<Result> = { readonly close: () => void; readonly done: (result: Resul
 
 function CreateDialog({ close, done }: Props<CreatedKey>) {
   const submit = async (form: FormData) => {
-    const text = (name: string) => String(form.get(name) ?? "").trim();
+    const [customer, device, expires] = ["customer_id", "device_id", "expires_at"].map((name) => textIn(form, name));
     const fields: NewKey = {
-      name: text("name"),
+      name: textIn(form, "name"),
       role: ROLES.find((role) => role === form.get("role")) ?? "read",
-      ...(text("customer_id") === "" ? {} : { customer_id: text("customer_id") }),
-      ...(text("device_id") === "" ? {} : { device_id: text("device_id") }),
+      ...(customer ? { customer_id: customer } : {}),
+      ...(device ? { device_id: device } : {}),
       rate: rateIn(form),
-      ...(text("expires_at") === "" ? {} : { expires_at: new Date(`${text("expires_at")}T00:00`).toISOString() }),
+      ...(expires ? { expires_at: new Date(`${expires}T00:00`).toISOString() } : {}),
     };
     await done(await api.manage.keys.create(fields));
   };
@@ -182,13 +183,13 @@ const RateField = ({ rate }: { readonly rate: number | null }) => (
 );
 
 function rateIn(form: FormData): number | null {
-  const rate = String(form.get("rate") ?? "").trim();
+  const rate = textIn(form, "rate");
   return rate === "" ? null : Number(rate);
 }
 
 function EditDialog({ of: key, close, done }: Props<void> & { readonly of: Key }) {
   const submit = async (form: FormData) => {
-    await api.manage.keys.update(key.id, { name: String(form.get("name")).trim(), rate: rateIn(form) });
+    await api.manage.keys.update(key.id, { name: textIn(form, "name"), rate: rateIn(form) });
     notify({ text: "The key was changed" });
     await done();
   };

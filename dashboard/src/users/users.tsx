@@ -7,6 +7,7 @@ import { ActionButton } from "../components/action-button.tsx";
 import { Badge } from "../components/badge.tsx";
 import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
 import { Field, SelectField } from "../components/field.tsx";
+import { textIn } from "../components/form.ts";
 import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
@@ -116,8 +117,8 @@ type Props = { readonly close: () => void; readonly changed: () => Promise<void>
 function UserDialog({ user, close, changed }: Props & { readonly user: User | undefined }) {
   const submit = async (form: FormData) => {
     const fields = {
-      name: String(form.get("name")).trim(),
-      email: String(form.get("email")).trim(),
+      name: textIn(form, "name"),
+      email: textIn(form, "email"),
       role: ROLES.map(([role]) => role).find((role) => role === form.get("role")) ?? "viewer",
     };
     if (user === undefined) await api.manage.users.create(fields);
@@ -143,7 +144,9 @@ function UserDialog({ user, close, changed }: Props & { readonly user: User | un
         help="The link and the code to sign in are sent to it."
       />
       <SelectField label="Role" name="role" options={ROLES} defaultValue={user?.role ?? "viewer"} />
-      {user === undefined ? null : <p class="dim">Changing the role or address ends the user's sessions; they have to sign in again.</p>}
+      {user === undefined ? null : (
+        <p class="dim">Changing the role or address ends the user's sessions; they have to sign in again.</p>
+      )}
     </Dialog>
   );
 }
