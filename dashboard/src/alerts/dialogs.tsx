@@ -58,7 +58,7 @@ export function CloseDialog({ alert, close, changed }: Props) {
   };
   return (
     <Dialog title="Close this alert" action="Close alert" submit={submit} close={close}>
-      <p>An alert closes by itself once its condition has cleared. Closed by hand, it does not open again until then.</p>
+      <p>An alert closes by itself once its condition has cleared. Closed manually, it does not open again until then.</p>
       <Note alert={alert} />
     </Dialog>
   );

@@ -4,7 +4,7 @@ import type { Notification } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { InfoDialog } from "../components/dialog.tsx";
 import { EVENTS, NotificationState, Recipient, SendAgain } from "../components/notification.tsx";
-import { ErrorState, Loading } from "../components/states.tsx";
+import { NotLoaded } from "../components/states.tsx";
 import { dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
 
@@ -16,7 +16,7 @@ export function NotificationsDialog({ alertId, close }: { readonly alertId: stri
   );
   return (
     <InfoDialog title="Notifications of this alert" close={close}>
-      {data === undefined ? error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} /> : null}
+      {data === undefined ? <NotLoaded live={{ error, refresh }} /> : null}
       {data?.total_items === 0 ? (
         <p>Nobody was notified: no channel wants this kind, and its owner gets no mail about it.</p>
       ) : null}

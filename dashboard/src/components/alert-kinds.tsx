@@ -27,5 +27,5 @@ export const CLOSE_REASONS: Readonly<Record<NonNullable<Alert["close_reason"]>, 
   threshold_changed: "the threshold was changed",
   turned_off: "alerts of this kind were turned off",
   tank_deleted: "the tank was deleted",
-  manual: "closed by hand",
+  manual: "closed manually",
 };

@@ -3,7 +3,7 @@
 import { api } from "../api.ts";
 import { AlertBadge } from "../components/badge.tsx";
 import { Level } from "../components/level.tsx";
-import { ErrorState, Loading } from "../components/states.tsx";
+import { NotLoaded } from "../components/states.tsx";
 import { toneOf } from "../components/urgency.ts";
 import { counted, place } from "../format.ts";
 import { useLive } from "../live.ts";
@@ -21,7 +21,7 @@ export function InView({ bbox }: { readonly bbox: string }) {
           <a href={href(`/?bbox=${bbox}`)}>{data.total_items === 0 ? "No tanks" : `List ${counted(data.total_items, "tank")}`}</a>
         )}
       </div>
-      {data === undefined ? error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} /> : null}
+      {data === undefined ? <NotLoaded live={{ error, refresh }} /> : null}
       {data?.total_items === 0 ? <p class="dim">Zoom out, or move the map.</p> : null}
       <ul class="rows">
         {data?.data.map((entry) => (

@@ -5,7 +5,7 @@ import type { FleetMap } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
-import { Empty, ErrorState, Loading, messageOf } from "../components/states.tsx";
+import { Empty, messageOf, NotLoaded } from "../components/states.tsx";
 import { counted, whole } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href, navigate, query, tankPath, withQuery } from "../location.ts";
@@ -47,7 +47,11 @@ export default function MapScreen() {
   const points = useMemo(() => (data === undefined ? undefined : pointsOf(data)), [data]);
   // In one component, so that the heading stays the same element, with the focus.
   if (data === undefined || points === undefined) {
-    return <Screen title="Map">{error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />}</Screen>;
+    return (
+      <Screen title="Map">
+        <NotLoaded live={{ error, refresh }} />
+      </Screen>
+    );
   }
   const total = points.x.length;
   const summary = (

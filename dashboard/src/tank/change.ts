@@ -1,6 +1,7 @@
 // What the form of a tank changes: only the fields that differ. What is left empty is removed where that is possible.
 
 import type { ManagedTank, TankChange } from "../../../client/src/index.ts";
+import { textIn } from "../components/form.ts";
 import { UNITS, USE_CASES } from "./options.ts";
 
 export const PLACES = {
@@ -15,7 +16,7 @@ export const PLACES = {
 export const COORDINATES = { latitude: "Latitude", longitude: "Longitude" } as const;
 
 export function changeOf(tank: ManagedTank, form: FormData): TankChange {
-  const given = (name: string): string => String(form.get(name) ?? "").trim();
+  const given = (name: string): string => textIn(form, name);
   /** What is no number is sent as it is, and "" where one is required: the response then has an error of the field. */
   const numberIn = (name: string): number | string | null => {
     const text = given(name);

@@ -2,11 +2,13 @@
 
 import type { ManagedTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { useConflict } from "../components/conflict.ts";
 import { Dialog, useDialog } from "../components/dialog.tsx";
 import { Field } from "../components/field.tsx";
+import { textIn } from "../components/form.ts";
 import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
-import { ErrorState, Loading } from "../components/states.tsx";
+import { NotLoaded } from "../components/states.tsx";
 import { counted, place } from "../format.ts";
 import { useLive } from "../live.ts";
 import { customerPath, href } from "../location.ts";
@@ -40,7 +42,11 @@ export function DeletedTank({ id, restored }: { readonly id: string; readonly re
   const { data, error, refresh } = useLive(`deleted tank ${id}`, (signal) => api.manage.tanks.retrieve(id, { signal }));
   const dialog = useDialog();
   if (data === undefined) {
-    return <Screen title="Tank">{error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />}</Screen>;
+    return (
+      <Screen title="Tank">
+        <NotLoaded live={{ error, refresh }} />
+      </Screen>
+    );
   }
   const restore = () => dialog.open((close) => <RestoreTank tank={data} close={close} done={restored} />);
   return (
@@ -80,10 +86,11 @@ export function DeletedTank({ id, restored }: { readonly id: string; readonly re
 type RestoreProps = { readonly tank: ManagedTank; readonly close: () => void; readonly done: () => Promise<void> };
 
 function RestoreTank({ tank, close, done }: RestoreProps) {
+  const { latest, number, attempt } = useConflict("tank", tank, () => api.manage.tanks.retrieve(tank.id));
   const submit = async (form: FormData) => {
-    const device = String(form.get("assigned_device_id")).trim();
-    const change = device === tank.assigned_device_id ? {} : { assigned_device_id: device };
-    const { name, released } = await api.manage.tanks.restore(tank.id, change, { ifMatch: tank });
+    const device = textIn(form, "assigned_device_id");
+    const change = device === latest.assigned_device_id ? {} : { assigned_device_id: device };
+    const { name, released } = await attempt(api.manage.tanks.restore(latest.id, change, { ifMatch: latest }));
     const stored = released === null ? "" : `; ${counted(released.readings, "pending reading")} stored`;
     notify({ text: `${name} was restored${stored}` });
     await done();
@@ -92,12 +99,13 @@ function RestoreTank({ tank, close, done }: RestoreProps) {
     <Dialog title={`Restore ${tank.name}?`} action="Restore" submit={submit} close={close}>
       <p>The tank is in the fleet again, with its readings.</p>
       <Field
+        key={number}
         label="Device"
         name="assigned_device_id"
         required
         spellcheck={false}
         autoComplete="off"
-        defaultValue={tank.assigned_device_id}
+        defaultValue={latest.assigned_device_id}
         help="Another one, if this device serves another tank by now."
       />
     </Dialog>

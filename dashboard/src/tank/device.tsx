@@ -3,7 +3,7 @@
 import type { FleetTank, InspectedDevice } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { Badge } from "../components/badge.tsx";
-import { ErrorState, Loading } from "../components/states.tsx";
+import { NotLoaded } from "../components/states.tsx";
 import { ago, counted, dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
 import { may } from "../session.ts";
@@ -32,7 +32,7 @@ export function Device({ entry }: { readonly entry: FleetTank }) {
 
 function Details({ id }: { readonly id: string }) {
   const { data, error, refresh } = useLive(`device ${id}`, (signal) => api.manage.devices.retrieve(id, { signal }));
-  if (data === undefined) return error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />;
+  if (data === undefined) return <NotLoaded live={{ error, refresh }} />;
   return (
     <>
       <dt>Sends</dt>

@@ -4,7 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { FleetTank, Forecast, Refill, Series } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { lazy } from "../components/lazy.tsx";
-import { Empty, ErrorState, Loading } from "../components/states.tsx";
+import { Empty, NotLoaded } from "../components/states.tsx";
 import { counted, date, dateTime, percent } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href, navigate, withQuery } from "../location.ts";
@@ -33,7 +33,7 @@ export function History({ entry, forecast, refills }: Props) {
     return (
       <section class="card history" aria-labelledby="history">
         <Heading range={range} isZoomed={zoom !== undefined} />
-        {error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />}
+        <NotLoaded live={{ error, refresh }} />
       </section>
     );
   }

@@ -1,7 +1,7 @@
 // A card with the latest of something, one a row.
 
 import type { ComponentChildren } from "preact";
-import { ErrorState, Loading } from "../components/states.tsx";
+import { NotLoaded } from "../components/states.tsx";
 import type { Live } from "../live.ts";
 
 type Props<T> = {
@@ -26,7 +26,7 @@ export function LatestCard<T>({ id, title, live: { data, error, refresh }, row, 
         )}
         {children}
       </div>
-      {data === undefined ? error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} /> : null}
+      {data === undefined ? <NotLoaded live={{ error, refresh }} /> : null}
       {data?.total_items === 0 ? <p class="dim">None so far.</p> : null}
       <ul class="rows">{data?.data.map(row)}</ul>
     </section>

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import type { FleetTank, Refill } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
-import { ErrorState, Loading } from "../components/states.tsx";
+import { NotLoaded } from "../components/states.tsx";
 import { date, percent, volume } from "../format.ts";
 import { useLive } from "../live.ts";
 import { WEEK_MS, weeklyUse } from "./weekly.ts";
@@ -28,7 +28,7 @@ export function WeeklyUse({ entry, refills }: Props) {
         <h2 id="use">Use per week</h2>
         {weeks === undefined || weeks.length === 0 ? null : <span class="dim">up to {words(most)}</span>}
       </div>
-      {weeks === undefined ? error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} /> : null}
+      {weeks === undefined ? <NotLoaded live={{ error, refresh }} /> : null}
       {weeks?.length === 0 ? <p class="dim">Bars appear after two weeks of readings.</p> : null}
       {weeks === undefined || weeks.length === 0 ? null : (
         <>
