@@ -23,6 +23,15 @@ import {
 import { hasCode } from "../domain/errors.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { Observe } from "../domain/log-events.ts";
+import {
+  attemptLimit,
+  type ClaimPlan,
+  type DestinationLoad,
+  hasRoomAgain,
+  planClaims,
+  setResponded,
+  wantedClaim,
+} from "./claim-limits.ts";
 
 /** What has waited longer since it was claimed is released, so that an attempt is recorded before the lease ends. */
 const MAX_WAIT_MS = LEASE_MS - ATTEMPT_MS - 2000;
@@ -31,13 +40,6 @@ const POLL_MS = 1000;
 const COLLECT_MS = 20;
 const RETRY_MS = 1000;
 const MAX_RECORDED_TOGETHER = 512;
-/** Attempts at a time, in all. One half is for destinations that have none under way: slow ones cannot take it from others. */
-const MAX_ATTEMPTS = 512;
-/** Claimed at a time for a destination: at first as many as are sent at a time, and twice as many after each fast claim. */
-const MAX_CLAIMED_PER_DESTINATION = 512;
-const FAST_MS = 500;
-/** Claimed and not recorded yet, in all. What waits too long is released, and a large claim takes long itself. */
-const MAX_CLAIMED_TOTAL = 1024;
 
 /** How a kind of destination is sent to. */
 export type NotificationTransport = {
@@ -69,15 +71,9 @@ type OutgoingNotification = {
   startUntil: number;
 };
 
-type Destination = {
-  readonly name: string;
+type Destination = DestinationLoad & {
   readonly transport: NotificationTransport;
   readonly waiting: OutgoingNotification[];
-  underWay: number;
-  claimLimit: number;
-  claimedAt: number;
-  /** The last claim got as many as it wanted. */
-  mayHaveMore: boolean;
 };
 
 type Result = { readonly outgoing: OutgoingNotification; readonly record: AttemptRecord };
@@ -85,7 +81,7 @@ type Result = { readonly outgoing: OutgoingNotification; readonly record: Attemp
 export class NotificationSender {
   readonly #options: Options;
   readonly #outgoing = new Map<string, OutgoingNotification>();
-  /** Destinations with waiting notifications or attempts in progress. The one that was served last is the last. */
+  /** Those with something waiting or under way, and recent ones; the one that was served last is the last. */
   readonly #destinations = new Map<string, Destination>();
   readonly #poll: NodeJS.Timeout;
   readonly #attempts = new Set<Promise<void>>();
@@ -104,7 +100,10 @@ export class NotificationSender {
 
   constructor(options: Options) {
     this.#options = options;
-    this.#poll = setInterval(() => this.wake(), POLL_MS);
+    this.#poll = setInterval(() => {
+      this.#releaseOverdue();
+      this.wake();
+    }, POLL_MS);
     this.wake();
   }
 
@@ -145,12 +144,15 @@ export class NotificationSender {
   async #claim(): Promise<void> {
     const { store, clock } = this.#options;
     const pending = await store.pendingDestinations(clock());
-    const wanted = this.#selectDestinations(pending.flatMap((destination) => this.#wantedFrom(destination)));
+    const due = pending.flatMap((destination) => this.#dueDestination(destination));
+    const { claims: wanted, leftOut } = planClaims(due, this.#outgoing.size, this.#firstDestination, performance.now());
+    this.#isCrowded = leftOut !== undefined;
+    this.#firstDestination = leftOut ?? "";
     if (wanted.length > 0 && !this.#isStopping) {
       await this.#claimFrom(wanted).catch(async (error: unknown) => {
         if (hasCode(error, "store_unavailable") || wanted.length === 1) throw error;
         // Data of one destination may be damaged: the others are claimed without it.
-        for (const destination of wanted) await this.#claimFrom([destination]).catch((alone) => this.#reportFailure(alone));
+        for (const claim of wanted) await this.#claimFrom([claim]).catch((alone) => this.#reportFailure(alone));
       });
       if (!this.#isStopping) this.#startAll();
     }
@@ -158,16 +160,16 @@ export class NotificationSender {
     if (inactive.length > 0) this.#ending ??= this.#endAll(inactive);
   }
 
-  async #claimFrom(wanted: readonly Destination[]): Promise<void> {
+  async #claimFrom(wanted: ClaimPlan<Destination>["claims"]): Promise<void> {
     const { store, clock } = this.#options;
     const claimedAt = performance.now();
-    const requests = wanted.map(({ name, claimLimit }) => ({ destination: name, limit: claimLimit }));
+    const requests = wanted.map(({ destination, limit }) => ({ destination: destination.name, limit }));
     const { notifications, channels, reasonsNotToSend } = await store.claimNotifications(requests, clock());
     const claimed = Map.groupBy(notifications, ({ destination }) => destination);
-    for (const destination of wanted) {
+    for (const { destination, limit } of wanted) {
       const own = claimed.get(destination.name) ?? [];
       destination.claimedAt = claimedAt;
-      destination.mayHaveMore = own.length >= destination.claimLimit;
+      destination.mayHaveMore = own.length >= limit;
       for (const notification of own) {
         const channel = channels.get(notification.channel_id ?? "");
         this.#enqueue(destination, { notification, channel, reasonNotToSend: reasonsNotToSend.get(notification.id) });
@@ -181,39 +183,31 @@ export class NotificationSender {
     if (!hasCode(error, "store_unavailable")) this.#options.observe({ kind: "delivery_failed", error });
   }
 
-  /** A destination whose queue is about to run dry, if anything is due there. */
-  #wantedFrom({ destination: name, isDue, isActive }: PendingDestination): Destination[] {
+  /** None if nothing may be sent there. */
+  #dueDestination({ destination: name, isDue, isActive }: PendingDestination): Destination[] {
     const { webhooks, mail } = this.#options;
     const transport = name === MAIL_DESTINATION ? mail : webhooks;
     if (!isDue || !isActive || transport === undefined) return [];
+    const load = { underWay: 0, claimLimit: transport.concurrency, claimedAt: 0, mayHaveMore: false };
     const known = this.#destinations.get(name);
-    if (known === undefined) {
-      const claimLimit = transport.concurrency;
-      return [{ name, transport, waiting: [], underWay: 0, claimLimit, claimedAt: 0, mayHaveMore: false }];
-    }
-    if (known.waiting.length >= transport.concurrency) return [];
-    const isFast = known.mayHaveMore && performance.now() - known.claimedAt < FAST_MS;
-    if (isFast) known.claimLimit = Math.min(known.claimLimit * 2, MAX_CLAIMED_PER_DESTINATION);
-    return [known];
+    return [known ?? { name, transport, waiting: [], ...load, respondedAt: Number.NEGATIVE_INFINITY }];
   }
 
-  /**
-   * Selects as many destinations as may be claimed for: first those without attempts in progress, beginning with the one that
-   * the last claim omitted. `wanted` is in the order of names.
-   */
-  #selectDestinations(wanted: readonly Destination[]): Destination[] {
-    const from = wanted.findIndex(({ name }) => name >= this.#firstDestination);
-    const rotated = from < 0 ? wanted : [...wanted.slice(from), ...wanted.slice(0, from)];
-    const ordered = rotated.toSorted((a, b) => Number(a.underWay > 0) - Number(b.underWay > 0));
-    let room = MAX_CLAIMED_TOTAL - this.#outgoing.size;
-    const chosen = ordered.filter(({ claimLimit }) => {
-      const fits = room > 0;
-      if (fits) room -= claimLimit;
-      return fits;
-    });
-    this.#isCrowded = chosen.length < ordered.length;
-    this.#firstDestination = ordered[chosen.length]?.name ?? "";
-    return chosen;
+  /** What cannot be started in time any more. Idle destinations are removed. */
+  #releaseOverdue(): void {
+    const now = performance.now();
+    for (const destination of this.#destinations.values()) {
+      const { name, waiting, underWay } = destination;
+      const overdue = waiting.filter(({ startUntil }) => now > startUntil);
+      if (overdue.length > 0) waiting.splice(0, waiting.length, ...waiting.filter(({ startUntil }) => now <= startUntil));
+      for (const outgoing of overdue) this.#release(destination, outgoing);
+      if (waiting.length === 0 && underWay === 0) this.#destinations.delete(name);
+    }
+  }
+
+  #release(destination: Destination, outgoing: OutgoingNotification): void {
+    destination.claimLimit = destination.transport.concurrency;
+    this.#finish({ outgoing, record: releaseRecord(outgoing.notification) });
   }
 
   #enqueue(destination: Destination, claimed: Pick<OutgoingNotification, "notification" | "channel" | "reasonNotToSend">): void {
@@ -241,9 +235,10 @@ export class NotificationSender {
     }
   }
 
-  #mayStart({ waiting, underWay, transport }: Destination): boolean {
+  #mayStart(destination: Destination): boolean {
+    const { waiting, underWay, transport } = destination;
     if (waiting.length === 0 || underWay >= transport.concurrency) return false;
-    const mayStart = this.#attempts.size < (underWay === 0 ? MAX_ATTEMPTS : MAX_ATTEMPTS / 2);
+    const mayStart = this.#attempts.size < attemptLimit(destination, performance.now());
     if (!mayStart) this.#isFull = true;
     return mayStart;
   }
@@ -253,8 +248,7 @@ export class NotificationSender {
     if (outgoing === undefined) return;
     const { notification, channel, reasonNotToSend, startUntil } = outgoing;
     if (performance.now() > startUntil) {
-      destination.claimLimit = destination.transport.concurrency;
-      this.#finish({ outgoing, record: releaseRecord(notification) });
+      this.#release(destination, outgoing);
     } else if (reasonNotToSend !== undefined) {
       this.#finish({ outgoing, record: failRecord(notification, this.#options.clock(), reasonNotToSend) });
     } else if (notification.channel_id !== null && channel?.state !== "active") {
@@ -267,7 +261,12 @@ export class NotificationSender {
       });
       this.#attempts.add(attempt);
     }
-    if (destination.mayHaveMore && destination.waiting.length < destination.transport.concurrency) this.wake();
+    this.#wakeFor(destination);
+  }
+
+  /** Before its queue runs dry. */
+  #wakeFor(destination: Destination): void {
+    if (destination.mayHaveMore && wantedClaim(destination, performance.now()) > 0) this.wake();
   }
 
   async #attempt(destination: Destination, outgoing: OutgoingNotification): Promise<void> {
@@ -280,6 +279,7 @@ export class NotificationSender {
       return { status: null, error: "an internal error" };
     });
     const { status, error } = result;
+    setResponded(destination, startedAt, performance.now());
     const attempt = { at, status, duration_ms: Math.round(performance.now() - startedAt), error };
     const record =
       this.#isInterrupted && error !== null
@@ -294,7 +294,7 @@ export class NotificationSender {
     if (this.#isStopping) return;
     if (this.#isFull) this.#startAll();
     else while (this.#mayStart(destination)) this.#startNext(destination);
-    if (destination.underWay === 0 && destination.waiting.length === 0) this.#destinations.delete(destination.name);
+    this.#wakeFor(destination);
   }
 
   #finish(result: Result): void {
@@ -341,7 +341,7 @@ export class NotificationSender {
       if (recorded.has(record.id)) this.#report(outgoing, record);
     }
     for (const channel of disabled) this.#reportDisabled(channel);
-    const hasRoom = this.#isCrowded && this.#outgoing.size <= MAX_CLAIMED_TOTAL / 2;
+    const hasRoom = this.#isCrowded && hasRoomAgain(this.#outgoing.size);
     if (disabled.length > 0 || hasRoom) this.wake();
   }
 

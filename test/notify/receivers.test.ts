@@ -72,5 +72,20 @@ for (const engine of ENGINES) {
       queue.start();
       await until("the others have everything", () => good.received.length === 297, 10_000);
     });
+
+    test("forty receivers that hang, with many notifications each, do not delay those of others", async (t) => {
+      const queue = await openQueue(t, engine);
+      const good = await recordingReceiver(t);
+      const hanging = await httpReceiver(t, () => {});
+      for (let i = 0; i < 40; i++) await queue.notify(await queue.channel(hanging.url), 40);
+      const channel = await queue.channel(good.url, { id: "chn_good" });
+      const service = queue.start();
+      await until("requests that hang", () => hanging.connections() >= 200, 15_000);
+      for (let sent = 1; sent <= 20; sent++) {
+        await queue.notify(channel);
+        service.wake();
+        await until("it is received", () => good.received.length === sent, 3000);
+      }
+    });
   });
 }

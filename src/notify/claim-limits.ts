@@ -1,0 +1,101 @@
+// How many notifications are claimed and sent at a time, for one destination and in all: receivers that hang hold up nobody else.
+
+import type { ClaimRequest } from "../domain/alerts/notification-queue.ts";
+
+/** Attempts at a time, in all. */
+const MAX_ATTEMPTS = 512;
+/** Claimed and not recorded yet, in all. What waits too long is released, and a large claim takes long itself. */
+const MAX_CLAIMED_TOTAL = 1024;
+/** Of both limits; the rest is for destinations that have nothing under way, or nothing claimed. */
+const SLOW_SHARE = 1 / 2;
+const RESPONSIVE_SHARE = 3 / 4;
+/** A destination is responsive for this time after an attempt that took no longer. */
+const RESPONSIVE_MS = 1000;
+/** Claimed at a time for a responsive destination: at first as many as are sent at a time, and twice as many after each fast claim. */
+const MAX_CLAIMED_PER_DESTINATION = 512;
+const FAST_MS = 500;
+
+export type DestinationLoad = {
+  readonly name: string;
+  /** Claimed, but not under way. */
+  readonly waiting: ArrayLike<unknown>;
+  readonly transport: { readonly concurrency: number };
+  underWay: number;
+  claimLimit: number;
+  claimedAt: number;
+  /** When the last attempt ended, unless it was slow. */
+  respondedAt: number;
+  /** The last claim got as many as it wanted. */
+  mayHaveMore: boolean;
+};
+
+const hasNone = ({ waiting, underWay }: DestinationLoad): boolean => waiting.length === 0 && underWay === 0;
+const isResponsive = ({ respondedAt }: DestinationLoad, now: number): boolean => now - respondedAt < RESPONSIVE_MS;
+
+/** An attempt has ended. */
+export function setResponded(destination: DestinationLoad, startedAt: number, now: number): void {
+  destination.respondedAt = now - startedAt <= RESPONSIVE_MS ? now : Number.NEGATIVE_INFINITY;
+}
+
+/** While fewer attempts are under way in all, this destination may start another one. */
+export function attemptLimit(destination: DestinationLoad, now: number): number {
+  if (destination.underWay === 0) return MAX_ATTEMPTS;
+  return MAX_ATTEMPTS * (isResponsive(destination, now) ? RESPONSIVE_SHARE : SLOW_SHARE);
+}
+
+/** How many to claim for a destination where something is due: for a slow one only what can be started at once. */
+export function wantedClaim(destination: DestinationLoad, now: number): number {
+  const { waiting, underWay, transport, claimLimit, claimedAt, mayHaveMore } = destination;
+  if (!isResponsive(destination, now)) return waiting.length > 0 ? 0 : transport.concurrency - underWay;
+  if (waiting.length >= transport.concurrency) return 0;
+  const isFast = mayHaveMore && now - claimedAt < FAST_MS;
+  return isFast ? Math.min(claimLimit * 2, MAX_CLAIMED_PER_DESTINATION) : claimLimit;
+}
+
+export type ClaimPlan<D extends DestinationLoad> = {
+  readonly claims: readonly (Pick<ClaimRequest, "limit"> & { readonly destination: D })[];
+  /** The first destination that there was no room for, although it is not slow. */
+  readonly leftOut: string | undefined;
+};
+
+/**
+ * As many as there is room for beside those claimed already: destinations with nothing claimed first, from the one on that was left out
+ * last time. They come in the order of their names.
+ */
+export function planClaims<D extends DestinationLoad>(
+  due: readonly D[],
+  claimed: number,
+  firstName: string,
+  now: number,
+): ClaimPlan<D> {
+  const from = due.findIndex(({ name }) => name >= firstName);
+  const rotated = from < 0 ? due : [...due.slice(from), ...due.slice(0, from)];
+  const ordered = rotated.toSorted((a, b) => Number(hasNone(b)) - Number(hasNone(a)));
+  const unknown = ordered.filter((destination) => hasNone(destination) && !isResponsive(destination, now)).length;
+  const fairShare = Math.max(1, Math.floor((MAX_CLAIMED_TOTAL * SLOW_SHARE - claimed) / Math.max(1, unknown)));
+  const claims: { destination: D; limit: number }[] = [];
+  let leftOut: string | undefined;
+  let total = claimed;
+  for (const destination of ordered) {
+    const wanted = wantedClaim(destination, now);
+    const limit = Math.min(wanted, roomFor(destination, total, fairShare, now));
+    if (isResponsive(destination, now) && wanted > 0) destination.claimLimit = wanted;
+    if (limit > 0) claims.push({ destination, limit });
+    else if (wanted > 0 && (hasNone(destination) || isResponsive(destination, now))) leftOut ??= destination.name;
+    total += Math.max(0, limit);
+  }
+  return { claims, leftOut };
+}
+
+function roomFor(destination: DestinationLoad, total: number, fairShare: number, now: number): number {
+  if (isResponsive(destination, now)) {
+    const room = MAX_CLAIMED_TOTAL * RESPONSIVE_SHARE - total;
+    return hasNone(destination) && total < MAX_CLAIMED_TOTAL ? Math.max(1, room) : room;
+  }
+  if (hasNone(destination)) return total < MAX_CLAIMED_TOTAL ? fairShare : 0;
+  // No more than may be under way.
+  return MAX_ATTEMPTS * SLOW_SHARE - total;
+}
+
+/** Results were recorded: whether those that were left out may be claimed now. */
+export const hasRoomAgain = (claimed: number): boolean => claimed <= MAX_CLAIMED_TOTAL * SLOW_SHARE;
