@@ -113,6 +113,18 @@ function composing(engine: Engine): void {
     assert.deepEqual([await mails(opened), await planned(opened)], [[], 0]);
   });
 
+  test("a channel without alert.closed gets no mail about an alert that was closed while its mail was held", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1", "t2"], { verified_at: null });
+    await putMailChannel(store, { events: ["alert.opened"], quiet_hours: { from: "10:00", to: "14:00", timezone: "UTC" } });
+    await measure(store, 10, NOON, "t1", "t2");
+    await compose(store, NOON + 6 * SECOND);
+    await measure(store, 92, NOON + HOUR, "t1");
+    await compose(store, NOON + 2 * HOUR);
+    assert.deepEqual(await subjects(opened), ["Tank low, 10%: Tank t2"]);
+  });
+
   test("without PUBLIC_URL customers get no mail, and channels do", async (t) => {
     const opened = await engine.open(t);
     await putOwner(opened.store, "a", ["t1"]);

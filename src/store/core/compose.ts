@@ -191,8 +191,8 @@ function channelUpdates({ delay, customer_id }: Channel): Decide {
   return (alert, updates) => {
     if (customer_id !== null && alert.owner_id !== customer_id) return undefined;
     if (delay > 0) return updates.has("opened") && alert.state === "open" ? "opened" : undefined;
-    // The low alert has taken over.
-    if (alert.close_reason === "became_low" && !updates.has("closed")) return undefined;
+    // It has ended while the mail was held.
+    if (alert.state === "closed" && !updates.has("closed")) return undefined;
     return (["closed", "acknowledged", "opened"] as const).find((update) => updates.has(update));
   };
 }
