@@ -75,7 +75,11 @@ function openMail({ smtpUrl, mailFrom }: MailSettings, missing: readonly string[
   return {
     concurrency: MAX_MAILS,
     sendMail,
-    send: ({ id, payload }) => sendMail(id, JSON.parse(payload) as Mail),
+    async send({ id, payload }, channel) {
+      const mail = JSON.parse(payload) as Mail;
+      // The address of the channel may have been changed since.
+      return sendMail(id, { ...mail, to: channel?.to ?? mail.to });
+    },
     interrupt: () => void opened?.then((transport) => transport.close()),
   };
 }

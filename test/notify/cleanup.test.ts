@@ -37,6 +37,18 @@ for (const engine of ENGINES) {
       assert.ok(!JSON.stringify(failures).includes("@"), "no event has an address");
     });
 
+    test("mail of a channel goes to the address that it has now", async (t) => {
+      const queue = await openQueue(t, engine);
+      const server = await startMailServer(t);
+      const channel = await queue.channel(null, { type: "email", to: "new@example.com" });
+      await queue.mail("former@example.com", { channel_id: channel });
+      queue.start(mailTo(server.url));
+      await until("it is delivered", async () => (await queue.states())["delivered"] === 1, 15_000);
+      const [mail] = server.received;
+      assert.deepEqual(mail?.to, ["new@example.com"]);
+      assert.ok(!mail?.raw.includes("former@"));
+    });
+
     test("a mail server that fails disables no channel; its mail expires after 24 hours", async (t) => {
       const queue = await openQueue(t, engine);
       const server = await startMailServer(t, { behaviour: "greylist" });

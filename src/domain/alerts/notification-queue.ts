@@ -38,7 +38,7 @@ export type ClaimedNotification = Pick<Notification, "id" | "channel_id" | "cust
 };
 
 /** Where a notification goes. Only the sender reads the secrets. */
-export type SendingChannel = Pick<Channel, "id" | "type" | "url" | "state"> & ChannelSecrets;
+export type SendingChannel = Pick<Channel, "id" | "type" | "url" | "to" | "state"> & ChannelSecrets;
 
 export type Claim = {
   readonly notifications: readonly ClaimedNotification[];

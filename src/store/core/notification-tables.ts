@@ -40,10 +40,10 @@ function claimedOf([id, destination, lease, channel_id, customer_id, event, ...r
   } as ClaimedNotification;
 }
 
-const SENDING_COLUMNS = "id, type, url, state, secret, previous_secret, previous_until";
+const SENDING_COLUMNS = "id, type, url, recipient, state, secret, previous_secret, previous_until";
 
-function sendingChannelOf([id, type, url, state, secret, previous_secret, previous_until]: Row): SendingChannel {
-  return { id, type, url, state, secret, previous_secret, previous_until } as SendingChannel;
+function sendingChannelOf([id, type, url, to, state, secret, previous_secret, previous_until]: Row): SendingChannel {
+  return { id, type, url, to, state, secret, previous_secret, previous_until } as SendingChannel;
 }
 
 /** The link of a verification is for its recipient alone: it is removed with the rest of the mail when that has ended. */
