@@ -182,6 +182,30 @@ for (const engine of ENGINES) {
       assert.deepEqual([state, disabled_reason], ["disabled", "it has failed for five days"]);
     });
 
+    test("failures long ago do not disable a channel if nothing was sent since", async (t) => {
+      const queue = await openQueue(t, engine);
+      const channel = await queue.channel((await recordingReceiver(t, 500)).url);
+      const service = queue.start();
+      const fail = async (ageOfLast: number) => {
+        const [id = ""] = await queue.notify(channel);
+        service.wake();
+        await attempted(queue, id, 1);
+        const { state, failing_since } = await queue.channelRow(channel);
+        // It was the last attempt.
+        const ended = [
+          JSON.stringify([{ at: 1, status: 500, duration_ms: 1, error: "before" }]),
+          Date.now() - ageOfLast,
+        ] as const;
+        await queue.sql("UPDATE notification SET state = 'failed', due_at = NULL, attempts = $1, ended_at = $2", ...ended);
+        await queue.sql("UPDATE channel SET failing_since = failing_since - $1", 20 * DAY);
+        return { state, isNew: Number(failing_since) > Date.now() - HOUR };
+      };
+      assert.deepEqual(await fail(20 * DAY), { state: "active", isNew: true });
+      assert.deepEqual(await fail(32 * HOUR), { state: "active", isNew: true });
+      assert.deepEqual(await fail(29 * HOUR), { state: "active", isNew: true });
+      assert.equal((await fail(0)).state, "disabled");
+    });
+
     test("a notification whose data is damaged does not stop those of other channels", async (t) => {
       const queue = await openQueue(t, engine);
       const receiver = await recordingReceiver(t);
