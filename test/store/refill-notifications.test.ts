@@ -169,6 +169,26 @@ function refillNotifications(engine: Engine): void {
     assert.equal(await planned(opened), 0);
   });
 
+  test("a refill is announced once, also if a forecast between has not found it; those of an imported history are not", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1"]);
+    await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", events: ["tank.refilled"] });
+    const refillAgo = (days: number) => ({ startedAt: NOON - days * DAY, endedAt: NOON - days * DAY + HOUR, from: 20, to: 90 });
+    await measure(store, 92, NOON, "t1");
+    await putForecast(store, "t1", { now: NOON });
+    const forecasts = [[refillAgo(2)], [], [refillAgo(2)], [refillAgo(20), refillAgo(10), refillAgo(2)]];
+    for (const [i, refills] of forecasts.entries()) {
+      await putForecast(store, "t1", { refills, now: NOON + i * MINUTE });
+      assert.equal((await webhooks(opened)).length, 1, `after forecast ${i}`);
+    }
+    await putOwner(store, "b", ["t2"]);
+    await measure(store, 92, NOON, "t2");
+    await putForecast(store, "t2", { now: NOON });
+    await putForecast(store, "t2", { refills: [refillAgo(20), refillAgo(10), refillAgo(4)], now: NOON + DAY });
+    assert.equal((await webhooks(opened)).length, 1, "an imported history");
+  });
+
   test("a webhook without a delay gets a refill at once", async (t) => {
     const opened = await engine.open(t);
     await putOwner(opened.store, "a", ["t1"]);

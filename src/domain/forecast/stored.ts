@@ -18,6 +18,8 @@ export type ForecastValues = Omit<Forecast, "levelAt"> & {
   readonly level: number | null;
   readonly leak: LeakState;
   readonly interval?: number | undefined;
+  /** Refills until then have been announced, or are too old for it. Undefined before the first one. */
+  readonly refillsUntil?: Instant | undefined;
 };
 export type StoredForecast = ForecastValues & { readonly computed_at: Instant };
 
@@ -27,6 +29,7 @@ export const FORECAST_STATES = ["ok", "insufficient_data", "stale", "no_use"] as
 export function isForecast(value: unknown): value is ForecastValues {
   if (!isObject(value)) return false;
   const { state, based_on_until, use_per_day, runs_low_at, runs_empty_at, suggested_delivery, level, leak, interval } = value;
+  const { refillsUntil } = value;
   return (
     FORECAST_STATES.some((one) => one === state) &&
     isNullOr(isStoredInstant, based_on_until) &&
@@ -36,7 +39,8 @@ export function isForecast(value: unknown): value is ForecastValues {
     isNullOr((delivery) => isVolume(delivery) && isStoredInstant(delivery["by"]), suggested_delivery) &&
     isNullOr(Number.isFinite, level) &&
     (leak === "none" || leak === "ending" || isNullOr(isLeak, leak)) &&
-    (interval === undefined || Number.isFinite(interval))
+    (interval === undefined || Number.isFinite(interval)) &&
+    (refillsUntil === undefined || isStoredInstant(refillsUntil))
   );
 }
 

@@ -14,8 +14,11 @@ import type { FleetTank } from "./forecast-tables.ts";
 import type { StoreTransaction, TankWithOwner } from "./transaction.ts";
 
 const DAY = 24 * 3_600_000;
-/** What the first forecast of a tank finds is mostly history: earlier refills are no news. */
-const FIRST_FORECAST_NOTIFY_MAX_AGE_MS = 3 * DAY;
+/**
+ * What ended longer before the last reading of the previous forecast, or before the first forecast, is history, such as that of an
+ * import: a refill is found within this time.
+ */
+const REFILL_FOUND_WITHIN_MS = 3 * DAY;
 
 /** All that follows from a forecast happens here, in one transaction. */
 export async function putForecasts(tx: StoreTransaction, computed: readonly ComputedForecast[], at: Instant): Promise<void> {
@@ -24,9 +27,10 @@ export async function putForecasts(tx: StoreTransaction, computed: readonly Comp
   const tanks = (await tx.fleetTanks([...byTank.keys()])).filter(
     ({ threshold, stored }) => threshold !== null && stored !== undefined,
   );
-  await writeSortKeys(tx, tanks, (tank) => computedForecast(tank, byTank.get(tank.id), at));
+  const known = await tx.refillsOf(tanks.map(({ id }) => id));
+  await writeSortKeys(tx, tanks, (tank) => computedForecast(tank, byTank.get(tank.id), known.get(tank.id) ?? [], at));
   await evaluateTanks(tx, tanks, at);
-  await writeRefills(tx, tanks, byTank, at);
+  await writeRefills(tx, tanks, byTank, known, at);
 }
 
 /** When the transaction ends. Heads are locked before alerts, as everyone does. */
@@ -44,33 +48,49 @@ async function evaluateTanks(tx: StoreTransaction, tanks: readonly FleetTank[], 
 }
 
 /** Readings that came meanwhile, and changes of the tank, are left to the next forecast. */
-function computedForecast({ updated_at, latest, stored }: FleetTank, computed: ComputedForecast | undefined, at: Instant) {
+function computedForecast(
+  { updated_at, latest, stored }: FleetTank,
+  computed: ComputedForecast | undefined,
+  known: readonly Refill[],
+  at: Instant,
+) {
   const isKnown =
     computed?.updatedAt === updated_at &&
     computed.latestAt === latest?.created_at &&
     computed.latestFill === latest.fill_percentage;
-  return { outdatedSince: isKnown ? null : (stored?.outdatedSince ?? at), computedAt: at, forecast: computed?.forecast ?? null };
+  const refillsUntil = announcedUntil(stored, [...known, ...(computed?.refills ?? [])]);
+  const forecast = computed === undefined ? null : { ...computed.forecast, refillsUntil };
+  return { outdatedSince: isKnown ? null : (stored?.outdatedSince ?? at), computedAt: at, forecast };
+}
+
+/** Never lowered: a refill that was not found for a while is not announced again. */
+function announcedUntil(stored: FleetTank["stored"], refills: readonly Refill[]): Instant | undefined {
+  const until = Math.max(...refills.map(({ endedAt }) => endedAt), stored?.forecast?.refillsUntil ?? EARLIEST);
+  return until > EARLIEST ? until : undefined;
 }
 
 async function writeRefills(
   tx: StoreTransaction,
   tanks: readonly FleetTank[],
   computed: ReadonlyMap<string, ComputedForecast>,
+  known: ReadonlyMap<string, readonly Refill[]>,
   at: Instant,
 ): Promise<void> {
-  const known = await tx.refillsOf(tanks.map(({ id }) => id));
   const found = tanks.flatMap(({ id, stored }) => {
     const refills = computed.get(id)?.refills ?? null;
-    return refills === null ? [] : [{ tankId: id, refills, isFirst: (stored?.computedAt ?? null) === null }];
+    return refills === null ? [] : [{ tankId: id, refills, stored }];
   });
   const changed = found.filter(({ tankId, refills }) => !hasSame(known.get(tankId) ?? [], refills));
   if (changed.length === 0) return;
   await tx.removeRefills(changed.map(({ tankId }) => tankId));
   await tx.addRefills(changed.flatMap(({ tankId, refills }) => refills.map((refill) => ({ tankId, ...refill }))));
-  const news = changed.flatMap(({ tankId, refills, isFirst }) => {
-    const ends = (known.get(tankId) ?? []).map(({ endedAt }) => endedAt);
-    const announcedUntil = Math.max(...ends, isFirst ? at - FIRST_FORECAST_NOTIFY_MAX_AGE_MS : EARLIEST);
-    return newRefills(refills, announcedUntil, at).map((refill) => ({ tankId, refill }));
+  const news = changed.flatMap(({ tankId, refills, stored }) => {
+    const announced = announcedUntil(stored, known.get(tankId) ?? []) ?? EARLIEST;
+    const isFirst = (stored?.computedAt ?? null) === null;
+    const knownUntil = isFirst ? at : (stored?.forecast?.based_on_until ?? at);
+    return newRefills(refills, announced, at)
+      .filter(({ endedAt }) => endedAt > knownUntil - REFILL_FOUND_WITHIN_MS)
+      .map((refill) => ({ tankId, refill }));
   });
   await reportRefills(tx, news, at);
 }
