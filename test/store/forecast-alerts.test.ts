@@ -31,7 +31,62 @@ async function eventsOf(store: Store): Promise<{ type: string; data: { alert: Re
   return payloads.map((payload) => JSON.parse(payload));
 }
 
+/** What the channel is notified of, oldest first. */
+async function notified(store: Store): Promise<string[]> {
+  const all = { channel_id: "chn_all", customer_id: undefined, alert_id: undefined, state: undefined };
+  const { data } = await store.notificationPage({ ...WHOLE, ...all });
+  const alerts = new Map((await alertsOf(store)).data.map(({ id, kind }) => [id, kind]));
+  return data
+    .toSorted((a, b) => a.created_at - b.created_at)
+    .map(({ event, alert_ids }) => `${alerts.get(alert_ids[0] ?? "")} ${event}`);
+}
+
+const putHook = (store: Store) => {
+  const fields = { type: "webhook", url: "https://hooks.example.com/" };
+  return executed(store, { type: "create_channel", newId: "chn_all", fields, secret: "whsec_", webhookAllow: [] }, at(START));
+};
+
 function forecastAlerts(engine: Engine): void {
+  test("runs_low_soon stays open while nobody was told that the tank is low, because its readings are late", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["one"], b: [] });
+    await putHook(store);
+    await measure(store, "one", 30, START - 3 * DAY);
+    await forecast(store, "one", { days: 5 });
+    await measure(store, "one", 19, START - 2 * DAY);
+    assert.deepEqual(await stateOf(store), ["one low open", "one runs_low_soon open"]);
+    assert.deepEqual(await notified(store), ["runs_low_soon alert.opened"]);
+    await measure(store, "one", 18, START);
+    assert.deepEqual(await stateOf(store), ["one low open", "one runs_low_soon became_low"]);
+    assert.deepEqual((await notified(store)).slice(1).sort(), ["low alert.opened", "runs_low_soon alert.closed"]);
+    assert.deepEqual((await checked(store)).findings, []);
+  });
+
+  test("whoever was told of an alert is told when a setting closes it, long after the last reading", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["one"], b: [] });
+    await putHook(store);
+    await measure(store, "one", 30, START);
+    await forecast(store, "one", { days: 5, leak: LEAK });
+    const off = command.changeTank("one", { alerts: { runs_low_soon: false, leak: false } });
+    await executed(store, off, at(START + 9 * DAY));
+    assert.deepEqual(await stateOf(store), ["one leak turned_off", "one runs_low_soon turned_off"]);
+    assert.deepEqual((await notified(store)).sort(), [
+      ...["leak alert.closed", "leak alert.opened", "runs_low_soon alert.closed", "runs_low_soon alert.opened"],
+    ]);
+  });
+
+  test("the end of an alert that was acknowledged is sent, also if its opening was not", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["one"], b: [] });
+    await putHook(store);
+    await measure(store, "one", 10, START - 3 * DAY);
+    const [alert] = (await alertsOf(store)).data;
+    await executed(store, command.acknowledgeAlert(alert?.id ?? ""), at(START));
+    await measure(store, "one", 90, START - 2 * DAY);
+    assert.deepEqual(await notified(store), ["low alert.acknowledged", "low alert.closed"]);
+  });
+
   test("a tank that runs low soon has an alert with the day, which the low alert takes over", async (t) => {
     const { store } = await engine.open(t);
     await putFleet(store, { a: ["one", "two"], b: [] });

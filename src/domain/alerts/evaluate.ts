@@ -116,8 +116,10 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   } else if (hasRecovered) cleared.push({ kind: "low", shouldNotify: !wasUnannounced });
   const isLow = fill <= threshold || (wasLow && !hasRecovered);
   const announcesLow = wasLow && isLow && wasUnannounced && isRecent && !isPaused && by.mode === "change";
+  const isUnannounced = wasLow ? wasUnannounced && !announcesLow : !isRecent;
+  const low = isLow ? (isUnannounced ? "unannounced" : "announced") : "no";
   for (const kind of FORECAST_KINDS) {
-    const change = forecastConditionChange(kind, condition, latest, isLow, settings);
+    const change = forecastConditionChange(kind, condition, latest, low, settings);
     const shouldNotify = now - latest.created_at <= FORECAST_NOTIFY_MAX_AGE_MS;
     if ((activeConditions & CONDITION_BITS[kind]) === 0) {
       if (change === "active" && !isPaused) opened.push({ kind, shouldNotify });
@@ -137,24 +139,30 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   }
   const after = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], activeConditions & ~LOW_UNANNOUNCED_BIT);
   const active = cleared.reduce((bits, { kind }) => bits & ~CONDITION_BITS[kind], after);
-  const isUnannounced = wasLow ? wasUnannounced && !announcesLow : !isRecent;
   const remaining = isUnannounced && (active & CONDITION_BITS.low) !== 0 ? active | LOW_UNANNOUNCED_BIT : active;
   const evaluateAt = nextEvaluation(condition, remaining, silentAt, now);
   return { opened, cleared, announcesLow, activeConditions: remaining, evaluateAt };
 }
 
-/** A tank that is low does not run low soon: one alert takes over from the other. */
+/** A tank that is low does not run low soon: one alert takes over from the other, once people are told of it. */
 function forecastConditionChange(
   kind: ForecastKind,
   { kindsOff, forecast }: TankCondition,
   { fill_percentage: fill }: Reading,
-  isLow: boolean,
+  low: "no" | "announced" | "unannounced",
   { runsLowDays, leakAlerts }: AlertSettings,
 ): ConditionChange | "turned_off" | "became_low" {
   const isOn = kind === "leak" ? leakAlerts : runsLowDays > 0;
   if (!isOn || kindsOff.includes(kind)) return "turned_off";
   if (kind === "leak") return evaluateLeak(forecast);
-  return isLow ? "became_low" : evaluateRunsLow(forecast, fill, runsLowDays);
+  if (low === "unannounced") return "unchanged";
+  return low === "announced" ? "became_low" : evaluateRunsLow(forecast, fill, runsLowDays);
+}
+
+/** Whoever was told of an alert is told of its end, also if it is ended by a setting, long after the last reading. */
+export function shouldNotifyEnd({ kind, state, opened_at }: Alert, latest: Reading, shouldNotify: boolean): boolean {
+  if (shouldNotify || state === "acknowledged") return true;
+  return kind !== "low" && opened_at - latest.created_at <= FORECAST_NOTIFY_MAX_AGE_MS;
 }
 
 /** Also the condition under which the append of a reading can leave an active low condition as it is (see the engines). */

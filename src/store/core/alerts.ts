@@ -10,6 +10,7 @@ import {
   type Evaluation,
   type EvaluationMode,
   evaluate,
+  shouldNotifyEnd,
   medianInterval,
   ON_CHANGE,
   ON_FORECAST,
@@ -145,9 +146,10 @@ function alertChanges(
     ...cleared.flatMap(({ kind, shouldNotify, reason }) =>
       alerts
         .filter((alert) => alert.kind === kind)
-        .map((alert) =>
-          closed(alert, reason ?? closeReason(alert, threshold, latest.fill_percentage, closeMargin), shouldNotify),
-        ),
+        .map((alert) => {
+          const why = reason ?? closeReason(alert, threshold, latest.fill_percentage, closeMargin);
+          return closed(alert, why, shouldNotifyEnd(alert, latest, shouldNotify));
+        }),
     ),
     // Announce a low alert that nobody was notified of, unless it was acknowledged in the meantime.
     ...alerts

@@ -166,6 +166,8 @@ export class NaiveAlerts {
     }
 
     const isLow = fill <= threshold || this.#active.has(`${tank} low`);
+    // A low alert that nobody was told of, or that nobody would be, replaces nothing.
+    const isLowUntold = this.#active.has(`${tank} low`) ? this.#unannounced.has(tank) : !isRecent;
     const isForecastNews = now - latest.created_at <= 8 * DAY;
     const stored = this.#forecasts.get(tank);
     const forecast = stored !== undefined && !stored.isOutdated && knows(stored, readings) ? stored : undefined;
@@ -175,7 +177,8 @@ export class NaiveAlerts {
       const alert = this.unclosed(tank, "runs_low_soon");
       const isByThreshold = alert !== undefined && threshold < alert.threshold && fill <= alert.fill;
       const cleared = isByThreshold ? "threshold_changed" : "recovered";
-      const reason = state.alerts.runs_low_soon ? (isLow ? "became_low" : days > 9.75 ? cleared : undefined) : "turned_off";
+      const becameLow = isLowUntold ? undefined : "became_low";
+      const reason = state.alerts.runs_low_soon ? (isLow ? becameLow : days > 9.75 ? cleared : undefined) : "turned_off";
       if (reason !== undefined) this.#clear(tank, "runs_low_soon", reason, latest, now, isForecastNews);
     } else if (state.alerts.runs_low_soon && !isLow && !isPaused && days <= 7 && fill <= (forecast?.level ?? 100) + 5) {
       this.#open(tank, "runs_low_soon", threshold, latest, now, isForecastNews, { runsLowAt: forecast?.runsLowAt ?? null });
@@ -215,7 +218,12 @@ export class NaiveAlerts {
   #clear(tank: string, kind: Kind, reason: string, latest: Reading, now: number, shouldNotify: boolean): void {
     this.#active.delete(`${tank} ${kind}`);
     const alert = this.unclosed(tank, kind);
-    if (alert !== undefined) this.#close(alert, reason, latest, now, shouldNotify);
+    if (alert === undefined) return;
+    // People know of it: somebody has acknowledged it, or the readings were recent enough when the forecast opened it.
+    const isKnown =
+      alert.state === "acknowledged" ||
+      ((kind === "runs_low_soon" || kind === "leak") && alert.openedAt - latest.created_at <= 8 * DAY);
+    this.#close(alert, reason, latest, now, shouldNotify || isKnown);
   }
 
   #close(alert: NaiveAlert, reason: string, latest: Reading | undefined, now: number, shouldNotify: boolean): void {
