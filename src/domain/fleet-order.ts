@@ -24,7 +24,9 @@ export type FleetSortKeys = { readonly margin: number; readonly urgency: number 
 export function sortKeysOf(threshold: number, latest: Reading | null, forecast: ForecastValues | null): FleetSortKeys {
   if (latest === null) return { margin: UNKNOWN, urgency: UNKNOWN };
   const margin = marginUnits(latest.fill_percentage - threshold);
-  return { margin, urgency: urgencySortKey(margin, forecast?.runs_low_at.p50 ?? null) };
+  // After a rise, a tank is not urgent until the forecast counts it as a delivery or as a false reading.
+  const runsLowAt = forecast === null || forecast.isRisen ? null : forecast.runs_low_at.p50;
+  return { margin, urgency: urgencySortKey(margin, runsLowAt) };
 }
 
 /** Whatever is above the threshold stays above it. Adding 0 turns -0 into 0. */

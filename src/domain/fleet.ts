@@ -97,11 +97,11 @@ export function marginOf({ tank, latest }: Pick<FleetEntry, "tank" | "latest">):
 
 const DAY = 24 * 3_600_000;
 
-/** Until it is low. Null: it is not known, or not within three years. */
+/** Until it is low. Null: it is not known, as after a rise that may be a delivery, or not within three years. */
 export function daysLeft(entry: FleetEntry, now: Instant): DaysLeft | null {
   const margin = marginOf(entry);
   if (margin !== null && margin <= 0) return { p10: 0, p50: 0, p90: 0 };
-  if (entry.forecast?.state !== "ok") return null;
+  if (entry.forecast?.state !== "ok" || entry.forecast.isRisen) return null;
   const { p10, p50, p90 } = entry.forecast.runs_low_at;
   const days = (at: Instant | null): number | null =>
     at === null ? null : Math.max(0, Math.round((10 * (at - now)) / DAY) / 10);

@@ -1,6 +1,8 @@
 // Computes the forecast of a tank from its readings, in the thread of forecast-thread.ts.
 
 import { medianInterval } from "../domain/alerts/evaluate.ts";
+import { isRisenAbove } from "../domain/alerts/forecast-conditions.ts";
+import { volumeAt } from "../domain/fleet.ts";
 import { thinned } from "../domain/forecast/daily.ts";
 import { forecastFrom, type History, historyOf } from "../domain/forecast/forecast.ts";
 import { leakStates } from "../domain/forecast/leak.ts";
@@ -25,7 +27,12 @@ export function computeForecast({ tank, latestAt, latestFill, parts, now }: Fore
   const { levelAt, ...values } = forecastFrom(history, input);
   // All readings until the latest were looked at, whichever of them were used.
   const found = { level: levelAt(now)?.p50 ?? null, leak: leakIn(history, tank), interval: usualInterval(parts) };
-  const forecast = { ...values, based_on_until: latestAt, ...found };
+  const isRisen = isRisenAbove(levelAt(latestAt)?.p50 ?? null, latestFill) || undefined;
+  const delivery = values.suggested_delivery;
+  // No more than fits into the tank by its latest reading, if that is a delivery.
+  const room = isRisen ? volumeAt(tank, 100 - latestFill).volume : Number.POSITIVE_INFINITY;
+  const suggested_delivery = delivery && { ...delivery, volume: Math.min(delivery.volume, room) };
+  const forecast = { ...values, suggested_delivery, based_on_until: latestAt, ...found, isRisen };
   return { tankId: tank.id, updatedAt: tank.updated_at, latestAt, latestFill, forecast, refills: history.refills };
 }
 

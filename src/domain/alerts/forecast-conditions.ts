@@ -30,6 +30,7 @@ export type ConditionChange = "active" | "cleared" | "unchanged";
 
 /** A reading this many points above the level of the forecast may be a delivery, which the forecast believes once it has held. */
 const RISE = 5;
+export const isRisenAbove = (level: number | null, fill: number): boolean => level !== null && fill > level + RISE;
 
 /** Opens within so many days, and closes only some days later: a forecast that wobbles makes one alert. */
 export function evaluateRunsLow(forecast: ForecastSummary | null, fill: number, days: number): ConditionChange {
@@ -37,8 +38,7 @@ export function evaluateRunsLow(forecast: ForecastSummary | null, fill: number, 
   const { runsLowAt, computedAt, level } = forecast;
   const left = runsLowAt === null ? Number.POSITIVE_INFINITY : (runsLowAt - computedAt) / DAY;
   if (left > 1.25 * days + 1) return "cleared";
-  const isRisen = level !== null && fill > level + RISE;
-  return left <= days && !isRisen ? "active" : "unchanged";
+  return left <= days && !isRisenAbove(level, fill) ? "active" : "unchanged";
 }
 
 export function evaluateLeak(forecast: ForecastSummary | null): ConditionChange {

@@ -18,6 +18,8 @@ export type ForecastValues = Omit<Forecast, "levelAt"> & {
   readonly level: number | null;
   readonly leak: LeakState;
   readonly interval?: number | undefined;
+  /** The latest reading is far above the level that the forecast starts from: it may be a delivery, which the forecast does not count yet. */
+  readonly isRisen?: boolean | undefined;
   /** Refills until then have been announced, or are too old for it. Undefined before the first one. */
   readonly refillsUntil?: Instant | undefined;
 };
@@ -29,7 +31,7 @@ export const FORECAST_STATES = ["ok", "insufficient_data", "stale", "no_use"] as
 export function isForecast(value: unknown): value is ForecastValues {
   if (!isObject(value)) return false;
   const { state, based_on_until, use_per_day, runs_low_at, runs_empty_at, suggested_delivery, level, leak, interval } = value;
-  const { refillsUntil } = value;
+  const { isRisen, refillsUntil } = value;
   return (
     FORECAST_STATES.some((one) => one === state) &&
     isNullOr(isStoredInstant, based_on_until) &&
@@ -40,6 +42,7 @@ export function isForecast(value: unknown): value is ForecastValues {
     isNullOr(Number.isFinite, level) &&
     (leak === "none" || leak === "ending" || isNullOr(isLeak, leak)) &&
     (interval === undefined || Number.isFinite(interval)) &&
+    (isRisen === undefined || typeof isRisen === "boolean") &&
     (refillsUntil === undefined || isStoredInstant(refillsUntil))
   );
 }
