@@ -159,7 +159,7 @@ function forecastConditionChange(
   return low === "announced" ? "became_low" : evaluateRunsLow(forecast, fill, runsLowDays);
 }
 
-/** Whoever was told of an alert is told of its end, also if it is ended by a setting, long after the last reading. */
+/** Recipients who were notified of an alert are notified of its end, even if a setting ends it long after the last reading. */
 export function shouldNotifyEnd({ kind, state, opened_at }: Alert, latest: Reading, shouldNotify: boolean): boolean {
   if (shouldNotify || state === "acknowledged") return true;
   return kind !== "low" && opened_at - latest.created_at <= FORECAST_NOTIFY_MAX_AGE_MS;

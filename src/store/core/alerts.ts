@@ -10,10 +10,10 @@ import {
   type Evaluation,
   type EvaluationMode,
   evaluate,
-  shouldNotifyEnd,
   medianInterval,
   ON_CHANGE,
   ON_FORECAST,
+  shouldNotifyEnd,
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
 import { type AlertChange, type AlertEvent, eventObject } from "../../domain/alerts/event.ts";

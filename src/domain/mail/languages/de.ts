@@ -189,6 +189,6 @@ export const de: Phrases = {
     since: "Deaktiviert",
     enable: (id) => `Ist die Ursache behoben, aktivieren Sie ihn: PATCH /manage/v1/channels/${id} mit {"state":"active"}.`,
     recover: (id) =>
-      `Was in der Zwischenzeit fehlgeschlagen ist, kann erneut gesendet werden: POST /manage/v1/channels/${id}/recover mit {"since":"…"}.`,
+      `Was bis zur Deaktivierung fehlgeschlagen ist, kann erneut gesendet werden: POST /manage/v1/channels/${id}/recover mit {"since":"…"}. Ereignisse aus der Zeit, in der er deaktiviert ist, stehen nur im Feed: GET /insight/v1/events.`,
   },
 };

@@ -183,6 +183,7 @@ export const en: Phrases = {
     reason: "Reason",
     since: "Disabled",
     enable: (id) => `When the cause is repaired, enable it: PATCH /manage/v1/channels/${id} with {"state":"active"}.`,
-    recover: (id) => `What failed meanwhile can be sent again: POST /manage/v1/channels/${id}/recover with {"since":"…"}.`,
+    recover: (id) =>
+      `What failed before it was disabled can be sent again: POST /manage/v1/channels/${id}/recover with {"since":"…"}. Events while it is disabled are only in the feed: GET /insight/v1/events.`,
   },
 };
