@@ -31,7 +31,8 @@ same with the 14-day average. Without files, use the tanks of the database (at m
 tank: lines of date,percent with a date or datetime (UTC if it has no offset) and a fill from 0 to 100.
 
   --horizon DAYS       how many days ahead (${HORIZON.standard})
-  --latitude DEGREES   latitude of tanks that have none, such as those in files (${LATITUDE}); decides when it is winter
+  --latitude DEGREES   latitude of tanks that have none: decides when it is winter. By default it is ${LATITUDE} for files; tanks of the
+                       database without one have no season, as in their forecasts
   --json               print one object, with each tank under tanks_detail
 
 Errors are in percentage points and in days. docs/forecasts.md defines them.`,
@@ -51,7 +52,10 @@ Errors are in percentage points and in days. docs/forecasts.md defines them.`,
         const readings = await readLevels(file);
         run({ name: basename(file, ".csv"), readings, latitude, use_case: null }, call.arguments.length);
       }
-    } else await withStore(configOf(call), (store) => ofDatabase(store, latitude, run));
+    } else {
+      const otherwise = text(call, "latitude") === undefined ? null : latitude;
+      await withStore(configOf(call), (store) => ofDatabase(store, otherwise, run));
+    }
     progress.end();
     const result = summarize(results, horizon);
     if (call.flags["json"] === true) print(JSON.stringify(result, rounded));
@@ -60,8 +64,12 @@ Errors are in percentage points and in days. docs/forecasts.md defines them.`,
   },
 };
 
-/** Streams a snapshot of the database: tanks come before readings, and the readings of a tank together. */
-async function ofDatabase(store: Store, latitude: number, run: (tank: BacktestTank, total: number) => void): Promise<void> {
+/** Streams a snapshot of the database: tanks come before readings, and the readings of a tank together. `latitude`: of tanks without one. */
+async function ofDatabase(
+  store: Store,
+  latitude: number | null,
+  run: (tank: BacktestTank, total: number) => void,
+): Promise<void> {
   const tanks = new Map<string, Omit<BacktestTank, "readings">>();
   let chosen: ReadonlySet<string> | undefined;
   let current: { readonly id: string; readonly readings: Level[] } | undefined;

@@ -78,7 +78,9 @@ suite("backtest", () => {
     await here.run(["tank", "delete", "t2"]);
     const { code, stdout } = await here.run(["backtest", "--json"]);
     assert.equal(code, 0);
-    const { tanks, origins, tanks_detail } = JSON.parse(stdout);
+    const { tanks, origins, tanks_detail, mean_absolute_error } = JSON.parse(stdout);
     assert.deepEqual([tanks, origins, tanks_detail[0]?.name], [1, 24, "t1"]);
+    const withSeason = JSON.parse((await here.run(["backtest", "--json", "--latitude", "48"])).stdout);
+    assert.notEqual(withSeason.mean_absolute_error, mean_absolute_error, "a tank without a latitude has no season");
   });
 });
