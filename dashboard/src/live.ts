@@ -64,21 +64,28 @@ function merged<T>(key: string, before: State<T>, result: Result<T>): State<T> {
 
 function createWatch<T>(load: Load<T>, report: (result: Result<T>) => void) {
   let controller: AbortController | undefined;
+  let latest: Promise<void> | undefined;
   const stop = () => controller?.abort();
-  const refresh = async () => {
-    stop();
-    const own = new AbortController();
-    controller = own;
+  /** Whoever waits for a request that was aborted for another one waits for that one. */
+  const next = (own: AbortController) => (controller === own ? undefined : latest);
+  const request = async (own: AbortController) => {
     try {
       const data = await load(own.signal);
       endedInDialog.value = false;
-      if (!own.signal.aborted) report({ data });
+      if (own.signal.aborted) return next(own);
+      report({ data });
     } catch (error) {
-      if (own.signal.aborted) return;
+      if (own.signal.aborted) return next(own);
       if (isSignedOut(error)) redirectToSignIn();
       else report({ error });
       throw error;
     }
+  };
+  const refresh = () => {
+    stop();
+    controller = new AbortController();
+    latest = request(controller);
+    return latest;
   };
   return { refresh, stop };
 }
