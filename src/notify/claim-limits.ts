@@ -1,4 +1,4 @@
-// How many notifications are claimed and sent at a time, for one destination and in all: receivers that hang hold up nobody else.
+// How many notifications are claimed and sent at a time, for one destination and in all: receivers that hang do not delay others.
 
 import type { ClaimRequest } from "../domain/alerts/notification-queue.ts";
 
@@ -6,7 +6,7 @@ import type { ClaimRequest } from "../domain/alerts/notification-queue.ts";
 const MAX_ATTEMPTS = 512;
 /** Claimed and not recorded yet, in all. What waits too long is released, and a large claim takes long itself. */
 const MAX_CLAIMED_TOTAL = 1024;
-/** Of both limits; the rest is for destinations that have nothing under way, or nothing claimed. */
+/** Shares of both limits; the rest is reserved for destinations that have nothing under way, or nothing claimed. */
 const SLOW_SHARE = 1 / 2;
 const RESPONSIVE_SHARE = 3 / 4;
 /** A destination is responsive for this time after an attempt that took no longer. */
@@ -59,8 +59,8 @@ export type ClaimPlan<D extends DestinationLoad> = {
 };
 
 /**
- * As many as there is room for beside those claimed already: destinations with nothing claimed first, from the one on that was left out
- * last time. They come in the order of their names.
+ * Claims as many as there is room for beside those claimed already: first for destinations with nothing claimed, beginning with the one
+ * that was left out last time. `due` is in the order of names.
  */
 export function planClaims<D extends DestinationLoad>(
   due: readonly D[],

@@ -5,7 +5,9 @@ import { api } from "../api.ts";
 import { ALERT_KINDS, type AlertKind } from "../components/alert-kinds.tsx";
 import { AlertBadge } from "../components/badge.tsx";
 import { useDialog } from "../components/dialog.tsx";
+import { withFocus } from "../components/focus.ts";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
+import { useTanks } from "../components/objects.ts";
 import { Screen } from "../components/screen.tsx";
 import { Empty } from "../components/states.tsx";
 import { ago, counted, dateTime } from "../format.ts";
@@ -13,9 +15,7 @@ import { useLive } from "../live.ts";
 import { href, navigate, query, withQuery } from "../location.ts";
 import { Actions } from "./actions.tsx";
 import { AlertDetails, Owner, TankName } from "./cells.tsx";
-import { withFocus } from "./focus.ts";
 import { usePeople } from "./people.ts";
-import { useTanks } from "./tanks.ts";
 
 const SIZE = 25;
 const STATES = [

@@ -4,6 +4,7 @@ import type { Alert } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { Field } from "../components/field.tsx";
+import { textIn } from "../components/form.ts";
 import { notify } from "../components/notices.tsx";
 import { dateTime } from "../format.ts";
 import { me } from "../session.ts";
@@ -13,7 +14,7 @@ type Props = { readonly alert: Alert; readonly close: () => void; readonly chang
 
 /** An empty note leaves the one that is there. */
 function bodyOf(form: FormData): { readonly note?: string } {
-  const note = String(form.get("note") ?? "").trim();
+  const note = textIn(form, "note");
   return note === "" ? {} : { note };
 }
 
@@ -33,7 +34,7 @@ export function AcknowledgeDialog({ alert, close, changed }: Props) {
     const body = bodyOf(form);
     const { acknowledged_by, note } = await api.manage.alerts.acknowledge(alert.id, body);
     await changed();
-    // Whoever is second changes nothing.
+    // A second acknowledgement changes nothing.
     const isFirst = acknowledged_by === me.value?.id && (body.note ?? note) === note;
     if (isFirst) return notify({ text: "Acknowledged" });
     const who = acknowledged_by === me.value?.id ? "You have" : `${await nameOf(acknowledged_by)} has`;

@@ -1,8 +1,8 @@
 // Who acknowledged an alert, in words. Only admins may read the names of others.
 
 import { api } from "../api.ts";
+import { useObjects } from "../components/objects.ts";
 import { may, me } from "../session.ts";
-import { useObjects } from "./tanks.ts";
 
 /** Returns a function that knows everybody who is loaded so far; undefined for keys and removed users. */
 export function usePeople(ids: readonly (string | null)[]): (id: string | null) => string | undefined {

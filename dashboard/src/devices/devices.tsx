@@ -1,13 +1,13 @@
 // Devices: first those with pending readings, which need a tank or a profile.
 
 import type { Device } from "../../../client/src/index.ts";
-import { useTanks } from "../alerts/tanks.ts";
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { Badge } from "../components/badge.tsx";
 import { Dialog, useDialog } from "../components/dialog.tsx";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
+import { useTanks } from "../components/objects.ts";
 import { Screen } from "../components/screen.tsx";
 import { Empty } from "../components/states.tsx";
 import { counted } from "../format.ts";

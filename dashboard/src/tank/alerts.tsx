@@ -2,12 +2,12 @@
 
 import type { Alert, FleetTank } from "../../../client/src/index.ts";
 import { AcknowledgeDialog, PauseDialog } from "../alerts/dialogs.tsx";
-import { withFocus } from "../alerts/focus.ts";
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { ALERT_KINDS, ALERT_STATES, CLOSE_REASONS } from "../components/alert-kinds.tsx";
 import { AlertBadge } from "../components/badge.tsx";
 import { useDialog } from "../components/dialog.tsx";
+import { withFocus } from "../components/focus.ts";
 import { notify } from "../components/notices.tsx";
 import { ago, dateTime, percent } from "../format.ts";
 import { useLive } from "../live.ts";

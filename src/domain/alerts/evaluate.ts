@@ -144,7 +144,7 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   return { opened, cleared, announcesLow, activeConditions: remaining, evaluateAt };
 }
 
-/** A tank that is low does not run low soon: one alert takes over from the other, once people are told of it. */
+/** A tank that is low does not run low soon: once people are notified that it is low, that alert replaces the other. */
 function forecastConditionChange(
   kind: ForecastKind,
   { kindsOff, forecast }: TankCondition,

@@ -29,8 +29,9 @@ export function forecastSummary({ state, level, leak, runs_low_at }: ForecastVal
 export type ConditionChange = "active" | "cleared" | "unchanged";
 
 /** A reading this many points above the level of the forecast may be a delivery, which the forecast believes once it has held. */
-const RISE = 5;
-export const isRisenAbove = (level: number | null, fill: number): boolean => level !== null && fill > level + RISE;
+const POSSIBLE_DELIVERY_RISE = 5;
+export const isRisenAbove = (level: number | null, fill: number): boolean =>
+  level !== null && fill > level + POSSIBLE_DELIVERY_RISE;
 
 /** Opens within so many days, and closes only some days later: a forecast that wobbles makes one alert. */
 export function evaluateRunsLow(forecast: ForecastSummary | null, fill: number, days: number): ConditionChange {

@@ -3,7 +3,7 @@
 import { ALERT_KINDS, type Alert, type AlertKind } from "../alerts/alert.ts";
 import type { Tank } from "../tank.ts";
 import { type Language, type Wording, wordingOf } from "./language.ts";
-import { type MailBlock as Block, type Entry, plain, render } from "./layout.ts";
+import { type Entry, type MailBlock, plain, render } from "./layout.ts";
 import type { Mail } from "./mail.ts";
 import { ALERT_UPDATES, type AlertUpdate } from "./phrases.ts";
 import { NO_REFILLS, refillSection } from "./refill-section.ts";
@@ -40,7 +40,7 @@ export function alertMail(recipient: Recipient, groups: readonly AlertGroup[], r
   const ordered = groups.toSorted((a, b) => rankOf(a) - rankOf(b));
   const sections = ordered.map((group) => alertSection(group, recipient.type, wording));
   if (refills.items.length > 0) sections.push(refillSection(refills, wording));
-  const greeting: Block[] =
+  const greeting: MailBlock[] =
     recipient.type === "customer" ? [{ type: "paragraph", text: phrases.greeting(plain(recipient.name)) }] : [];
   const blocks = sections.flatMap((section) => sectionBlocks(section, sections.length > 1, wording));
   return render(recipient.to, {

@@ -1,4 +1,4 @@
-// The tanks of the alerts that are shown. Each is requested once, and again with every page.
+// Objects that a list refers to, such as the tanks of alerts. Each is requested once, and again with every page.
 
 import { ApiError, type FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";

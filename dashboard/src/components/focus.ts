@@ -1,6 +1,6 @@
 // Where the keyboard goes on after a dialog if the button that opened it is gone.
 
-import type { OpenDialog } from "../components/dialog.tsx";
+import type { OpenDialog } from "./dialog.tsx";
 
 /**
  * Opens a dialog of a row. If the focus is lost when it closes, it goes to what is in the place of the row then; else to the first
