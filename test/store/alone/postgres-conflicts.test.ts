@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Client } from "pg";
-import { UNRESTRICTED } from "../../src/domain/key.ts";
-import { at, command, executed, tankFields } from "../support/commands.ts";
+import { UNRESTRICTED } from "../../../src/domain/key.ts";
+import { at, command, executed, tankFields } from "../../support/commands.ts";
 import {
   type Database,
   isUnavailable,
@@ -12,11 +12,11 @@ import {
   openedOn,
   postgresDatabase,
   TEMPLATE_LOCALE,
-} from "../support/postgres/database.ts";
-import { ingest } from "../support/readings.ts";
-import { putReadings } from "../support/records.ts";
-import type { Lifetime } from "../support/service.ts";
-import { until } from "../support/until.ts";
+} from "../../support/postgres/database.ts";
+import { ingest } from "../../support/readings.ts";
+import { putReadings } from "../../support/records.ts";
+import type { Lifetime } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
 import {
   checked,
   customer,
@@ -29,7 +29,7 @@ import {
   readingsOf,
   tank,
   WHOLE_LOG,
-} from "./conformance/objects.ts";
+} from "../conformance/objects.ts";
 
 /** A store with two tanks, on a database of its own. */
 async function opened(life: Lifetime, settings: Parameters<typeof openedOn>[2] = {}): Promise<Opened & { database: Database }> {

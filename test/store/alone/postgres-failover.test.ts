@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
-import type { Store } from "../../src/domain/store.ts";
-import { isUnavailable, openedOn, postgresDatabase, succeeds, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
-import { ownPostgres } from "../support/postgres/server.ts";
-import { putReadings } from "../support/records.ts";
-import { tcpProxy } from "../support/tcp-proxy.ts";
-import { until } from "../support/until.ts";
-import { checked, customer, customersOf, everything, putCustomers, putTanks, readingsOf, tank } from "./conformance/objects.ts";
+import type { Store } from "../../../src/domain/store.ts";
+import { isUnavailable, openedOn, postgresDatabase, succeeds, TEMPLATE_LOCALE } from "../../support/postgres/database.ts";
+import { ownPostgres } from "../../support/postgres/server.ts";
+import { putReadings } from "../../support/records.ts";
+import { tcpProxy } from "../../support/tcp-proxy.ts";
+import { until } from "../../support/until.ts";
+import { checked, customer, customersOf, everything, putCustomers, putTanks, readingsOf, tank } from "../conformance/objects.ts";
 
 const RECOVERY_MS = 2000;
 /** A promotion, and the search for it. */

@@ -4,16 +4,16 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import test from "node:test";
 import { Client } from "pg";
-import type { StopMode } from "../support/postgres/cluster.ts";
-import { isUnavailable, openedOn, succeeds } from "../support/postgres/database.ts";
-import { type OwnPostgres, ownPostgres } from "../support/postgres/server.ts";
-import { startScript } from "../support/script.ts";
-import type { Lifetime } from "../support/service.ts";
-import { tcpProxy } from "../support/tcp-proxy.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import { until } from "../support/until.ts";
-import { everything } from "./conformance/objects.ts";
-import { fillForCalls, maintenanceCalls, readCalls, writeCalls } from "./store-calls.ts";
+import type { StopMode } from "../../support/postgres/cluster.ts";
+import { isUnavailable, openedOn, succeeds } from "../../support/postgres/database.ts";
+import { type OwnPostgres, ownPostgres } from "../../support/postgres/server.ts";
+import { startScript } from "../../support/script.ts";
+import type { Lifetime } from "../../support/service.ts";
+import { tcpProxy } from "../../support/tcp-proxy.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { until } from "../../support/until.ts";
+import { everything } from "../conformance/objects.ts";
+import { fillForCalls, maintenanceCalls, readCalls, writeCalls } from "../store-calls.ts";
 
 /** How soon the store must work again, and how soon calls must fail. */
 const RECOVERY_MS = 2000;

@@ -6,8 +6,8 @@ import { get, type IncomingHttpHeaders } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { after, it } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { startService } from "../support/service.ts";
-import { send } from "./client.ts";
+import { startService } from "../../support/service.ts";
+import { send } from "../client.ts";
 
 const service = await startService({ after });
 const BUNDLE = "/docs/static/swagger-ui-bundle.js";

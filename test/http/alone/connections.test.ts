@@ -6,12 +6,12 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { ConnectionLimit, isProxyAddress, networkOf } from "../../src/http/connection-limit.ts";
-import { CONNECTION_DEFAULTS, manageConnections } from "../../src/http/connections.ts";
-import type { Lifetime } from "../support/service.ts";
-import { until } from "../support/until.ts";
-import { openSocket, readAll, send } from "./client.ts";
-import { type EchoService, startEcho } from "./services.ts";
+import { ConnectionLimit, isProxyAddress, networkOf } from "../../../src/http/connection-limit.ts";
+import { CONNECTION_DEFAULTS, manageConnections } from "../../../src/http/connections.ts";
+import type { Lifetime } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
+import { openSocket, readAll, send } from "../client.ts";
+import { type EchoService, startEcho } from "../services.ts";
 
 const FILE = "/docs/static/swagger-ui-bundle.js";
 const REQUEST = `GET ${FILE} HTTP/1.1\r\nHost: here\r\n\r\n`;

@@ -16,8 +16,8 @@ import {
   readAll,
   request,
   send,
-} from "./client.ts";
-import { HALL_READINGS, startFleet } from "./services.ts";
+} from "../client.ts";
+import { HALL_READINGS, startFleet } from "../services.ts";
 
 const fleet = await startFleet({ after });
 const key = fleet.operator;

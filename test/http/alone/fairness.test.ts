@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { databaseSetting } from "../support/postgres/database.ts";
-import { customerRecord, tankRecord } from "../support/records.ts";
-import { type Lifetime, type Service, startService } from "../support/service.ts";
-import { until } from "../support/until.ts";
-import { expectStatus, type JsonClient, jsonClient, openSocket, send } from "./client.ts";
-import { ECHO_ROUTES, startEcho } from "./services.ts";
+import { databaseSetting } from "../../support/postgres/database.ts";
+import { customerRecord, tankRecord } from "../../support/records.ts";
+import { type Lifetime, type Service, startService } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
+import { expectStatus, type JsonClient, jsonClient, openSocket, send } from "../client.ts";
+import { ECHO_ROUTES, startEcho } from "../services.ts";
 
 const PATH = "/ingest/v1/readings";
 const MAX_READINGS = 10_000;

@@ -1,0 +1,3 @@
+import { fuzzTest } from "../fuzz/run.ts";
+
+fuzzTest("postgres", 6_000);

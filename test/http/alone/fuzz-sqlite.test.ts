@@ -1,0 +1,3 @@
+import { fuzzTest } from "../fuzz/run.ts";
+
+fuzzTest("sqlite", 14_000);

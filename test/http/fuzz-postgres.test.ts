@@ -1,3 +1,0 @@
-import { fuzzTest } from "./fuzz/run.ts";
-
-fuzzTest("postgres", 6_000);

@@ -1,3 +1,0 @@
-import { fuzzTest } from "./fuzz/run.ts";
-
-fuzzTest("sqlite", 14_000);

@@ -1,0 +1,22 @@
+// Runs the tests of many files in one process: starting a process for each file takes longer than most of its tests. Tests that
+// measure time or memory, or stop a database server of their own, are in folders named `alone`: each file is a process.
+
+import { globSync } from "node:fs";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** The files that `npm test` runs in one process, by the test file that imports them. */
+export const GROUPS = {
+  http: "test/http/*.test.ts",
+  store: "test/store/*.test.ts",
+  units: "test/{cli,config,domain,store/series,structure}/**/*.test.ts",
+} as const;
+
+export const filesOf = (pattern: string): string[] =>
+  globSync(pattern, { cwd: ROOT })
+    .map((file) => file.replaceAll("\\", "/"))
+    .sort();
+
+export async function importTests(group: keyof typeof GROUPS): Promise<void> {
+  for (const file of filesOf(GROUPS[group])) await import(new URL(file, ROOT).href);
+}
