@@ -1,12 +1,11 @@
 // What forecasts, refills and leaks are worth on a simulated fleet, of which the truth is known.
 
-import { backtest } from "../../src/domain/forecast/backtest.ts";
-import { forecast } from "../../src/domain/forecast/forecast.ts";
 import { computeForecast } from "../../src/forecast/compute.ts";
-import { scoreLeak, scoreRefills } from "../../src/simulate/detection.ts";
-import { simulatedFleet } from "../../src/simulate/tank-fleet.ts";
-import { type TankHistory, tankHistory } from "../../src/simulate/tank-history.ts";
 import { tankRecord } from "../../test/support/records.ts";
+import { scoreLeak, scoreRefills } from "../../test/support/simulated-tanks/detection.ts";
+import { backtest, forecast } from "../../test/support/simulated-tanks/forecast.ts";
+import { simulatedFleet } from "../../test/support/simulated-tanks/tank-fleet.ts";
+import { type TankHistory, tankHistory } from "../../test/support/simulated-tanks/tank-history.ts";
 import { type Bench, log } from "../bench.ts";
 import type { Figure, Measured } from "../figure.ts";
 import { median } from "../measure/sampling.ts";

@@ -2,9 +2,10 @@
 //   npm exec -- node docs/pictures/forecast.ts > docs/pictures/forecast.svg
 
 import { DAY } from "../../src/domain/forecast/daily.ts";
-import { forecast, historyOf } from "../../src/domain/forecast/forecast.ts";
+import { historyOf } from "../../src/domain/forecast/forecast.ts";
 import { seasonAt } from "../../src/domain/forecast/season.ts";
-import { tankHistory } from "../../src/simulate/tank-history.ts";
+import { forecast } from "../../test/support/simulated-tanks/forecast.ts";
+import { tankHistory } from "../../test/support/simulated-tanks/tank-history.ts";
 
 const START = Date.UTC(2025, 0, 1);
 const NOW = Date.UTC(2025, 9, 12);

@@ -141,13 +141,6 @@ export type Backtest = { readonly horizon_days: number; readonly tanks: number }
     readonly tanks_detail: readonly ({ readonly name: string } & Figures)[];
   };
 
-export function backtest(tanks: Iterable<BacktestTank>, horizonDays: number): Backtest {
-  return summarize(
-    Array.from(tanks, (tank) => backtestTank(tank, horizonDays)),
-    horizonDays,
-  );
-}
-
 export function summarize(tanks: readonly TankOutcomes[], horizonDays: number): Backtest {
   const all = figuresOf(
     tanks.flatMap(({ outcomes }) => outcomes),

@@ -3,7 +3,7 @@
 
 import type { Instant } from "../instant.ts";
 import type { CapacityUnit, UseCase } from "../tank.ts";
-import { DAY, type DailyLevel, dailyLevels, isErratic, noiseOf, splitAtJumps, thinned } from "./daily.ts";
+import { DAY, type DailyLevel, dailyLevels, isErratic, noiseOf, splitAtJumps } from "./daily.ts";
 import { removeOutliers } from "./outliers.ts";
 import { modelsForRange, scaleOf, type Widths, widthAt, widthsOf } from "./range.ts";
 import { findRefills, type Refill } from "./refills.ts";
@@ -12,8 +12,6 @@ import { type UseModel, useUntil } from "./use.ts";
 import type { Level } from "./variation.ts";
 
 export type ForecastInput = {
-  /** In order of time, of the last year or two. A few a day are enough. */
-  readonly readings: readonly Level[];
   readonly latitude: number | null;
   readonly use_case: UseCase | null;
   readonly threshold: number;
@@ -67,10 +65,6 @@ const NOTHING = {
   levelAt: () => undefined,
 } as const;
 
-export function forecast(input: ForecastInput): Forecast {
-  return forecastFrom(historyOf(thinned(input.readings)), input);
-}
-
 /** Readings without outliers, the refills in them, and a level a day. */
 export type History = {
   readonly cleaned: readonly Level[];
@@ -79,13 +73,14 @@ export type History = {
   readonly isErratic: boolean;
 };
 
+/** `readings` are in order of time, of the last year or two. A few a day are enough (`thinned`). */
 export function historyOf(readings: readonly Level[]): History {
   const cleaned = removeOutliers(readings);
   const refills = findRefills(cleaned);
   return { cleaned, refills, daily: dailyLevels(cleaned, refills), isErratic: isErratic(readings) };
 }
 
-export function forecastFrom({ cleaned, refills, daily, ...history }: History, input: Omit<ForecastInput, "readings">): Forecast {
+export function forecastFrom({ cleaned, refills, daily, ...history }: History, input: ForecastInput): Forecast {
   const [first, last] = [cleaned[0], cleaned.at(-1)];
   const based_on_until = last?.at ?? null;
   const none = (state: ForecastState): Forecast => ({ state, based_on_until, ...NOTHING });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { backtest, backtestTank } from "../../../src/domain/forecast/backtest.ts";
-import { forecast } from "../../../src/domain/forecast/forecast.ts";
+import { backtestTank } from "../../../src/domain/forecast/backtest.ts";
 import { seeded } from "../../../src/simulate/random.ts";
-import { tankHistory } from "../../../src/simulate/tank-history.ts";
+import { backtest, forecast } from "../../support/simulated-tanks/forecast.ts";
+import { tankHistory } from "../../support/simulated-tanks/tank-history.ts";
 
 const DAY = 86_400_000;
 const START = Date.UTC(2024, 5, 1);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { type Forecast, type ForecastInput, forecast } from "../../../src/domain/forecast/forecast.ts";
+import type { Forecast, ForecastInput } from "../../../src/domain/forecast/forecast.ts";
 import { seeded } from "../../../src/simulate/random.ts";
+import { forecast, type Readings } from "../../support/simulated-tanks/forecast.ts";
 
 const DAY = 86_400_000;
 const HOUR = DAY / 24;
@@ -22,7 +23,7 @@ function readings({ days, every = DAY, start = START, noise = 0 }: Series, level
   return list;
 }
 
-function forecastOf(list: ForecastInput["readings"], more: Partial<ForecastInput> = {}): Forecast {
+function forecastOf(list: Readings, more: Partial<ForecastInput> = {}): Forecast {
   const now = list.at(-1)?.at ?? START;
   const tank = { latitude: null, use_case: null, threshold: 20, capacity: 1000, capacity_unit: "liters" } as const;
   return forecast({ readings: list, ...tank, now, ...more });
@@ -143,7 +144,7 @@ test("before winter more use is expected, and before summer less, on both hemisp
 });
 
 /** Expected use in the days after the last of the readings. */
-function usedAfter(list: ForecastInput["readings"], days: number): number {
+function usedAfter(list: Readings, days: number): number {
   const result = forecastOf(list, { latitude: 48, use_case: "residential", threshold: 0 });
   const [last] = list.slice(-1);
   return (last?.fill ?? 0) - (result.levelAt((last?.at ?? 0) + days * DAY)?.p50 ?? 0);

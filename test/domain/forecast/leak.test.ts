@@ -4,9 +4,9 @@ import type { DailyLevel } from "../../../src/domain/forecast/daily.ts";
 import { historyOf as knownHistory } from "../../../src/domain/forecast/forecast.ts";
 import { type Leak, type LeakAtLevel, leakStates } from "../../../src/domain/forecast/leak.ts";
 import { seasonAt } from "../../../src/domain/forecast/season.ts";
-import { scoreLeak } from "../../../src/simulate/detection.ts";
 import { seeded } from "../../../src/simulate/random.ts";
-import { simulatedFleet } from "../../../src/simulate/tank-fleet.ts";
+import { scoreLeak } from "../../support/simulated-tanks/detection.ts";
+import { simulatedFleet } from "../../support/simulated-tanks/tank-fleet.ts";
 
 const DAY = 86_400_000;
 const START = Date.parse("2024-01-01") / DAY;

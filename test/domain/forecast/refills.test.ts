@@ -3,9 +3,9 @@ import { describe, it } from "node:test";
 import { removeOutliers } from "../../../src/domain/forecast/outliers.ts";
 import { findRefills, newRefills, type Refill } from "../../../src/domain/forecast/refills.ts";
 import type { Level } from "../../../src/domain/forecast/variation.ts";
-import { scoreRefills } from "../../../src/simulate/detection.ts";
 import { seeded } from "../../../src/simulate/random.ts";
-import { simulatedFleet } from "../../../src/simulate/tank-fleet.ts";
+import { scoreRefills } from "../../support/simulated-tanks/detection.ts";
+import { simulatedFleet } from "../../support/simulated-tanks/tank-fleet.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,11 +1,11 @@
 // Scores what is found in simulated histories against the truth.
 
-import { thinned } from "../domain/forecast/daily.ts";
-import { historyOf } from "../domain/forecast/forecast.ts";
-import { leakStates } from "../domain/forecast/leak.ts";
-import { removeOutliers } from "../domain/forecast/outliers.ts";
-import { findRefills, type Refill } from "../domain/forecast/refills.ts";
-import { seasonAt } from "../domain/forecast/season.ts";
+import { thinned } from "../../../src/domain/forecast/daily.ts";
+import { historyOf } from "../../../src/domain/forecast/forecast.ts";
+import { leakStates } from "../../../src/domain/forecast/leak.ts";
+import { removeOutliers } from "../../../src/domain/forecast/outliers.ts";
+import { findRefills, type Refill } from "../../../src/domain/forecast/refills.ts";
+import { seasonAt } from "../../../src/domain/forecast/season.ts";
 import { type Delivery, type TankHistory, visibleDeliveries } from "./tank-history.ts";
 
 const DAY = 86_400_000;

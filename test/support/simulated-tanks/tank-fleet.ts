@@ -1,7 +1,7 @@
 // A simulated fleet of which the truth is known: tanks of all uses and fluids, in towns of both hemispheres, with good and bad sensors.
 
-import type { Instant } from "../domain/instant.ts";
-import { type Seed, seeded } from "./random.ts";
+import type { Instant } from "../../../src/domain/instant.ts";
+import { type Seed, seeded } from "../../../src/simulate/random.ts";
 import { type TankHistory, tankHistory } from "./tank-history.ts";
 import type { Use } from "./tank-use.ts";
 

@@ -1,8 +1,8 @@
 // Simulated histories of tanks, of which the truth is known: level, deliveries and leaks, and beside them what a sensor reports,
 // with noise, gaps and false readings. The same seed gives the same history.
 
-import type { Instant } from "../domain/instant.ts";
-import { type Random, type Seed, seeded } from "./random.ts";
+import type { Instant } from "../../../src/domain/instant.ts";
+import { type Random, type Seed, seeded } from "../../../src/simulate/random.ts";
 import { hourlyUse, type Use } from "./tank-use.ts";
 import { temperatureAt, type Weather, weatherOf } from "./weather.ts";
 

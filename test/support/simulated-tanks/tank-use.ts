@@ -1,6 +1,6 @@
 // How much a simulated tank uses, hour by hour, by what it is used for.
 
-import type { Random } from "./random.ts";
+import type { Random } from "../../../src/simulate/random.ts";
 import type { Weather } from "./weather.ts";
 
 export type Use = "heating" | "heating_and_water" | "commercial" | "process" | "idle" | "generator" | "site" | "dosing";

@@ -1,7 +1,7 @@
 // Simulated weather of a place, day by day: seasons by latitude, spells that last for days, and years that differ.
 
-import type { Instant } from "../domain/instant.ts";
-import { type Seed, seeded } from "./random.ts";
+import type { Instant } from "../../../src/domain/instant.ts";
+import { type Seed, seeded } from "../../../src/simulate/random.ts";
 
 const DAY = 86_400_000;
 const YEAR_DAYS = 365.2425;
