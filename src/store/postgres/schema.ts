@@ -79,6 +79,15 @@ const SCHEMA = `${commonTables(TYPES)}
 `;
 
 export const TABLES = tablesIn(SCHEMA);
+/** `tank.capacity` → `double precision`, and so on. */
+export const COLUMN_TYPES: ReadonlyMap<string, string> = new Map(
+  Array.from(SCHEMA.matchAll(/CREATE TABLE (\w+) \(\n(.*?)\n {2}\)/gs)).flatMap(([, table, columns = ""]) =>
+    Array.from(columns.matchAll(/^ +(\w+) (double precision|[\w[\]]+)/gm), ([, column, type = ""]) => [
+      `${table}.${column}`,
+      type,
+    ]),
+  ),
+);
 
 export const DIALECT: Dialect = {
   fleetTable: "head",
