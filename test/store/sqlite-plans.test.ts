@@ -8,6 +8,7 @@ import type { Store } from "../../src/domain/store.ts";
 import { alertTables } from "../../src/store/core/alert-tables.ts";
 import { notificationCountsOn, notificationTables, pendingDestinationsOn } from "../../src/store/core/notification-tables.ts";
 import type { Prepare } from "../../src/store/core/reads.ts";
+import { serviceStateOn } from "../../src/store/core/service-state.ts";
 import { managementReads } from "../../src/store/sqlite/management-reads.ts";
 import { readsOn } from "../../src/store/sqlite/reads.ts";
 import { createSchema, DIALECT } from "../../src/store/sqlite/schema.ts";
@@ -197,7 +198,7 @@ test("the sweep, and what it evaluates, use indexes", async (t) => {
     await tables.alertsNotClosed(["one"]);
     await tables.tanksWithOwners(["one"]);
     await tables.moveAlerts(new Map([["one", "a"]]));
-    await tables.serviceState("sweep");
+    await serviceStateOn(prepare)("sweep");
   }, file);
   for (const { sql, plan } of plans) {
     assert.doesNotMatch(plan, /SCAN (fleet|tank|alert|customer|service_state)\b|AUTOMATIC|B-TREE/, `${sql}\n${plan}`);

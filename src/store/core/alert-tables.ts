@@ -14,6 +14,7 @@ import { forecastOf } from "./forecast-tables.ts";
 import { type InsertRows, rowsForIds, type Scalar, updateExisting } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
 import { ALERT_INDEX_CONDITION } from "./schema.ts";
+import { serviceStateTable } from "./service-state.ts";
 import type { PlannedNotification, TankWithOwner } from "./transaction.ts";
 
 export const ALERT_FIELDS = [
@@ -159,6 +160,7 @@ export const alertsNotClosedOn =
 
 /** `fleet`: the table with the latest reading of each tank. */
 export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet" | "head") {
+  const { serviceState, putServiceState } = serviceStateTable(prepare);
   return {
     async tankConditions(tankIds: readonly string[]): Promise<readonly TankCondition[]> {
       const rows = await rowsForIds(
@@ -234,33 +236,15 @@ export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet"
       for (const [tankId, ownerId] of ownerOf) await move(tankId, ownerId);
     },
 
-    async serviceState(name: string): Promise<string | undefined> {
-      const [row] = await prepare("SELECT value FROM service_state WHERE name = $1")(name);
-      return row && String(row[0]);
-    },
-
-    async replaceServiceState(name: string, before: string | undefined, after: string): Promise<boolean> {
-      const [replaced] = await prepare(
-        `INSERT INTO service_state (name, value) VALUES ($1, $2)
-         ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE service_state.value = $3 RETURNING name`,
-      )(name, after, before ?? null);
-      return replaced !== undefined;
-    },
-
     async lastSequence(): Promise<number> {
-      const [row] = await prepare("SELECT value FROM service_state WHERE name = 'event_sequence'")();
-      return Number(row?.[0] ?? 0);
+      return Number((await serviceState("event_sequence")) ?? 0);
     },
 
     async addEvents(events: readonly StoredEvent[]): Promise<void> {
       const last = events.at(-1);
       if (last === undefined) return;
       const rows = events.map(({ sequence, at, owner_id, payload }) => [sequence, at, owner_id, payload]);
-      const setSequence = prepare(
-        `INSERT INTO service_state (name, value) VALUES ('event_sequence', $1)
-         ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-      );
-      await Promise.all([insert("event", EVENT_FIELDS, rows), setSequence(String(last.sequence))]);
+      await Promise.all([insert("event", EVENT_FIELDS, rows), putServiceState("event_sequence", String(last.sequence))]);
     },
 
     async channels(): Promise<readonly Channel[]> {

@@ -15,7 +15,6 @@ const FLEET_LISTS = [
   LISTS.ownFleetByMargin,
   LISTS.ownFleetBySilence,
 ];
-const STATE = "fleet_order";
 
 /** `outdated`: tanks whose forecasts are to be computed again, whatever their readings. */
 export async function updateSortKeys(
@@ -83,10 +82,5 @@ export async function putFleetOrderState(
   before: FleetOrderState | undefined,
   after: FleetOrderState,
 ): Promise<boolean> {
-  return tx.replaceServiceState(STATE, before && JSON.stringify(before), JSON.stringify(after));
+  return tx.replaceServiceState("fleet_order", before && JSON.stringify(before), JSON.stringify(after));
 }
-
-/** Parses the stored state. */
-export const fleetOrderStateOf = (value: unknown): FleetOrderState | undefined =>
-  value === undefined ? undefined : (JSON.parse(String(value)) as FleetOrderState);
-export const FLEET_ORDER_STATE = `SELECT value FROM service_state WHERE name = '${STATE}'`;

@@ -18,11 +18,11 @@ import { isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
 import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
-import { FLEET_ORDER_STATE, fleetOrderStateOf } from "./fleet-order.ts";
 import { REFILL_COLUMNS, refillOf, storedForecastOf } from "./forecast-tables.ts";
 import { limits, listed, type ManagementEngine, pageOf } from "./management-reads.ts";
 import type { Prepare } from "./reads.ts";
 import { FORECAST_INDEX_CONDITION, WITHOUT_POSITION } from "./schema.ts";
+import { serviceStateOn } from "./service-state.ts";
 
 const ENTRY_COLUMNS = `${prefixed("tank", TANK_COLUMNS)}, fleet.at, fleet.fill, forecast.computed_at, forecast.forecast,
   customer.name, customer.phone, tank.paused_until`;
@@ -98,7 +98,7 @@ type EntryReads = Pick<FleetReads, "fleetEntry"> &
 
 /** Reads of one tank, and what the job looks up. They cost little whatever the size of the fleet. */
 export function forecastReads(prepare: Prepare): EntryReads {
-  const state = prepare(FLEET_ORDER_STATE);
+  const serviceState = serviceStateOn(prepare);
   const isInScope = "tank.id = $1 AND tank.owner_id = coalesce($2, tank.owner_id)";
   const forecast = prepare(
     `SELECT forecast.computed_at, forecast.forecast, tank.deleted FROM tank LEFT JOIN forecast ON forecast.id = tank.id
@@ -147,7 +147,8 @@ export function forecastReads(prepare: Prepare): EntryReads {
     },
 
     async fleetOrderState(): Promise<FleetOrderState | undefined> {
-      return fleetOrderStateOf((await state())[0]?.[0]);
+      const state = await serviceState("fleet_order");
+      return state === undefined ? undefined : JSON.parse(state);
     },
   };
 }

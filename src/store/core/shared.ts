@@ -16,6 +16,7 @@ import { objectTables } from "./object-tables.ts";
 import { plannedTables } from "./planned-tables.ts";
 import { type Prepare, primaryReads } from "./reads.ts";
 import { recipientReads } from "./recipient-reads.ts";
+import { serviceStateTable } from "./service-state.ts";
 import { verificationTables } from "./verification-tables.ts";
 
 /** Reads whose cost does not depend on the size of the database, and that must not be a moment old. */
@@ -58,5 +59,6 @@ export function sharedTables(
     ...plannedTables(prepare),
     ...verificationTables(prepare),
     ...accountTables(prepare, dialect),
+    ...serviceStateTable(prepare),
   };
 }

@@ -33,6 +33,7 @@ import type { ListKind } from "../series/lists.ts";
 import type { Append, BatchColumns, HeadUpdate, StoredBlock } from "../series/merge.ts";
 import type { Group, Position } from "../series/rank-index.ts";
 import type { FleetTank, ForecastRow } from "./forecast-tables.ts";
+import type { ServiceStateName } from "./service-state.ts";
 
 /** The two tables of rank index groups: by tank, and by name of a list. */
 export type RankTable = "readings" | "lists";
@@ -139,9 +140,9 @@ export interface StoreTransaction extends Lookups {
   moveAlerts(ownerOf: ReadonlyMap<string, string>): Promise<void>;
   /** The time, by a clock that all processes on the database share. */
   now(): Promise<Instant>;
-  serviceState(name: string): Promise<string | undefined>;
+  serviceState(name: ServiceStateName): Promise<string | undefined>;
   /** False if it is not `before` any more. Holds it until the transaction ends. */
-  replaceServiceState(name: string, before: string | undefined, after: string): Promise<boolean>;
+  replaceServiceState(name: ServiceStateName, before: string | undefined, after: string): Promise<boolean>;
   /** The sequence number of the newest event, which may have been removed since; 0 before the first. */
   lastSequence(): Promise<number>;
   /** Events must be in the order of their sequence numbers. */

@@ -1,0 +1,31 @@
+// Single values of the service, by name.
+
+import { updateExisting } from "./many-rows.ts";
+import type { Prepare } from "./reads.ts";
+
+export type ServiceStateName = "event_sequence" | "fleet_order" | "sweep" | "unsubscribe_secret";
+
+export function serviceStateOn(prepare: Prepare) {
+  const select = prepare("SELECT value FROM service_state WHERE name = $1");
+  return async (name: ServiceStateName): Promise<string | undefined> => {
+    const [row] = await select(name);
+    return row && String(row[0]);
+  };
+}
+
+const PUT = `INSERT INTO service_state (name, value) VALUES ($1, $2) ${updateExisting(["name", "value"])}`;
+
+export function serviceStateTable(prepare: Prepare) {
+  return {
+    serviceState: serviceStateOn(prepare),
+
+    async putServiceState(name: ServiceStateName, value: string): Promise<void> {
+      await prepare(PUT)(name, value);
+    },
+
+    async replaceServiceState(name: ServiceStateName, before: string | undefined, after: string): Promise<boolean> {
+      const replace = prepare(`${PUT} WHERE service_state.value = $3 RETURNING name`);
+      return (await replace(name, after, before ?? null)).length > 0;
+    },
+  };
+}
