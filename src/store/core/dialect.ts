@@ -18,6 +18,8 @@ export interface Dialect {
   indexedBy(index: string): string;
   /** Ends a query whose rows are then changed: leaves out those that another transaction is changing. */
   readonly skipLocked: string;
+  /** Ends a query of rows by id that are then changed: holds them. */
+  readonly lockRows: string;
   /** The aggregate function that makes a JSON array of values. */
   readonly jsonArray: string;
   /** The time, by the clock that all processes on the database share. `position` is that of its parameter, if it needs one. */

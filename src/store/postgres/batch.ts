@@ -1,6 +1,6 @@
 // Statements that write many rows at once: one array per column.
 
-import type { Row } from "../columns.ts";
+import type { RunForIds } from "../core/lookup-tables.ts";
 import type { InsertRows } from "../core/many-rows.ts";
 import { bigints, doubles, texts } from "./arrays.ts";
 import { type Db, statementOf, type Value } from "./connection.ts";
@@ -34,14 +34,12 @@ function arrayOf(type: string, values: ColumnValue[]): Value {
   return type === "double precision" ? doubles(values as number[]) : values;
 }
 
+export function runForIdsOn(db: Db): RunForIds {
+  return (ids, sql) => db.rows(statementOf(sql((column) => `${column} = ANY ($1::text[])`)), [ids]);
+}
+
 /** Equality, written so that each row is looked up: the planner would scan a table that it believes to be small. */
 export const equalsByIndex = (column: string, by: string): string => `${column} BETWEEN ${by} AND ${by}`;
-
-/** Rows by their first column, in the order of `ids`. */
-export function byId<T>(ids: readonly string[], rows: readonly Row[], toObject: (row: Row) => T): Map<string, T> {
-  const found = new Map(rows.map((row) => [row[0] as string, row]));
-  return new Map(ids.flatMap((id) => (found.has(id) ? [[id, toObject(found.get(id) as Row)]] : [])));
-}
 
 export function columnsOf(rows: readonly (readonly ColumnValue[])[]): ColumnValue[][] {
   return (rows[0] ?? []).map((_, i) => rows.map((row) => row[i] ?? null));

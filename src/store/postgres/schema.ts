@@ -99,6 +99,7 @@ export const DIALECT: Dialect = {
   fence: "OFFSET 0",
   indexedBy: () => "",
   skipLocked: "FOR UPDATE SKIP LOCKED",
+  lockRows: "ORDER BY id FOR NO KEY UPDATE",
   jsonArray: "json_agg",
   now: () => ({ sql: "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS bigint)", values: [] }),
 };

@@ -6,27 +6,12 @@ import type { Instant } from "../../domain/instant.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
 import { MAX_PENDING } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
-import {
-  deviceChecksum,
-  intactPending,
-  KEY_COLUMNS,
-  KEY_TABLES,
-  keyOf,
-  pendingValues,
-  STORED_ASSIGNMENT_COLUMNS,
-  STORED_CUSTOMER_COLUMNS,
-  STORED_DEVICE_COLUMNS,
-  STORED_PENDING_COLUMNS,
-  STORED_TANK_COLUMNS,
-  storedAssignment,
-  storedCustomer,
-  storedDevice,
-  storedTank,
-} from "../columns.ts";
+import { deviceChecksum, pendingValues, STORED_PENDING_COLUMNS } from "../columns.ts";
+import { lookupTables } from "../core/lookup-tables.ts";
 import { sharedTables } from "../core/shared.ts";
 import { PendingAlertWork } from "../core/transaction.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
-import { byId, columnsOf, equalsByIndex, insertOn } from "./batch.ts";
+import { columnsOf, equalsByIndex, insertOn, runForIdsOn } from "./batch.ts";
 import { checkOperations } from "./check.ts";
 import { type Db, prepareOn, statement } from "./connection.ts";
 import { listOperations } from "./list-pages.ts";
@@ -54,7 +39,11 @@ export function transactionOn(db: Db, alertSettings: AlertSettings, damagedTanks
     async lockDevices(mode) {
       await db.rows(LOCK_DEVICES[mode]);
     },
-    ...lookups(db),
+    async devicesWithPending(limit) {
+      await db.rows(LOCK_UNKNOWN_DEVICES);
+      return Number((await db.rows(DEVICES_WITH_PENDING, [limit]))[0]?.[0]);
+    },
+    ...lookupTables(runForIdsOn(db), DIALECT),
     ...sharedTables(prepareOn(db), insertOn(db), DIALECT, (tankIds) => addHeads(db, tankIds)),
     ...fleetWrites(db),
     ...pendingWrites(db),
@@ -72,41 +61,9 @@ export function transactionOn(db: Db, alertSettings: AlertSettings, damagedTanks
   };
 }
 
-/** Locked, since `last_seen_at` is updated without the lock of the lists. */
-const CUSTOMERS = statement(
-  `SELECT ${STORED_CUSTOMER_COLUMNS} FROM customer WHERE id = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE`,
-);
-const TANKS = statement(`SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE id = ANY ($1::text[])`);
-const TANKS_OF_OWNERS = statement(`
-  SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE owner_id = ANY ($1::text[]) AND NOT deleted ORDER BY created_at, id`); // tank_by_owner
-const TANKS_DELETED_WITH = statement(`
-  SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE deleted AND owner_id = ANY ($1::text[])
-    AND deleted_at = (SELECT deleted_at FROM customer WHERE customer.id = tank.owner_id)
-  ORDER BY created_at, id`); // tank_deleted
-const DEVICES = statement(`SELECT ${STORED_DEVICE_COLUMNS} FROM device WHERE id = ANY ($1::text[])`);
-const ASSIGNMENTS = statement(`
-  SELECT ${STORED_ASSIGNMENT_COLUMNS} FROM device_assignment WHERE device = ANY ($1::text[]) ORDER BY device, until`);
 /** Unknown devices of all processes are added one after the other, so that the number of devices is exact. */
 const LOCK_UNKNOWN_DEVICES = statement("SELECT pg_advisory_xact_lock(5522219044)");
 const DEVICES_WITH_PENDING = statement("SELECT count(*) FROM (SELECT FROM device WHERE pending > 0 LIMIT $1) AS counted"); // device_pending
-const KEYS = statement(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.id = ANY ($1::text[])`);
-
-function lookups(db: Db) {
-  type Ids = readonly string[];
-  return {
-    customers: async (ids: Ids) => byId(ids, await db.rows(CUSTOMERS, [ids]), storedCustomer),
-    tanks: async (ids: Ids) => byId(ids, await db.rows(TANKS, [ids]), storedTank),
-    tanksOfOwners: async (ids: Ids) => (await db.rows(TANKS_OF_OWNERS, [ids])).map(storedTank),
-    tanksDeletedWith: async (ids: Ids) => (await db.rows(TANKS_DELETED_WITH, [ids])).map(storedTank),
-    devices: async (ids: Ids) => byId(ids, await db.rows(DEVICES, [ids]), storedDevice),
-    assignments: async (ids: Ids) => (await db.rows(ASSIGNMENTS, [ids])).map(storedAssignment),
-    async devicesWithPending(limit: number) {
-      await db.rows(LOCK_UNKNOWN_DEVICES, []);
-      return Number((await db.rows(DEVICES_WITH_PENDING, [limit]))[0]?.[0]);
-    },
-    keys: async (ids: Ids) => byId(ids, await db.rows(KEYS, [ids]), keyOf),
-  };
-}
 
 async function addHeads(db: Db, tankIds: readonly string[]): Promise<void> {
   const rows = tankIds.map((id) => [id, headChecksum(id, EMPTY_HEAD)]);
@@ -174,27 +131,10 @@ const TRIM_AND_COUNT = statement(`
   UPDATE device SET pending = least(total, ${MAX_PENDING}), dropped = dropped + more, checksum = checksum + more
   FROM (SELECT *, rejected + greatest(0, total - ${MAX_PENDING}) AS more FROM counted) AS own
   WHERE ${equalsByIndex("device.id", "own.id")}`);
-const REMOVE_ALL_PENDING = statement("DELETE FROM pending_reading WHERE device = ANY ($1::text[])");
-const RESET_COUNTS = statement(
-  "UPDATE device SET pending = 0, dropped = 0, checksum = checksum - dropped WHERE id = ANY ($1::text[])",
-);
-const PENDING_OF_DEVICES = statement(`
-  SELECT ${STORED_PENDING_COLUMNS} FROM pending_reading WHERE device = ANY ($1::text[]) ORDER BY device, created_at`);
-const DEVICES_WITH_PENDING_FOR = statement(`
-  SELECT id FROM device WHERE pending > 0 AND (tank = ANY ($1::text[]) OR EXISTS (
-    SELECT FROM device_assignment AS past WHERE past.device = device.id AND past.tank = ANY ($1::text[])
-  ))`); // device_pending
-
 function pendingWrites(db: Db) {
   const lockDeviceRows = (ids: readonly string[]) =>
     db.rows(LOCK_DEVICE_ROWS, [ids, ids.map((id) => deviceChecksum(unknownDevice(id), 0))]);
   return {
-    devicesWithPendingFor: async (tankIds: readonly string[]): Promise<string[]> =>
-      (await db.rows(DEVICES_WITH_PENDING_FOR, [tankIds])).map(([id]) => String(id)),
-
-    pendingReadings: async (deviceIds: readonly string[]): Promise<PendingReading[]> =>
-      (await db.rows(PENDING_OF_DEVICES, [deviceIds])).map(intactPending),
-
     async addPending(readings: readonly PendingReading[]): Promise<void> {
       // Of readings of one device and instant, the last one counts.
       const last = [...new Map(readings.map((reading) => [`${reading.created_at} ${reading.device}`, reading])).values()];
@@ -211,11 +151,6 @@ function pendingWrites(db: Db) {
       await lockDeviceRows(devices);
       await db.rows(REMOVE_PENDING, [readings.map(({ device }) => device), readings.map(({ created_at }) => created_at)]);
       await db.rows(TRIM_AND_COUNT, [devices, devices.map((device) => rejected.get(device) ?? 0)]);
-    },
-
-    async removePending(deviceIds: readonly string[]): Promise<void> {
-      await db.rows(REMOVE_ALL_PENDING, [deviceIds]);
-      await db.rows(RESET_COUNTS, [deviceIds]);
     },
   };
 }

@@ -85,6 +85,7 @@ export const DIALECT: Dialect = {
   fence: "",
   indexedBy: (index) => `INDEXED BY ${index}`,
   skipLocked: "",
+  lockRows: "",
   jsonArray: "json_group_array",
   now: (instant, position) => ({ sql: `$${position}`, values: [instant] }),
 };

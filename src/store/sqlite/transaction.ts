@@ -9,23 +9,8 @@ import type { PendingReading, ResolvedReading } from "../../domain/placement.ts"
 import { MAX_PENDING } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import type { CheckOperations } from "../check/operations.ts";
-import {
-  deviceChecksum,
-  intactPending,
-  KEY_COLUMNS,
-  KEY_TABLES,
-  keyOf,
-  pendingValues,
-  STORED_ASSIGNMENT_COLUMNS,
-  STORED_CUSTOMER_COLUMNS,
-  STORED_DEVICE_COLUMNS,
-  STORED_PENDING_COLUMNS,
-  STORED_TANK_COLUMNS,
-  storedAssignment,
-  storedCustomer,
-  storedDevice,
-  storedTank,
-} from "../columns.ts";
+import { deviceChecksum, pendingValues, STORED_PENDING_COLUMNS } from "../columns.ts";
+import { lookupTables, type RunForIds } from "../core/lookup-tables.ts";
 import type { InsertRows } from "../core/many-rows.ts";
 import type { Prepare } from "../core/reads.ts";
 import { sharedTables } from "../core/shared.ts";
@@ -36,7 +21,7 @@ import { EMPTY_HEAD, headChecksum, openHead } from "../series/checksum.ts";
 import { checkOperations } from "./check.ts";
 import { listWrites } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";
-import { QueryCache, query, type SqliteRow, upsert } from "./statements.ts";
+import { QueryCache, upsert } from "./statements.ts";
 import { headReads, telemetryWrites } from "./telemetry-writes.ts";
 
 /** `pause` is called between tanks. */
@@ -57,13 +42,17 @@ export function transactionOn(
     );
     for (const row of rows) add.all(...row);
   };
+  const runForIds: RunForIds = async (ids, sql) => {
+    const own = statements.query(sql((column) => `${column} = $1`));
+    return ids.flatMap((id) => own.all(id));
+  };
   const addHeads = async (tankIds: readonly string[]): Promise<void> => {
     const add = statements.query("INSERT INTO head (tank, checksum) SELECT pk, ?2 FROM tank WHERE id = ?1");
     for (const id of tankIds) add.all(id, headChecksum(id, EMPTY_HEAD));
   };
   let repairs: CheckOperations | undefined;
   return {
-    ...lookups(db),
+    ...lookupTables(runForIds, DIALECT),
     ...fleetWrites(db),
     ...pendingWrites(db),
     ...telemetryWrites(db, pause, alertSettings.closeMargin),
@@ -72,6 +61,10 @@ export function transactionOn(
     alertWork: new PendingAlertWork(),
     alertSettings,
     damagedTanks,
+    async devicesWithPending(limit) {
+      const sql = "SELECT count(*) FROM (SELECT 1 FROM device WHERE pending > 0 LIMIT $1)"; // device_pending
+      return Number(statements.rows(sql, [limit])[0]?.[0]);
+    },
     lockLists: async () => {},
     lockDevices: async () => {},
     lockAlerts: async () => {},
@@ -80,42 +73,6 @@ export function transactionOn(
       repairs ??= checkOperations(db);
       return repairs;
     },
-  };
-}
-
-function lookups(db: DatabaseSync) {
-  const byId = <T>(sql: string, toObject: (row: SqliteRow) => T) => {
-    const rowOf = query(db, sql);
-    return async (ids: readonly string[]): Promise<Map<string, T>> => {
-      const found = new Map<string, T>();
-      for (const id of ids) {
-        const row = rowOf.get(id);
-        if (row !== undefined) found.set(id, toObject(row));
-      }
-      return found;
-    };
-  };
-  const ofOwner = query(
-    db,
-    `SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE owner_id = ? AND deleted = 0 ORDER BY created_at, id`, // tank_by_owner
-  );
-  // Deleted tanks are few: owner_id has no index among them.
-  const deletedWith = query(
-    db,
-    `SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE owner_id = ?1 AND deleted = 1
-       AND deleted_at = (SELECT deleted_at FROM customer WHERE id = ?1) ORDER BY created_at, id`,
-  );
-  const assignments = query(db, `SELECT ${STORED_ASSIGNMENT_COLUMNS} FROM device_assignment WHERE device = ? ORDER BY until`);
-  const devicesWithPending = query(db, "SELECT count(*) FROM (SELECT 1 FROM device WHERE pending > 0 LIMIT ?)"); // device_pending
-  return {
-    customers: byId(`SELECT ${STORED_CUSTOMER_COLUMNS} FROM customer WHERE id = ?`, storedCustomer),
-    tanks: byId(`SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE id = ?`, storedTank),
-    tanksOfOwners: async (ids: readonly string[]) => ids.flatMap((id) => ofOwner.all(id).map(storedTank)),
-    tanksDeletedWith: async (ids: readonly string[]) => ids.flatMap((id) => deletedWith.all(id).map(storedTank)),
-    devices: byId(`SELECT ${STORED_DEVICE_COLUMNS} FROM device WHERE id = ?`, storedDevice),
-    assignments: async (ids: readonly string[]) => ids.flatMap((id) => assignments.all(id).map(storedAssignment)),
-    devicesWithPending: async (limit: number) => Number(devicesWithPending.get(limit)?.[0]),
-    keys: byId(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.id = ?`, keyOf),
   };
 }
 
@@ -154,16 +111,8 @@ function fleetWrites(db: DatabaseSync) {
 
 /** The count of each device is kept with its pending readings. */
 function pendingWrites(db: DatabaseSync) {
-  const ofDevice = query(db, `SELECT ${STORED_PENDING_COLUMNS} FROM pending_reading WHERE device = ? ORDER BY created_at`);
-  const ofTank = query(
-    db,
-    `SELECT id FROM device WHERE pending > 0 AND (tank = ?1
-       OR EXISTS (SELECT 1 FROM device_assignment WHERE device_assignment.device = device.id AND device_assignment.tank = ?1))`, // device_pending
-  );
   const add = upsert(db, "pending_reading", STORED_PENDING_COLUMNS.split(", "), 2);
   const remove = db.prepare("DELETE FROM pending_reading WHERE device = ? AND created_at = ?");
-  const removeAll = db.prepare("DELETE FROM pending_reading WHERE device = ?");
-  const resetCounts = db.prepare("UPDATE device SET pending = 0, dropped = 0, checksum = checksum - dropped WHERE id = ?");
   const trim = db.prepare(
     `DELETE FROM pending_reading WHERE device = ?1 AND created_at <
        (SELECT created_at FROM pending_reading WHERE device = ?1 ORDER BY created_at DESC LIMIT 1 OFFSET ${MAX_PENDING - 1})`,
@@ -179,12 +128,6 @@ function pendingWrites(db: DatabaseSync) {
   };
 
   return {
-    devicesWithPendingFor: async (tankIds: readonly string[]): Promise<string[]> =>
-      tankIds.flatMap((id) => ofTank.all(id).map(([device]) => String(device))),
-
-    pendingReadings: async (deviceIds: readonly string[]): Promise<PendingReading[]> =>
-      deviceIds.flatMap((id) => ofDevice.all(id).map(intactPending)),
-
     async addPending(readings: readonly PendingReading[]): Promise<void> {
       for (const reading of readings) add.run(...pendingValues(reading));
       for (const device of new Set(readings.map((reading) => reading.device))) {
@@ -196,13 +139,6 @@ function pendingWrites(db: DatabaseSync) {
       for (const { device, created_at } of readings) remove.run(device, created_at);
       for (const [device, own] of Map.groupBy(readings, (reading) => reading.device)) {
         countPending(device, own.filter(({ isRejected }) => isRejected).length);
-      }
-    },
-
-    async removePending(deviceIds: readonly string[]): Promise<void> {
-      for (const id of deviceIds) {
-        removeAll.run(id);
-        resetCounts.run(id);
       }
     },
   };

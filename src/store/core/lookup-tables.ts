@@ -1,0 +1,95 @@
+// Lookups of customers, tanks, devices and keys, and what is stored with each of many devices, by id.
+
+import type { PendingReading } from "../../domain/placement.ts";
+import {
+  intactPending,
+  KEY_COLUMNS,
+  KEY_TABLES,
+  keyOf,
+  type Row,
+  STORED_ASSIGNMENT_COLUMNS,
+  STORED_CUSTOMER_COLUMNS,
+  STORED_DEVICE_COLUMNS,
+  STORED_PENDING_COLUMNS,
+  STORED_TANK_COLUMNS,
+  storedAssignment,
+  storedCustomer,
+  storedDevice,
+  storedTank,
+} from "../columns.ts";
+import type { Dialect } from "./dialect.ts";
+
+/** Runs a statement for any number of ids. `sql` is called with the condition that a column is one of them. */
+export type RunForIds = (ids: readonly string[], sql: (isOneOf: (column: string) => string) => string) => Promise<Row[]>;
+
+export function lookupTables(runForIds: RunForIds, { isLive, isDeleted, lockRows }: Dialect) {
+  type Ids = readonly string[];
+  /** In the order of `ids`. The id is the first of the columns. */
+  const byId = async <T>(ids: Ids, sql: Parameters<RunForIds>[1], toObject: (row: Row) => T): Promise<Map<string, T>> => {
+    const found = new Map((await runForIds(ids, sql)).map((row) => [String(row[0]), row]));
+    return new Map(ids.flatMap((id) => (found.has(id) ? [[id, toObject(found.get(id) as Row)]] : [])));
+  };
+  return {
+    /** Locked, since `last_seen_at` is updated without the lock of the lists. */
+    customers: (ids: Ids) =>
+      byId(ids, (is) => `SELECT ${STORED_CUSTOMER_COLUMNS} FROM customer WHERE ${is("id")} ${lockRows}`, storedCustomer),
+    tanks: (ids: Ids) => byId(ids, (is) => `SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE ${is("id")}`, storedTank),
+    devices: (ids: Ids) => byId(ids, (is) => `SELECT ${STORED_DEVICE_COLUMNS} FROM device WHERE ${is("id")}`, storedDevice),
+    keys: (ids: Ids) => byId(ids, (is) => `SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE ${is("k.id")}`, keyOf),
+
+    async tanksOfOwners(ids: Ids) {
+      const rows = await runForIds(
+        ids,
+        (is) => `SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE ${is("owner_id")} AND ${isLive("tank")} ORDER BY created_at, id`, // tank_by_owner
+      );
+      return rows.map(storedTank);
+    },
+
+    /** Deleted tanks are few: owner_id has no index among them. */
+    async tanksDeletedWith(ids: Ids) {
+      const rows = await runForIds(
+        ids,
+        (is) =>
+          `SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE ${isDeleted("tank")} AND ${is("owner_id")}
+             AND deleted_at = (SELECT customer.deleted_at FROM customer WHERE customer.id = tank.owner_id)
+           ORDER BY created_at, id`, // tank_deleted
+      );
+      return rows.map(storedTank);
+    },
+
+    async assignments(deviceIds: Ids) {
+      const rows = await runForIds(
+        deviceIds,
+        (is) => `SELECT ${STORED_ASSIGNMENT_COLUMNS} FROM device_assignment WHERE ${is("device")} ORDER BY device, until`,
+      );
+      return rows.map(storedAssignment);
+    },
+
+    async devicesWithPendingFor(tankIds: Ids): Promise<string[]> {
+      const rows = await runForIds(
+        tankIds,
+        (is) =>
+          `SELECT id FROM device WHERE pending > 0 AND (${is("tank")} OR EXISTS (
+             SELECT 1 FROM device_assignment AS past WHERE past.device = device.id AND ${is("past.tank")}
+           ))`, // device_pending
+      );
+      return rows.map(([id]) => String(id));
+    },
+
+    async pendingReadings(deviceIds: Ids): Promise<PendingReading[]> {
+      const rows = await runForIds(
+        deviceIds,
+        (is) => `SELECT ${STORED_PENDING_COLUMNS} FROM pending_reading WHERE ${is("device")} ORDER BY device, created_at`,
+      );
+      return rows.map(intactPending);
+    },
+
+    async removePending(deviceIds: Ids): Promise<void> {
+      await runForIds(deviceIds, (is) => `DELETE FROM pending_reading WHERE ${is("device")}`);
+      await runForIds(
+        deviceIds,
+        (is) => `UPDATE device SET pending = 0, dropped = 0, checksum = checksum - dropped WHERE ${is("id")}`,
+      );
+    },
+  };
+}
