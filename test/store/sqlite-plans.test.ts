@@ -189,7 +189,7 @@ test("the sweep, and what it evaluates, use indexes", async (t) => {
       const prepared = query(db, sql);
       return async (...values) => prepared.all(...values);
     };
-    const tables = alertTables(prepare, async () => {}, "fleet");
+    const tables = alertTables(prepare, async () => {});
     await tables.tanksToEvaluate(5, 500);
     await tables.fleetAfter({ after: "", scope: "all" }, 500);
     await tables.fleetAfter({ after: "", scope: "timed" }, 500);

@@ -158,8 +158,7 @@ export const alertsNotClosedOn =
     return (await rowsForIds(prepare, tankIds, sql)).map(alertOf);
   };
 
-/** `fleet`: the table with the latest reading of each tank. */
-export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet" | "head") {
+export function alertTables(prepare: Prepare, insert: InsertRows) {
   const { serviceState, putServiceState } = serviceStateTable(prepare);
   return {
     async tankConditions(tankIds: readonly string[]): Promise<readonly TankCondition[]> {
@@ -194,7 +193,7 @@ export function alertTables(prepare: Prepare, insert: InsertRows, fleet: "fleet"
     },
 
     async tanksToEvaluate(now: Instant, limit: number): Promise<readonly string[]> {
-      const sql = `SELECT tank FROM ${fleet} WHERE evaluate_at <= $1 ORDER BY evaluate_at LIMIT $2`; // fleet_by_evaluate_at
+      const sql = `SELECT tank FROM fleet WHERE evaluate_at <= $1 ORDER BY evaluate_at LIMIT $2`; // fleet_by_evaluate_at
       return (await prepare(sql)(now, limit)).map(([tank]) => String(tank));
     },
 

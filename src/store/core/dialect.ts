@@ -5,8 +5,6 @@ import type { ListKind } from "../series/lists.ts";
 import { ALERT_INDEX_CONDITION, FORECAST_INDEX_CONDITION } from "./schema.ts";
 
 export interface Dialect {
-  /** The table with the latest reading of each tank. */
-  readonly fleetTable: "fleet" | "head";
   isLive(table: string): string;
   isDeleted(table: string): string;
   /** `deviceKey` of a column. */

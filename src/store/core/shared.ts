@@ -52,7 +52,7 @@ export function sharedTables(
 ) {
   return {
     ...objectTables(prepare, insert, addHeads),
-    ...alertTables(prepare, insert, dialect.fleetTable),
+    ...alertTables(prepare, insert),
     ...notificationTables(prepare, dialect),
     ...channelTables(prepare),
     ...forecastTables(prepare, insert),

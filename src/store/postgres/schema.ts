@@ -90,7 +90,6 @@ export const COLUMN_TYPES: ReadonlyMap<string, string> = new Map(
 );
 
 export const DIALECT: Dialect = {
-  fleetTable: "head",
   isLive: (table) => `NOT ${table}.deleted`,
   isDeleted: (table) => `${table}.deleted`,
   deviceKeyOf: (column) => `CASE WHEN ${column} ~ '^[0-9A-Fa-f]{16}$' THEN lower(${column}) ELSE ${column} END`,

@@ -77,7 +77,6 @@ const SCHEMA = `${commonTables(TYPES)}
 `;
 
 export const DIALECT: Dialect = {
-  fleetTable: "fleet",
   isLive: (table) => `${table}.${TYPES.isLive}`,
   isDeleted: (table) => `${table}.${TYPES.isDeleted}`,
   deviceKeyOf: (column) => `iif(length(${column}) = 16 AND ${column} NOT GLOB '*[^0-9A-Fa-f]*', lower(${column}), ${column})`,
