@@ -3,7 +3,7 @@
 import { RequestError } from "../domain/errors.ts";
 import type { Caller } from "./auth.ts";
 import { contentOfValue, emptyContent } from "./content.ts";
-import { headersFor, idIn, parameterReaderOf, type ResponseText, responseOf } from "./handler.ts";
+import { idIn, parameterReaderOf, type ResponseText, responseOf } from "./handler.ts";
 import { KnownPaths, malformedPath, patternOf } from "./paths.ts";
 import { problemHeaders, problemOf, STATUS } from "./problems.ts";
 import { type Dependencies, JSON_TYPE, type Method, methodOf, NO_CONTENT, type Route } from "./route.ts";
@@ -16,7 +16,6 @@ export type LocalRequest = {
   readonly query?: string;
   /** The value that would be sent as JSON. */
   readonly body?: unknown;
-  readonly headers?: { readonly idempotencyKey?: string; readonly ifMatch?: string };
 };
 
 export type LocalResponse = {
@@ -56,10 +55,8 @@ async function handle(
 ): Promise<ResponseText> {
   const { route, id } = findRoute(routes, request);
   const parameters = parameterReaderOf(route)(request.query ?? "", "");
-  const { idempotencyKey, ifMatch } = request.headers ?? {};
-  const headers = headersFor(route, { "idempotency-key": asList(idempotencyKey), "if-match": asList(ifMatch) });
   const { body, items } = contentFor(route, request.body);
-  const content = { id, parameters, headers, body, items };
+  const content = { id, parameters, headers: NO_CONTENT.headers, body, items };
   const environment = { ...dependencies, ...caller, client: noClient, asLongRead: <T>(work: () => Promise<T>) => work() };
   return responseOf(route, await route.handle({ ...environment, ...content }));
 }
@@ -68,8 +65,6 @@ async function handle(
 function noClient(): never {
   throw new RequestError("session_missing", "Sign in with a browser.");
 }
-
-const asList = (value: string | undefined): string[] | undefined => (value === undefined ? undefined : [value]);
 
 function contentFor({ body: rule }: Route, body: unknown) {
   if (rule === undefined) return NO_CONTENT;

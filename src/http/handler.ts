@@ -133,7 +133,7 @@ async function contentOf({ raw, contentType }: FastifyRequest, route: Route, res
 }
 
 /** `given`: every value under each name. */
-export function headersFor(
+function headersFor(
   { headers: accepted }: Route,
   given: Readonly<Record<string, readonly string[] | undefined>>,
 ): RequestHeaders {

@@ -109,15 +109,11 @@ describe("a request dispatched without the network", () => {
   const { reads, metrics, services } = echo.parts;
   const environment = { reads, metrics, services, caller };
 
-  async function overHttp({ method, path, query, body, headers = {} }: LocalRequest) {
+  async function overHttp({ method, path, query, body }: LocalRequest) {
     const response = await send(echo, query === undefined ? path : `${path}?${query}`, {
       method,
       key,
-      headers: {
-        "content-type": body === undefined ? undefined : "application/json",
-        "idempotency-key": headers.idempotencyKey,
-        "if-match": headers.ifMatch,
-      },
+      headers: { "content-type": body === undefined ? undefined : "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const { status, text } = response;
@@ -135,11 +131,10 @@ describe("a request dispatched without the network", () => {
       { method: "GET", path: "/manage/v1/things/first/" },
       { method: "GET", path: "/manage/v1/things/%zz" },
       { method: "GET", path: "/manage/v1/nothing" },
-      { method: "POST", path: "/manage/v1/things", body: THING, headers: { idempotencyKey: "once" } },
-      { method: "POST", path: "/manage/v1/things", body: THING, headers: { idempotencyKey: "~".repeat(256) } },
+      { method: "POST", path: "/manage/v1/things", body: THING },
       { method: "POST", path: "/manage/v1/things", body: { naem: 1 } },
       { method: "POST", path: "/manage/v1/things" },
-      { method: "PATCH", path: "/manage/v1/things/1", body: { name: null }, headers: { ifMatch: '"1"' } },
+      { method: "PATCH", path: "/manage/v1/things/1", body: { name: null } },
       { method: "PATCH", path: "/manage/v1/things/state_conflict", body: {} },
       { method: "DELETE", path: "/manage/v1/things/1" },
       { method: "POST", path: "/manage/v1/things/1/restore" },
