@@ -210,9 +210,7 @@ const DeviceLine = object(
 );
 
 function decodeDevice(value: object): DecodedRecord {
-  const { profile, pending: _derived, services, ...given } = value as Partial<Record<string, unknown>>;
-  // Exports of earlier versions have `services`.
-  const fields = services === undefined ? given : { past_assignments: services, ...given };
+  const { profile, pending: _derived, ...fields } = value as Partial<Record<string, unknown>>;
   const error = errorInObject(DeviceLine, fields) ?? (isGiven(profile) ? firstError(errorsInProfile(profile)) : undefined);
   if (error !== undefined) return rejected(error);
   const line = fields as Static<typeof DeviceLine>;

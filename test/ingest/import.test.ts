@@ -209,14 +209,6 @@ for (const engine of [sqliteEngine, postgresEngine]) {
   });
 }
 
-test("the past assignments of a device are read from exports of earlier versions, too", async (t) => {
-  const store = await emptyStore(t);
-  const fleet = [customer("a"), tank("one", "a"), tank("two", "a")];
-  await importText(store, file(...fleet, device("d-one", { since: "2026-01-01T00:00:00Z", services: PAST_ASSIGNMENTS })));
-  const same = device("d-one", { since: "2026-01-01T00:00:00Z", past_assignments: PAST_ASSIGNMENTS });
-  assert.deepEqual((await importText(store, file(same))).summary, summary({ read: 1, unchanged: 1 }));
-});
-
 test("a file without shapes and devices leaves both unchanged, and an older device line removes no past assignment", async (t) => {
   const store = await emptyStore(t);
   const fleet = [customer("a"), tank("one", "a"), tank("two", "a")];
