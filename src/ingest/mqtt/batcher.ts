@@ -194,10 +194,6 @@ const newLane = (): Lane => ({
 
 const keyOf = ({ source }: PendingMessage): string => source.keyId ?? "";
 
-export function isUnavailable(error: unknown): boolean {
-  return error instanceof RequestError && error.code === "store_unavailable";
-}
-
 /** Rejected readings are reported to the operator: not every MQTT client can be told. */
 export function reportRejected(
   observe: Observe,

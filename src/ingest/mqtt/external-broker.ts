@@ -7,12 +7,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { type IClientOptions, type IConnackPacket, type IPublishPacket, MqttClient } from "mqtt";
 import { generate } from "mqtt-packet";
-import { UserError } from "../../domain/errors.ts";
+import { hasCode, UserError } from "../../domain/errors.ts";
 import type { Clock } from "../../domain/instant.ts";
 import type { Observe } from "../../domain/log-events.ts";
 import { createMqttMessage, TOPIC_FILTERS } from "../decode.ts";
 import type { Ingest, Rejected } from "../ingest.ts";
-import { Batcher, isUnavailable, type MessageSource, reportRejected } from "./batcher.ts";
+import { Batcher, type MessageSource, reportRejected } from "./batcher.ts";
 import { limitPackets } from "./packet-limit.ts";
 import { ReceiptTimes } from "./receipt-times.ts";
 
@@ -327,7 +327,7 @@ export class ExternalBroker {
       try {
         return await this.#dependencies.ingest(...args);
       } catch (error) {
-        if (!isUnavailable(error) || this.#stopping.signal.aborted) throw error;
+        if (!hasCode(error, "store_unavailable") || this.#stopping.signal.aborted) throw error;
         await this.#sleep(delay);
       }
     }

@@ -8,7 +8,7 @@ import type { Instant } from "../../domain/instant.ts";
 import type { MqttDisconnectReason } from "../../domain/log-events.ts";
 import type { MqttMessage } from "../decode.ts";
 import type { ReadingSender } from "../ingest.ts";
-import { isUnavailable, type MessageResult } from "./batcher.ts";
+import type { MessageResult } from "./batcher.ts";
 
 export const PacketType = { connect: 1, publish: 3, pubrel: 6, subscribe: 8, unsubscribe: 10, pingreq: 12, disconnect: 14 };
 
@@ -322,7 +322,7 @@ export function replyTo(
   result: MessageResult,
 ): Acknowledgement | MqttDisconnectReason {
   if ("error" in result) {
-    if (isUnavailable(result.error)) return "store_unavailable";
+    if (hasCode(result.error, "store_unavailable")) return "store_unavailable";
     if (hasCode(result.error, "data_damaged")) return "data_damaged";
     return isKeyError(result.error) ? "key" : "failed";
   }
