@@ -1,7 +1,6 @@
 // tank-monitor backtest
 
 import { basename } from "node:path";
-import { UserError } from "../domain/errors.ts";
 import {
   type Backtest,
   type BacktestTank,
@@ -12,8 +11,7 @@ import {
 } from "../domain/forecast/backtest.ts";
 import type { Level } from "../domain/forecast/variation.ts";
 import type { Store } from "../domain/store.ts";
-import { quoted } from "../domain/text.ts";
-import { type CliCall, type CliCommand, configOf, text, valueFlags, withStore } from "./command.ts";
+import { type CliCommand, configOf, numberFlag, text, valueFlags, wholeNumberFlag, withStore } from "./command.ts";
 import { readLevels } from "./level-files.ts";
 import { type Column, counted, ProgressBar, print, printMessage, Table } from "./output.ts";
 
@@ -39,8 +37,8 @@ Errors are in percentage points and in days. docs/forecasts.md defines them.`,
   maxArguments: Number.POSITIVE_INFINITY,
   flags: { ...valueFlags("horizon", "latitude"), json: { type: "boolean" } },
   async run(call) {
-    const horizon = wholeNumber(call, "horizon", HORIZON.standard, HORIZON.least, HORIZON.most);
-    const latitude = numberIn(call, "latitude", LATITUDE, -90, 90);
+    const horizon = wholeNumberFlag(call, "horizon", HORIZON.standard, HORIZON.least, HORIZON.most);
+    const latitude = numberFlag(call, "latitude", LATITUDE, -90, 90);
     const results: TankOutcomes[] = [];
     using progress = new ProgressBar("backtesting");
     const run = (tank: BacktestTank, total: number): void => {
@@ -99,20 +97,6 @@ async function ofDatabase(
 function evenly(ids: readonly string[], count: number): ReadonlySet<string> {
   const step = Math.max(1, ids.length / count);
   return new Set(ids.filter((_, i) => Math.floor(i / step) !== Math.floor((i - 1) / step)));
-}
-
-function numberIn(call: CliCall, flag: string, standard: number, least: number, most: number): number {
-  const given = text(call, flag);
-  if (given === undefined) return standard;
-  const value = given.trim() === "" ? Number.NaN : Number(given);
-  if (value >= least && value <= most) return value;
-  throw new UserError(`--${flag} must be a number from ${least} to ${most}, not ${quoted(given)}`, 2);
-}
-
-function wholeNumber(call: CliCall, flag: string, standard: number, least: number, most: number): number {
-  const value = numberIn(call, flag, standard, least, most);
-  if (Number.isInteger(value)) return value;
-  throw new UserError(`--${flag} must be a whole number, not ${quoted(String(value))}`, 2);
 }
 
 const rounded = (_name: string, value: unknown): unknown => (typeof value === "number" ? Math.round(value * 1e4) / 1e4 : value);

@@ -52,6 +52,20 @@ export function text(call: CliCall, flag: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+export function numberFlag(call: CliCall, flag: string, fallback: number, min: number, max: number): number {
+  const given = text(call, flag);
+  if (given === undefined) return fallback;
+  const value = /^-?\d+(\.\d+)?$/.test(given) ? Number(given) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw new UserError(`--${flag} must be a number from ${min} to ${max}, not ${quoted(given)}`, 2);
+}
+
+export function wholeNumberFlag(...args: Parameters<typeof numberFlag>): number {
+  const value = numberFlag(...args);
+  if (Number.isInteger(value)) return value;
+  throw new UserError(`--${args[1]} must be a whole number, not ${quoted(String(value))}`, 2);
+}
+
 export function parseDurationFlag(given: string, flag: string): number {
   const milliseconds = parseDuration(given);
   if (milliseconds !== undefined) return milliseconds;

@@ -13,6 +13,7 @@ import { ManagementService } from "../http/management.ts";
 import { httpClient, httpTransport } from "../simulate/http.ts";
 import { Tally } from "../simulate/results.ts";
 import { simulate } from "../simulate/simulation.ts";
+import { removeDatabase } from "../store/files.ts";
 import { databaseFiles } from "../store/open.ts";
 import { type CliCommand, configOf, valueFlags, withStore } from "./command.ts";
 import { ProgressBar, print, printMessage } from "./output.ts";
@@ -79,7 +80,7 @@ async function recreateOutdated(ownFile: string | undefined, prepare: () => Prom
     const isOutdated = error instanceof UserError && error.code === "schema_mismatch";
     if (!isOutdated || ownFile === undefined) throw error;
     printMessage(`${ownFile} was created by another version of Tank Monitor. The demo creates it again.`);
-    for (const suffix of ["", "-wal", "-shm"]) rmSync(ownFile + suffix, { force: true });
+    removeDatabase(ownFile);
     await prepare();
   }
 }

@@ -10,7 +10,7 @@ import { canManage, canRead, provision } from "../simulate/provision.ts";
 import { READING_LOG_LIMIT, type Summary, Tally, type VerificationResult, verify } from "../simulate/results.ts";
 import { MAKERS, type Maker } from "../simulate/sensors.ts";
 import { type MessageTransport, simulate as run } from "../simulate/simulation.ts";
-import { type CliCall, type CliCommand, parseDurationFlag, text, valueFlags } from "./command.ts";
+import { type CliCall, type CliCommand, numberFlag, parseDurationFlag, text, valueFlags, wholeNumberFlag } from "./command.ts";
 import { ProgressBar, print, printMessage } from "./output.ts";
 import { requireReachable } from "./remote.ts";
 
@@ -192,7 +192,7 @@ function readOptions(call: CliCall) {
     /** Without a slash at its end. */
     url: urlFlag(call, "url", /^https?:$/, "http://127.0.0.1:8080")?.replace(/\/+$/, ""),
     mqtt: urlFlag(call, "mqtt", /^(mqtts?|wss?):$/, "mqtt://127.0.0.1:1883"),
-    tanks: numberFlag(call, "tanks", 10, 1, MAX_TANKS),
+    tanks: wholeNumberFlag(call, "tanks", 10, 1, MAX_TANKS),
     rate: numberFlag(call, "rate", 2, 0.001, MAX_RATE),
     seed: text(call, "seed") ?? "1",
     makers: makersFlag(call),
@@ -206,7 +206,6 @@ function readOptions(call: CliCall) {
 
 function errorIn({ url, mqtt, tanks, rate, durationMs = 0, key, manageKey, readKey, verify }: SimulationOptions) {
   if (url === undefined && mqtt === undefined) return "--url or --mqtt is missing: where to send readings";
-  if (!Number.isInteger(tanks)) return "--tanks must be a whole number";
   if (rate > tanks * MAX_RATE_PER_TANK) {
     return `--rate must be at most ${MAX_RATE_PER_TANK} for each tank: with --tanks ${tanks}, ${tanks * MAX_RATE_PER_TANK}`;
   }
@@ -228,14 +227,6 @@ function urlFlag(call: CliCall, flag: string, protocol: RegExp, example: string)
   const given = text(call, flag);
   if (given === undefined || (URL.canParse(given) && protocol.test(new URL(given).protocol))) return given;
   throw new UserError(`--${flag} must be a URL such as ${example}`, 2);
-}
-
-function numberFlag(call: CliCall, flag: string, fallback: number, min: number, max: number): number {
-  const given = text(call, flag);
-  if (given === undefined) return fallback;
-  const value = /^\d{1,7}(\.\d{1,3})?$/.test(given) ? Number(given) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw new UserError(`--${flag} must be a number from ${min} to ${max}, not ${quoted(given)}`, 2);
 }
 
 function makersFlag(call: CliCall): readonly Maker[] {
