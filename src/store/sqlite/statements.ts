@@ -1,6 +1,7 @@
 // Prepared statements that return rows as arrays: half the cost of rows as objects.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { updateExisting } from "../core/many-rows.ts";
 
 export type SqliteRow = readonly SQLInputValue[];
 
@@ -55,9 +56,6 @@ export class QueryCache {
 
 /** INSERT … ON CONFLICT DO UPDATE of these columns; the first `keys` of them identify the row. */
 export function upsert(db: DatabaseSync, table: string, columns: readonly string[], keys = 1): StatementSync {
-  const updates = columns.slice(keys).map((column) => `${column} = excluded.${column}`);
-  return db.prepare(
-    `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})
-     ON CONFLICT (${columns.slice(0, keys).join(", ")}) DO UPDATE SET ${updates.join(", ")}`,
-  );
+  const values = columns.map(() => "?").join(", ");
+  return db.prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${values}) ${updateExisting(columns, keys)}`);
 }
