@@ -72,7 +72,7 @@ export const isFleetOrderState = (value: unknown): boolean =>
 export const FORECAST_MAX_AGE_MS = 24 * 3_600_000;
 
 /** The next tanks by id: how many were looked at, the last of them, and those whose sort keys or forecasts are outdated. */
-export type FleetScan = { readonly scanned: number; readonly last: string; readonly moved: readonly string[] };
+export type FleetScan = { readonly scanned: number; readonly last: string; readonly outdated: readonly string[] };
 
 export interface FleetOrderReads {
   /** Undefined before the first update. */

@@ -8,7 +8,7 @@ import type { FailedTanks } from "./failed-tanks.ts";
 /** Tanks in one write: readings wait for no more of them. */
 const TANKS_PER_WRITE = 50;
 
-export type FleetOrderUpdate = { readonly isComplete: boolean; readonly scanned: number; readonly moved: number };
+export type FleetOrderUpdate = { readonly isComplete: boolean; readonly scanned: number; readonly outdated: number };
 
 /** Without `failed`, the first error ends the update. */
 type FleetOrderOptions = { readonly failed?: FailedTanks; readonly isStopping?: () => boolean };
@@ -21,19 +21,19 @@ export async function updateFleetOrder(
 ): Promise<FleetOrderUpdate> {
   const leftOut = failed?.at(now);
   const write = (tankIds: readonly string[]): Promise<void> => store.updateSortKeys(tankIds, now);
-  let [after, scanned, moved] = ["", 0, 0];
+  let [after, scanned, outdated] = ["", 0, 0];
   for (;;) {
     const scan = await store.scanFleet(after, now - FORECAST_MAX_AGE_MS);
-    if (scan.scanned === 0) return { isComplete: true, scanned, moved };
-    const tanks = scan.moved.filter((id) => !leftOut?.has(id));
+    if (scan.scanned === 0) return { isComplete: true, scanned, outdated };
+    const tanks = scan.outdated.filter((id) => !leftOut?.has(id));
     for (let from = 0; from < tanks.length; from += TANKS_PER_WRITE) {
-      if (isStopping()) return { isComplete: false, scanned, moved };
+      if (isStopping()) return { isComplete: false, scanned, outdated };
       const some = tanks.slice(from, from + TANKS_PER_WRITE);
       await (failed === undefined ? write(some) : failed.write(some, now, (id) => id, write));
       await setImmediate();
     }
     scanned += scan.scanned;
-    moved += tanks.length;
+    outdated += tanks.length;
     after = scan.last;
   }
 }

@@ -16,8 +16,8 @@ import { ForecastThread } from "./thread.ts";
 const TICK_MS = 250;
 /** Time between passes without readings in this process. Readings of other processes are noticed this late. */
 const PASS_MS = 5000;
-/** The pause after a pass, for each tank that was read and moved: many times what that takes, so that others have the processor. */
-const PAUSE_MS = { scanned: 0.02, moved: 6 } as const;
+/** The pause after a pass, for each tank that was read or outdated: many times what that takes, so that others have the processor. */
+const PAUSE_MS = { scanned: 0.02, outdated: 6 } as const;
 const MAX_PAUSE_MS = 40_000;
 /** The holder says at least this often that it still is. */
 const STATE_MS = 15_000;
@@ -51,7 +51,7 @@ export class ForecastJob {
     const onError = (error: unknown): void => {
       // That the database is unavailable or damaged is reported elsewhere.
       if (!hasCode(error, "store_unavailable") && !hasCode(error, "data_damaged")) {
-        options.observe({ kind: "forecasting_failed", error });
+        options.observe({ kind: "forecast_job_failed", error });
       }
     };
     this.#order = new RepeatedTask({ everyMs: TICK_MS, run: () => this.#keepOrder(), onError });
@@ -79,14 +79,14 @@ export class ForecastJob {
     this.#isHolder = state === undefined || state.holder === this.#id || Math.abs(now - state.at) > HOLDER_TIMEOUT_MS;
     if (!this.#isHolder) return;
     this.#isWoken = false;
-    const { isComplete, scanned, moved } = await updateFleetOrder(store, now, {
+    const { isComplete, scanned, outdated } = await updateFleetOrder(store, now, {
       failed: this.#failed,
       isStopping: () => this.#order.isStopping,
     });
-    const mustWriteState = moved > 0 || state?.holder !== this.#id || now - state.at >= STATE_MS;
+    const mustWriteState = outdated > 0 || state?.holder !== this.#id || now - state.at >= STATE_MS;
     if (isComplete && mustWriteState) this.#isHolder = await this.#putState(state, now);
     const ended = performance.now();
-    this.#passAfter = ended + Math.min(MAX_PAUSE_MS, scanned * PAUSE_MS.scanned + moved * PAUSE_MS.moved);
+    this.#passAfter = ended + Math.min(MAX_PAUSE_MS, scanned * PAUSE_MS.scanned + outdated * PAUSE_MS.outdated);
     this.#passBy = Math.max(this.#passAfter, ended + PASS_MS);
   }
 

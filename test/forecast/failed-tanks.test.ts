@@ -78,9 +78,9 @@ function failedTanks(engine: Engine): void {
       await store.updateSortKeys(tankIds, now);
     };
     const failed = new FailedTanks((event) => events.push(event));
-    for (const moved of [3, 0]) {
+    for (const outdated of [3, 0]) {
       const update = await updateFleetOrder({ ...store, updateSortKeys }, NOW, { failed });
-      assert.deepEqual(update, { isComplete: true, scanned: 3, moved });
+      assert.deepEqual(update, { isComplete: true, scanned: 3, outdated });
     }
     assert.deepEqual(events, [{ kind: "forecast_failed", tankId: "two", error }]);
     assert.deepEqual((await store.outdatedForecasts(10)).map((one) => one.tank.id).sort(), ["one", "three"]);

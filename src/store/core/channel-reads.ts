@@ -48,7 +48,7 @@ export function notificationReads(engine: ManagementEngine) {
         `SELECT counted.total, recent.attempts FROM (
            SELECT count(*) AS total FROM (
              SELECT channel_id FROM notification WHERE state = 'pending' AND ${dialect.equals("destination", destination)}
-             ORDER BY destination, due_at ${dialect.fence}
+             ORDER BY destination, due_at ${dialect.optimizerFence}
            ) AS pending WHERE channel_id = ${id}
          ) AS counted
          LEFT JOIN (
@@ -90,9 +90,9 @@ function matching({ dialect }: ManagementEngine, query: NotificationQuery, param
   );
   if (alert_id !== undefined) {
     // An alert has few. BETWEEN: PostgreSQL would scan a table that it believes to be small.
-    const links = `SELECT notification_id FROM notification_alert WHERE alert_id = ${parameters.add(alert_id)} ${dialect.fence}`;
+    const links = `SELECT notification_id FROM notification_alert WHERE alert_id = ${parameters.add(alert_id)} ${dialect.optimizerFence}`;
     const linked = `SELECT notification.* FROM (${links}) AS link
-      JOIN notification ON notification.id BETWEEN link.notification_id AND link.notification_id ${dialect.fence}`;
+      JOIN notification ON notification.id BETWEEN link.notification_id AND link.notification_id ${dialect.optimizerFence}`;
     return {
       sql: `(SELECT * FROM (${linked}) AS linked ${where([range, ...conditions])}) AS found`,
       order: ["created_at", "id"],
@@ -103,5 +103,5 @@ function matching({ dialect }: ManagementEngine, query: NotificationQuery, param
   const columns = [...new Set([...order, ...others.map((condition) => condition.order)])].join(", ");
   const descending = order.map((column) => `${column} DESC`).join(", ");
   const candidates = `SELECT ${columns} FROM notification ${where(lookup === undefined ? [range] : [lookup, range])} ORDER BY ${descending}`;
-  return { sql: `(SELECT * FROM (${candidates} ${dialect.fence}) AS candidate ${where(others)}) AS found`, order };
+  return { sql: `(SELECT * FROM (${candidates} ${dialect.optimizerFence}) AS candidate ${where(others)}) AS found`, order };
 }

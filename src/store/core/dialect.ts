@@ -11,7 +11,7 @@ export interface Dialect {
   deviceKeyOf(column: string): string;
   equals(column: string, value: string): string;
   /** Ends a subquery that must be run as it stands, by the index of its ORDER BY. */
-  readonly fence: string;
+  readonly optimizerFence: string;
   /** After the name of a table: its rows are looked up in this index, where the engine would prefer another. */
   indexedBy(index: string): string;
   /** Ends a query whose rows are then changed: leaves out those that another transaction is changing. */

@@ -78,16 +78,16 @@ export function fleetReadsOn(engine: ManagementEngine, maxSorted = MAX_SORTED) {
     },
 
     async scanFleet(after: string, expired: Instant): Promise<FleetScan> {
-      const isMoved = `forecast.id IS NULL OR forecast.at <> part.at OR forecast.fill IS DISTINCT FROM part.fill
+      const isOutdated = `forecast.id IS NULL OR forecast.at <> part.at OR forecast.fill IS DISTINCT FROM part.fill
         OR (forecast.outdated_since IS NULL AND forecast.computed_at <= $2)`;
       // Both by primary key.
       const sql = `
-        SELECT count(*), max(part.tank), ${dialect.jsonArray}(part.tank) FILTER (WHERE ${isMoved})
+        SELECT count(*), max(part.tank), ${dialect.jsonArray}(part.tank) FILTER (WHERE ${isOutdated})
         FROM (SELECT tank, at, fill FROM fleet WHERE tank > $1 ORDER BY tank LIMIT ${SCAN_SIZE}) AS part
         LEFT JOIN forecast ON forecast.id = part.tank`;
-      const [[scanned, last, moved] = []] = await rows(sql, [after, expired]);
-      const tanks = typeof moved === "string" ? JSON.parse(moved) : (moved ?? []);
-      return { scanned: Number(scanned), last: String(last), moved: tanks as string[] };
+      const [[scanned, last, outdated] = []] = await rows(sql, [after, expired]);
+      const tanks = typeof outdated === "string" ? JSON.parse(outdated) : (outdated ?? []);
+      return { scanned: Number(scanned), last: String(last), outdated: tanks as string[] };
     },
   };
 }
@@ -230,22 +230,22 @@ function filteredSql(dialect: Dialect, query: FleetQuery, parameters: Parameters
   const all = [...filtersOf(dialect, query).map((filter) => filter(parameters)), ...ofTanks];
   const tanks = ofTanks.length === 0 ? "" : "JOIN tank ON tank.id = forecast.id";
   const inOrder = `(SELECT * FROM forecast ${dialect.indexedBy(INDEXES[column])} WHERE ${FORECAST_INDEX_CONDITION}
-    ORDER BY ${column}, id ${dialect.fence}) AS forecast`;
+    ORDER BY ${column}, id ${dialect.optimizerFence}) AS forecast`;
   const size = parameters.add(query.size);
   const offset = parameters.add((query.page - 1) * query.size);
   return `
-    WITH few AS MATERIALIZED (
-      SELECT CASE WHEN count(*) <= ${maxSorted} THEN 1 ELSE 0 END AS are
+    WITH candidate_count AS MATERIALIZED (
+      SELECT CASE WHEN count(*) <= ${maxSorted} THEN 1 ELSE 0 END AS is_small
       FROM (${candidates} LIMIT ${maxSorted + 1}) AS candidate
-    ), found AS MATERIALIZED (${matches(`LIMIT (SELECT few.are * ${maxSorted} FROM few)`)})
+    ), found AS MATERIALIZED (${matches(`LIMIT (SELECT candidate_count.is_small * ${maxSorted} FROM candidate_count)`)})
     SELECT counted.total, ${ENTRY_COLUMNS} FROM (
-      SELECT CASE WHEN few.are = 1 THEN (SELECT count(*) FROM found)
-        ELSE (SELECT count(*) FROM (${matches(dialect.fence)}) AS matching) END AS total FROM few
+      SELECT CASE WHEN candidate_count.is_small = 1 THEN (SELECT count(*) FROM found)
+        ELSE (SELECT count(*) FROM (${matches(dialect.optimizerFence)}) AS matching) END AS total FROM candidate_count
     ) AS counted LEFT JOIN (
       SELECT * FROM (SELECT id, sort_key FROM found ORDER BY sort_key, id LIMIT ${size} OFFSET ${offset}) AS sorted
       UNION ALL SELECT * FROM (
         SELECT ${columns} FROM ${inOrder} ${tanks} ${where(all)} ORDER BY forecast.${column}, forecast.id
-        LIMIT (SELECT (1 - few.are) * CAST(${size} AS integer) FROM few) OFFSET ${offset}
+        LIMIT (SELECT (1 - candidate_count.is_small) * CAST(${size} AS integer) FROM candidate_count) OFFSET ${offset}
       ) AS scanned
     ) AS entry ON true ${ENTRY_JOINS} ORDER BY entry.sort_key, entry.id`;
 }
@@ -260,7 +260,7 @@ function searchSql(dialect: Dialect, query: FleetQuery, parameters: Parameters):
     ...placeConditions(query, parameters),
     ...searchWords(query.search).map((word) => ({ holds: hasWord(parameters, word) })),
   ];
-  const alerts = `SELECT tank_id FROM alert WHERE state <> 'closed' AND kind = $1 ORDER BY kind, state ${dialect.fence}`;
+  const alerts = `SELECT tank_id FROM alert WHERE state <> 'closed' AND kind = $1 ORDER BY kind, state ${dialect.optimizerFence}`;
   const tanks = alert === undefined ? "tank" : `(${alerts}) AS alert JOIN tank ON tank.id = alert.tank_id`;
   return `
     WITH found AS MATERIALIZED (

@@ -88,7 +88,7 @@ export function filteredPage(
   const sql = `
     WITH found AS MATERIALIZED (
       SELECT ${order.join(", ")} FROM (
-        SELECT * FROM ${table} WHERE ${base} AND ${lookup.holds} ORDER BY ${lookup.order} ${dialect.fence}
+        SELECT * FROM ${table} WHERE ${base} AND ${lookup.holds} ORDER BY ${lookup.order} ${dialect.optimizerFence}
       ) AS candidate ${where(others)}
     )
     SELECT counted.total, ${columns("entry")} FROM (SELECT count(*) AS total FROM found) AS counted
@@ -190,7 +190,7 @@ function fleetCountsOn({ rows, listPages, dialect }: ManagementEngine) {
   // forecast_by_urgency, device_pending. PostgreSQL takes the first because of the order.
   const others = `
     SELECT (SELECT count(*) FROM (
-        SELECT at FROM forecast WHERE ${FORECAST_INDEX_CONDITION} AND urgency <= $1 ORDER BY urgency, id ${dialect.fence}
+        SELECT at FROM forecast WHERE ${FORECAST_INDEX_CONDITION} AND urgency <= $1 ORDER BY urgency, id ${dialect.optimizerFence}
       ) AS low WHERE at < $2),
       (SELECT coalesce(sum(pending), 0) FROM device WHERE pending > 0)`;
   return {
@@ -216,7 +216,7 @@ function auditReads(engine: ManagementEngine) {
 
   /** The first or last number of the entries of one instant, by audit_by_time. */
   const numberAt = (which: "min" | "max", instant: string): string =>
-    `(SELECT ${which}(number) FROM (SELECT number FROM audit WHERE at = (${instant}) ${dialect.fence}) AS entry)`;
+    `(SELECT ${which}(number) FROM (SELECT number FROM audit WHERE at = (${instant}) ${dialect.optimizerFence}) AS entry)`;
 
   function unfiltered({ from, to, page, size }: AuditQuery): Promise<readonly Row[]> {
     const parameters = new Parameters();

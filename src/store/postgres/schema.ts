@@ -95,7 +95,7 @@ export const DIALECT: Dialect = {
   deviceKeyOf: (column) => `CASE WHEN ${column} ~ '^[0-9A-Fa-f]{16}$' THEN lower(${column}) ELSE ${column} END`,
   // As a range: an ORDER BY of a column that is equal for all rows is dropped.
   equals: (column, value) => `${column} >= ${value} AND ${column} <= ${value}`,
-  fence: "OFFSET 0",
+  optimizerFence: "OFFSET 0",
   indexedBy: () => "",
   skipLocked: "FOR UPDATE SKIP LOCKED",
   lockRows: "ORDER BY id FOR NO KEY UPDATE",

@@ -81,7 +81,7 @@ export const DIALECT: Dialect = {
   isDeleted: (table) => `${table}.${TYPES.isDeleted}`,
   deviceKeyOf: (column) => `iif(length(${column}) = 16 AND ${column} NOT GLOB '*[^0-9A-Fa-f]*', lower(${column}), ${column})`,
   equals: (column, value) => `${column} = ${value}`,
-  fence: "",
+  optimizerFence: "",
   indexedBy: (index) => `INDEXED BY ${index}`,
   skipLocked: "",
   lockRows: "",
