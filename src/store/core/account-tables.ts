@@ -62,7 +62,7 @@ const customersAt = ({ isLive }: Dialect): string =>
   `SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE lower(email) = $1 AND ${isLive("customer")}
    ORDER BY created_at, id LIMIT ${MAX_ACCOUNTS}`; // customer_by_any_case_email
 
-/** Reads that must not be a moment old. */
+/** Reads that must see the latest commit: never from a replica. */
 export function accountReads(prepare: Prepare, dialect: Dialect): AccountReads & SessionReads {
   return {
     sessionByHash: async (hash) => (await prepare(SESSION_BY_HASH)(hash)).flatMap(openSession)[0],

@@ -31,8 +31,8 @@ export async function ingestBatch(
 
 async function ingestLocked(tx: StoreTransaction, batch: IncomingBatch, appendFirst: boolean): Promise<IngestedBatch | "retry"> {
   // Append readings of devices to their tanks, as far as that needs no lookup: nearly all of them.
-  const direct = appendFirst && batch.sources.every(isUnboundDevice) && batch.payloads.size === 0;
-  const { appended, longHeads, remaining } = direct ? await appendByDevice(tx, batch) : NOTHING_DIRECT;
+  const appendsByDevice = appendFirst && batch.sources.every(isUnboundDevice) && batch.payloads.size === 0;
+  const { appended, longHeads, remaining } = appendsByDevice ? await appendByDevice(tx, batch) : NO_DEVICE_APPENDS;
   if (remaining?.length === 0)
     return { outcomes: new Uint8Array(batch.source.length).fill(STORED), reasons: new Map(), longHeads };
   // Place and interpret.
@@ -41,8 +41,8 @@ async function ingestLocked(tx: StoreTransaction, batch: IncomingBatch, appendFi
   // Of two readings for one instant the later one counts: what was appended may have been too early.
   if (appended.length > 0 && (await sharesTank(lookups, placement, appended))) return "retry";
   // Store, and update the latest reading of each tank; alerts are evaluated when the transaction ends.
-  const append = appendFirst && !direct;
-  const stored = await storeReadings(tx, placement.readings, { append, holdsHeads: direct });
+  const append = appendFirst && !appendsByDevice;
+  const stored = await storeReadings(tx, placement.readings, { append, holdsHeads: appendsByDevice });
   if (stored === "busy") return "retry";
   // Remove pending readings that these replace, then keep those that cannot be stored yet.
   if (placement.superseded.length > 0) {
@@ -59,10 +59,10 @@ async function ingestLocked(tx: StoreTransaction, batch: IncomingBatch, appendFi
 const isUnboundDevice = ({ kind, customerId }: ReadingSource): boolean => kind === "device" && customerId === null;
 
 /** `remaining`: the positions that are not stored yet; all if undefined. */
-type DirectAppend = AppendResult & { readonly remaining: Uint32Array | undefined };
-const NOTHING_DIRECT: DirectAppend = { ...NOTHING_APPENDED, remaining: undefined };
+type DeviceAppends = AppendResult & { readonly remaining: Uint32Array | undefined };
+const NO_DEVICE_APPENDS: DeviceAppends = { ...NOTHING_APPENDED, remaining: undefined };
 
-async function appendByDevice(tx: StoreTransaction, { sources, source, createdAt, fill }: IncomingBatch): Promise<DirectAppend> {
+async function appendByDevice(tx: StoreTransaction, { sources, source, createdAt, fill }: IncomingBatch): Promise<DeviceAppends> {
   const ids = sources.map(({ id }) => id);
   const byDevice = positionsById(ids, source, createdAt);
   const result = await appendReadings(tx, "device", { createdAt, fill }, byDevice);

@@ -9,7 +9,7 @@ import type { StoreTransaction } from "./transaction.ts";
 
 /** `withDamaged`: for imports, which replace damaged objects. */
 export function lookupsOn(tx: StoreTransaction, withDamaged = false): Lookups {
-  const cleaned =
+  const checkedLookup =
     <T extends { values(): Iterable<Stored<object>> }>(lookup: (ids: readonly string[]) => Promise<T>) =>
     async (ids: readonly string[]): Promise<T> => {
       const found = await lookup([...new Set(ids)].filter(isPossibleId));
@@ -18,20 +18,20 @@ export function lookupsOn(tx: StoreTransaction, withDamaged = false): Lookups {
     };
   return {
     ...tx,
-    customers: cleaned(tx.customers),
-    tanks: cleaned(tx.tanks),
-    tanksOfOwners: cleaned(tx.tanksOfOwners),
-    tanksDeletedWith: cleaned(tx.tanksDeletedWith),
-    devices: cleaned(tx.devices),
-    assignments: cleaned(tx.assignments),
-    keys: cleaned(tx.keys),
-    alerts: cleaned((ids) => lockedAlerts(tx, ids)),
-    channelsById: cleaned(async (ids) => {
+    customers: checkedLookup(tx.customers),
+    tanks: checkedLookup(tx.tanks),
+    tanksOfOwners: checkedLookup(tx.tanksOfOwners),
+    tanksDeletedWith: checkedLookup(tx.tanksDeletedWith),
+    devices: checkedLookup(tx.devices),
+    assignments: checkedLookup(tx.assignments),
+    keys: checkedLookup(tx.keys),
+    alerts: checkedLookup((ids) => lockedAlerts(tx, ids)),
+    channelsById: checkedLookup(async (ids) => {
       // No channel is deleted while a notification for it is created.
       await tx.lockAlerts();
       return tx.channelsById(ids);
     }),
-    notifications: cleaned(tx.notifications),
-    sessions: cleaned(tx.sessions),
+    notifications: checkedLookup(tx.notifications),
+    sessions: checkedLookup(tx.sessions),
   };
 }

@@ -90,7 +90,7 @@ export const managedCustomerOn =
   async (id: string): Promise<ManagedCustomer | undefined> =>
     (await prepare(CUSTOMER)(id)).map(customerState)[0];
 
-/** Reads that must not be a moment old: of keys, of what an operator has just changed, and of the fleet. */
+/** Reads that must see the latest commit: never from a replica. Of keys, of what an operator has just changed, and of the fleet. */
 export function primaryReads(prepare: Prepare, tables: readonly string[]) {
   const tank = prepare(`SELECT ${TANK_STATE_COLUMNS} FROM tank WHERE id = $1`);
   const keyByHash = prepare(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.hash = $1`); // unique index on hash

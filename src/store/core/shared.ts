@@ -19,8 +19,8 @@ import { recipientReads } from "./recipient-reads.ts";
 import { serviceStateTable } from "./service-state.ts";
 import { verificationTables } from "./verification-tables.ts";
 
-/** Reads whose cost does not depend on the size of the database, and that must not be a moment old. */
-export function promptReads(prepare: Prepare, dialect: Dialect, tables: readonly string[]) {
+/** Reads whose cost does not depend on the size of the database, and that must see the latest commit: never from a replica. */
+export function primaryOnlyReads(prepare: Prepare, dialect: Dialect, tables: readonly string[]) {
   return {
     ...primaryReads(prepare, tables),
     pendingDestinations: pendingDestinationsOn(prepare, dialect),

@@ -298,7 +298,7 @@ export class PendingAlertWork {
 
   /** Returns the collected work and resets it. Tanks are sorted by id, the order in which heads are locked. */
   take(): AlertWork {
-    const taken = {
+    const work = {
       tankIds: [...this.#tankIds].sort(),
       changes: this.#changes,
       at: this.#at ?? Date.now(),
@@ -306,7 +306,7 @@ export class PendingAlertWork {
       created: this.#created,
     };
     this.clear();
-    return taken;
+    return work;
   }
 
   clear(): void {

@@ -10,7 +10,7 @@ import type { EngineTransaction } from "../check/check.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
 import { addDamagedTank } from "../core/damaged-tanks.ts";
 import { replicaReads } from "../core/reads.ts";
-import { promptReads } from "../core/shared.ts";
+import { primaryOnlyReads } from "../core/shared.ts";
 import { type Engine, storeOn } from "../core/store.ts";
 import { runWrite, type WriteArgs, type WriteName, type WriteResult } from "../core/writes.ts";
 import { backup, copyToTemporary } from "./backup.ts";
@@ -107,7 +107,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
   const engine: Engine = {
     reads: {
       ...(replicas === primary ? sharedReads(primary) : withPrimary(sharedReads(replicas), sharedReads(primary), observe)),
-      ...promptReads(prepareOn(primary), DIALECT, TABLES),
+      ...primaryOnlyReads(prepareOn(primary), DIALECT, TABLES),
       ...managementReads(primary),
       historyColumns: (tankId, range) => readingColumns(tankId, range, UNRESTRICTED),
       checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args)),

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type ListPages, type Prepare, replicaReads } from "../core/reads.ts";
-import { promptReads } from "../core/shared.ts";
+import { primaryOnlyReads } from "../core/shared.ts";
 import { listPages } from "./list-pages.ts";
 import { DIALECT, TABLES } from "./schema.ts";
 import { QueryCache } from "./statements.ts";
@@ -24,7 +24,7 @@ export function readsOn(db: DatabaseSync) {
     telemetryPage: (...args: Parameters<typeof telemetryPage>) => snapshot.read(telemetryPage, ...args),
     readingColumns: (...args: Parameters<typeof readingColumns>) => snapshot.read(readingColumns, ...args),
     ...replicaReads(prepare, pages),
-    ...promptReads(prepare, DIALECT, TABLES),
+    ...primaryOnlyReads(prepare, DIALECT, TABLES),
   };
 }
 
