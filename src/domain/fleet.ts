@@ -70,8 +70,11 @@ export function phoneDigits(word: string): string | undefined {
   return /^[0-9+()/.-]+$/.test(word) && digits.length >= least ? digits : undefined;
 }
 
-/** After which a tank that has sent readings counts as silent. */
-export const SILENT_AFTER_MS = 48 * 3_600_000;
+/**
+ * After which a tank that has sent readings counts as silent in the fleet, on the map and in metrics. It is fixed at 48 hours,
+ * while alerts use SILENT_AFTER.
+ */
+export const FLEET_SILENT_MS = 48 * 3_600_000;
 
 /**
  * States that the metrics count live tanks by, each in one. Unknown: without a reading; low: at its threshold or below it, also

@@ -86,7 +86,7 @@ const RULES = {
    * Wrong links and codes from one client IP address. Counted apart from wrong keys, because beyond the limit valid ones are
    * rejected, too: a device with a wrong key must not keep people from signing in.
    */
-  "wrong proof": { kind: "address", perSecond: 1, burst: 30 },
+  "wrong sign-in link or code": { kind: "address", perSecond: 1, burst: 30 },
 } satisfies Readonly<Record<string, { kind: BucketKind; perSecond: number; burst: number }>>;
 
 /** Counts one more, or with a `count` of 0 none, and returns whether there are too many. */

@@ -209,18 +209,18 @@ export class SignInService {
     }
     return this.#checks.run(network, 1, async () => {
       if (client.hasGone()) throw new RequestError("request_malformed", "The client has closed the connection.");
-      await this.#limitWrongProofs(client, 0);
+      await this.#limitWrongLinksAndCodes(client, 0);
       return work();
     });
   }
 
   async #rejectProof(client: ClientInfo): Promise<never> {
-    await this.#limitWrongProofs(client, 1);
+    await this.#limitWrongLinksAndCodes(client, 1);
     throw new RequestError("sign_in_invalid", "This link or code is invalid or has expired. Request a new one.");
   }
 
-  async #limitWrongProofs({ address }: ClientInfo, count: 0 | 1): Promise<void> {
-    if (await exceeds(this.#options.limits, "wrong proof", networkOf(address), count)) {
+  async #limitWrongLinksAndCodes({ address }: ClientInfo, count: 0 | 1): Promise<void> {
+    if (await exceeds(this.#options.limits, "wrong sign-in link or code", networkOf(address), count)) {
       throw throttled("Too many wrong links or codes from this address.");
     }
   }

@@ -4,6 +4,7 @@ import { ALERT_KINDS, type Alert, AlertObject } from "../../domain/alerts/alert.
 import type { AlertReads } from "../../domain/alerts/reads.ts";
 import {
   daysLeft,
+  FLEET_SILENT_MS,
   FLEET_SORTS,
   type FleetEntry,
   type FleetQuery,
@@ -11,7 +12,6 @@ import {
   LEVEL_STATES,
   MAX_SEARCH_WORDS,
   marginOf,
-  SILENT_AFTER_MS,
   searchWords,
   volumesOf,
 } from "../../domain/fleet.ts";
@@ -198,7 +198,7 @@ function fleetObject(entry: FleetEntry, alerts: AlertsByTank, now: Instant) {
     object: "fleet_tank",
     state: margin === null ? "unknown" : margin > 0 ? "ok" : "low",
     margin: margin === null ? null : withoutNoise(margin),
-    silent: own.some(({ kind }) => kind === "silent") || (latest !== null && now - latest.created_at > SILENT_AFTER_MS),
+    silent: own.some(({ kind }) => kind === "silent") || (latest !== null && now - latest.created_at > FLEET_SILENT_MS),
     days_left: daysLeft(entry, now),
     age_seconds: latest === null ? null : Math.max(0, Math.floor((now - latest.created_at) / 1000)),
     next_reading_at: nextReadingAt(entry),

@@ -1,6 +1,6 @@
 // GET /insight/v1/map: the positions of all tanks, compact enough for a hundred thousand of them.
 
-import { SILENT_AFTER_MS } from "../../domain/fleet.ts";
+import { FLEET_SILENT_MS } from "../../domain/fleet.ts";
 import {
   type Area,
   type Box,
@@ -91,7 +91,7 @@ export const routes: readonly Route[] = [
 ];
 
 export async function fleetMapJson(reads: FleetMapReads, scope: Scope, now: Instant): Promise<string> {
-  const map = await reads.fleetMap({ soonBy: now + SOON_MS, silentSince: now - SILENT_AFTER_MS }, scope);
+  const map = await reads.fleetMap({ soonBy: now + SOON_MS, silentSince: now - FLEET_SILENT_MS }, scope);
   const order = MAP_STATES.map((state) => [state, map.positions[state]]);
   return JSON.stringify({ object: "fleet_map", ...map, positions: Object.fromEntries(order) });
 }

@@ -36,7 +36,7 @@ type DecodedMessage = {
 };
 
 /** Batches of one key in progress. They are handed over to the store, and settled, in their order. */
-type Lane = { batches: number; hasLongBatch: boolean; authenticated: Promise<unknown>; settled: Promise<void> };
+type KeyBatches = { batches: number; hasLongBatch: boolean; authenticated: Promise<unknown>; settled: Promise<void> };
 
 /** Readings and characters after which a batch is full: the message that reaches either limit is its last. */
 const BATCH_READINGS = MAX_ORDERED_READINGS;
@@ -63,7 +63,7 @@ export class Batcher {
   readonly #waiting = new RoundRobin<PendingMessage>();
   #unsettled = 0;
   #isStarting = false;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #byKey = new Map<string, KeyBatches>();
   #startedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #whenIdle: PromiseWithResolvers<void> | undefined;
@@ -118,18 +118,18 @@ export class Batcher {
     const [first] = batch;
     if (first === undefined) return;
     const { source } = first.pending;
-    const lane = this.#lanes.get(key) ?? newLane();
-    this.#lanes.set(key, lane);
-    lane.batches++;
-    lane.hasLongBatch = batch.reduce((sum, { readings }) => sum + readings.length, 0) > MAX_ORDERED_READINGS;
-    if (lane.hasLongBatch || lane.batches === MAX_BATCHES) this.#waiting.pause(key);
-    const sender = lane.authenticated.then(source.sender);
-    lane.authenticated = sender.catch(() => {});
-    lane.settled = Promise.all([lane.settled, this.#store(source, batch, sender)]).then(() => {
-      lane.batches--;
-      if (lane.batches === 0) this.#lanes.delete(key);
+    const own = this.#byKey.get(key) ?? newKeyBatches();
+    this.#byKey.set(key, own);
+    own.batches++;
+    own.hasLongBatch = batch.reduce((sum, { readings }) => sum + readings.length, 0) > MAX_ORDERED_READINGS;
+    if (own.hasLongBatch || own.batches === MAX_BATCHES) this.#waiting.pause(key);
+    const sender = own.authenticated.then(source.sender);
+    own.authenticated = sender.catch(() => {});
+    own.settled = Promise.all([own.settled, this.#store(source, batch, sender)]).then(() => {
+      own.batches--;
+      if (own.batches === 0) this.#byKey.delete(key);
       // A long batch is the last one: nothing is started after it until it is settled.
-      if (lane.batches === 0 || !lane.hasLongBatch) this.#waiting.resume(key);
+      if (own.batches === 0 || !own.hasLongBatch) this.#waiting.resume(key);
       this.#settle(batch);
       this.#next();
     });
@@ -185,7 +185,7 @@ export class Batcher {
   }
 }
 
-const newLane = (): Lane => ({
+const newKeyBatches = (): KeyBatches => ({
   batches: 0,
   hasLongBatch: false,
   authenticated: Promise.resolve(),
