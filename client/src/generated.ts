@@ -1018,15 +1018,15 @@ export type TankRestoring = {
   readonly assigned_device_id?: string;
 };
 
-/** A device, the tank it serves, and the profile of its payloads */
+/** A device, the tank it is assigned to, and the profile of its payloads */
 export type Device = {
   /** Identifier of the device; an EUI-64 in lower case */
   readonly id: string;
   /** Always `device` */
   readonly object: "device";
-  /** The tank it serves; null if none */
+  /** The tank it is assigned to; null if none */
   readonly tank_id: string | null;
-  /** Since when; null if it has served no other tank */
+  /** Since when; null if it was assigned to no other tank before */
   readonly since: string | null;
   readonly profile: Profile | null;
   /** Number of pending readings, which need a tank or a profile */
@@ -1041,9 +1041,9 @@ export type InspectedDevice = {
   readonly id: string;
   /** Always `device` */
   readonly object: "device";
-  /** The tank it serves; null if none */
+  /** The tank it is assigned to; null if none */
   readonly tank_id: string | null;
-  /** Since when; null if it has served no other tank */
+  /** Since when; null if it was assigned to no other tank before */
   readonly since: string | null;
   readonly profile: Profile | null;
   /** Number of pending readings, which need a tank or a profile */
@@ -1069,9 +1069,9 @@ export type ChangedDevice = {
   readonly id: string;
   /** Always `device` */
   readonly object: "device";
-  /** The tank it serves; null if none */
+  /** The tank it is assigned to; null if none */
   readonly tank_id: string | null;
-  /** Since when; null if it has served no other tank */
+  /** Since when; null if it was assigned to no other tank before */
   readonly since: string | null;
   readonly profile: Profile | null;
   /** Number of pending readings, which need a tank or a profile */
@@ -2138,7 +2138,7 @@ export type CreateTankOptions = RequestOptions & {
 };
 
 export type ChangeTankOptions = RequestOptions & {
-  /** If the device serves another tank, the two tanks exchange their devices */
+  /** If the device is assigned to another tank, the two tanks exchange their devices */
   readonly swap?: boolean;
   /** Only if the object is still as it was: the object as it was received, or its ETag. */
   readonly ifMatch?: string | object;
@@ -2164,14 +2164,14 @@ export type ListDevicesOptions = RequestOptions & {
 };
 
 export type PutDeviceOptions = RequestOptions & {
-  /** If the device serves another tank, the two tanks exchange their devices */
+  /** If the device is assigned to another tank, the two tanks exchange their devices */
   readonly swap?: boolean;
   /** Only if the object is still as it was: the object as it was received, or its ETag. */
   readonly ifMatch?: string | object;
 };
 
 export type ChangeDeviceOptions = RequestOptions & {
-  /** If the device serves another tank, the two tanks exchange their devices */
+  /** If the device is assigned to another tank, the two tanks exchange their devices */
   readonly swap?: boolean;
   /** Only if the object is still as it was: the object as it was received, or its ETag. */
   readonly ifMatch?: string | object;
@@ -2434,7 +2434,7 @@ export type Client = {
       readonly update: (id: string, body: TankChange, options?: ChangeTankOptions) => Promise<ChangedTank>;
       /** Delete a tank. Deletes a tank and frees its device. Its readings are kept, and are visible again once it is restored. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly delete: (id: string, options?: DeleteTankOptions) => Promise<ManagedTank>;
-      /** Restore a tank. Restores a deleted tank with its readings. If its device serves another tank by now, give another device. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Restore a tank. Restores a deleted tank with its readings. If its device is assigned to another tank by now, give another device. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly restore: (id: string, body?: TankRestoring, options?: RestoreTankOptions) => Promise<ChangedTank>;
     };
     readonly devices: {
@@ -2442,11 +2442,11 @@ export type Client = {
       readonly list: (options?: ListDevicesOptions) => List<Device, DeviceList>;
       /** Inspect a device. One device, with the number of its pending readings, the newest of them, and why it is pending. Signed in: `viewer` or `dispatcher` or `admin`. Key: `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<InspectedDevice>;
-      /** Register or change a device. Sets the tank that the device serves, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Register or change a device. Sets the tank that the device is assigned to, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly put: (id: string, body: DeviceChange, options?: PutDeviceOptions) => Promise<ChangedDevice>;
-      /** Change a device. Sets the tank that the device serves, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Change a device. Sets the tank that the device is assigned to, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly update: (id: string, body: DeviceChange, options?: ChangeDeviceOptions) => Promise<ChangedDevice>;
-      /** Remove a device. Removes the profile and the pending readings of a device that serves no tank. Its past assignments are kept, so that late readings still find their tank. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Remove a device. Removes the profile and the pending readings of a device that is assigned to no tank. Its past assignments are kept, so that late readings still find their tank. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly delete: (id: string, options?: RemoveDeviceOptions) => Promise<RemovedDevice>;
     };
     /** Create or change many customers and tanks. Up to 50000 in total, customers before tanks. All are validated before any is written. Up to 1,000 are written in one transaction, more in several: if one fails, send the request again. An id may occur only once. Signed in: `dispatcher` or `admin`. Key: `manage`. */

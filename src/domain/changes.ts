@@ -43,7 +43,7 @@ export function releasesDevice({ before, after }: Change<TankState>): boolean {
   return after.deleted || before.tank.assigned_device_id !== after.tank.assigned_device_id;
 }
 
-/** The key of the device that serves the tank; a deleted tank has none. */
+/** The key of the device that is assigned to the tank; a deleted tank has none. */
 function deviceOf(state: TankState | undefined): string | undefined {
   return state === undefined || state.deleted ? undefined : deviceKey(state.tank.assigned_device_id);
 }

@@ -63,7 +63,7 @@ export function assignmentObjects(assignments: readonly DeviceAssignment[]) {
 type AssignedTank = { readonly id: string; readonly assigned_device_id: string };
 
 /**
- * A device serves one live tank at a time. This is the only place that knows the rule; whoever plans changes of several tanks
+ * A device is assigned to one live tank at a time. This is the only place that knows the rule; whoever plans changes of several tanks
  * keeps one `DeviceUse` and reports each change to it.
  */
 export class DeviceUse {

@@ -97,7 +97,7 @@ function latest(a: number | null, b: number | null): number | null {
 
 export type DeviceImportPlan = {
   readonly outcomes: RecordOutcome[];
-  /** The changed devices. Which tank each serves does not change. */
+  /** The changed devices. Which tank each is assigned to does not change. */
   readonly devices: readonly DeviceWithHistory[];
   readonly audit: readonly AuditedChange[];
 };

@@ -1,5 +1,5 @@
-// Which tank each incoming reading belongs to: the one its device served at the reading's instant. A reading without a tank,
-// or without a profile that can interpret its payload, is pending; one that cannot be interpreted is rejected.
+// Which tank each incoming reading belongs to: the one its device was assigned to at the reading's instant. A reading without a
+// tank, or without a profile that can interpret its payload, is pending; one that cannot be interpreted is rejected.
 
 import type { TankState } from "./changes.ts";
 import { type Device, type DeviceAssignment, tankAt, unknownDevice } from "./device.ts";
@@ -152,7 +152,7 @@ class NewDevices {
   }
 }
 
-/** The tank of a source at an instant; null where its device served none. */
+/** The tank of a source at an instant; null where its device was assigned to none. */
 function tankOf(
   { kind, id }: ReadingSource,
   at: number,

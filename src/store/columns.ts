@@ -200,10 +200,10 @@ export function deviceWithHistory(row: Row): Stored<DeviceWithHistory> {
   const { device, dropped, damage } = storedDevice(row.slice(0, -2));
   const { assignments, damage: other } = assignmentsOf(device.id, row.at(-1));
   const named = row.at(-2);
-  const isServing = device.tank_id === null || (typeof named === "string" && deviceKey(named) === device.id);
-  return { device, dropped, assignments, damage: damage ?? other ?? (isServing ? undefined : `device ${device.id} is damaged`) };
+  const isAssigned = device.tank_id === null || (typeof named === "string" && deviceKey(named) === device.id);
+  return { device, dropped, assignments, damage: damage ?? other ?? (isAssigned ? undefined : `device ${device.id} is damaged`) };
 }
-/** A removed device that has past assignments is exported as one that serves no tank. */
+/** A removed device that has past assignments is exported as one that is assigned to no tank. */
 export function removedDevice([id, past]: Row): Stored<DeviceWithHistory> {
   const { assignments, damage } = assignmentsOf(String(id), past);
   const since = assignments.at(-1)?.until ?? EARLIEST;

@@ -118,7 +118,7 @@ function assigned(tanks: readonly TankState[]): Map<string, string> {
   return new Map(live.map(({ tank: { assigned_device_id, id } }) => [deviceKey(assigned_device_id), id]));
 }
 
-test("after any change of several tanks, every device serves the tank that names it, and no other device moves", () => {
+test("after any change of several tanks, every device is assigned to the tank that names it, and no other device moves", () => {
   fc.assert(
     fc.property(fleet, fleet, fc.subarray(TANKS), fc.boolean(), (before, after, created, hasUnknown) => {
       // The devices of tanks that are created may be unknown.
@@ -158,7 +158,7 @@ test("another spelling of the same EUI-64 moves nothing", () => {
   assert.deepEqual(movesOf(changes, [device(key, "t1")], 5), []);
 });
 
-test("a tank that gives up a device which serves another tank leaves it there", () => {
+test("a tank that gives up a device which is assigned to another tank leaves it there", () => {
   const known = [device("d1", "t1")];
   const changes = [{ id: "t2", before: state("t2", "d1"), after: state("t2", "d2") }];
   assert.deepEqual(movesOf(changes, known, 5), [{ device: device("d2", "t2"), ended: undefined }]);

@@ -34,7 +34,7 @@ function resultsOf({ readings, positions, outcomes, reasons }: Placement): strin
   return results;
 }
 
-test("a reading of a device belongs to the tank that it served at that instant", async () => {
+test("a reading of a device belongs to the tank that it was assigned to at that instant", async () => {
   const sent = [11, 9, 10, -5].map((at): SentReading => ({ device: "d", at, fill: 5 }));
   const results = resultsOf(await place([...sent, { device: "free", at: 9, fill: 6 }]));
   assert.deepEqual(results, ["B at 11: 5", "A at 9: 5", "B at 10: 5", "A at -5: 5", "A at 9: 6"]);
@@ -72,7 +72,7 @@ test("a pending reading of the same batch is replaced by a later one of its inst
   assert.equal((await place([readable, unreadable])).pending.length, 1);
 });
 
-test("a payload is interpreted by the device's profile and the shape of the tank that it served then", async () => {
+test("a payload is interpreted by the device's profile and the shape of the tank that it was assigned to then", async () => {
   const low = { ...storedTank("low", "anna"), shape: { ...HIGH, height: 1, sensor_height: 1 } };
   const stored = {
     tanks: [...FLEET.tanks, low],

@@ -171,7 +171,7 @@ suite("on a running service", async () => {
     assert.deepEqual(ids(await cli.items("tank", "list", "--device", "device-b1")), ["a1"]);
   });
 
-  test("a deleted tank is restored, with another device if its own serves another tank", async () => {
+  test("a deleted tank is restored, with another device if its own is assigned to another tank", async () => {
     await cli.output("tank", "delete", "a2");
     assert.ok(ids(await cli.items("tank", "list", "--deleted")).includes("a2"));
     await cli.output("tank", "create", "--id", "new", "--name", "New", "--owner", "bob", "--device", "device-a2", ...NEEDED);

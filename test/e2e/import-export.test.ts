@@ -201,7 +201,7 @@ suite("an export", () => {
 
     const other = { env: { DATABASE_URL: "sqlite:other.db" } };
     const imported = await here.run(["import", "whole.ndjson", "--json"], other);
-    // A device that serves a tank is created with it, so its own line changes nothing.
+    // A device that is assigned to a tank is created with it, so its own line changes nothing.
     const [devices, read] = [4, DIFFICULT_FLEET.length + 4];
     const counts = { read, new: read - devices, changed: 0, unchanged: devices, rejected: 0, pending: 0 };
     assert.equal(imported.stdout, `${JSON.stringify(counts)}\n`);

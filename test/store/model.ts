@@ -204,7 +204,7 @@ export class ModelStore extends ModelReads implements ModelledStore {
     this.#log(auditCustomers(changes), context);
   }
 
-  /** Returns the devices that serve another tank now, and those of tanks with another shape. */
+  /** Returns the devices that are assigned to another tank now, and those of tanks with another shape. */
   #putTanks(changes: readonly Change<TankState>[], context: AuditContext): string[] {
     for (const { id, after } of changes) {
       const deletedAt = after.deleted ? (this.data.tanks.get(id)?.deletedAt ?? context.at) : null;
@@ -277,11 +277,11 @@ export class ModelStore extends ModelReads implements ModelledStore {
     return cached(this.data.pending, device, () => new Map<Instant, PendingReading>());
   }
 
-  /** The devices that serve one of these tanks, or did. */
+  /** The devices that are or were assigned to one of these tanks. */
   #devicesOf(tankIds: readonly string[]): string[] {
     return [...this.data.devices.values()].flatMap(({ device: { id, tank_id } }) => {
-      const served = [tank_id, ...(this.data.assignments.get(id) ?? []).map(({ tankId }) => tankId)];
-      return served.some((tank) => tank !== null && tankIds.includes(tank)) ? [id] : [];
+      const tanks = [tank_id, ...(this.data.assignments.get(id) ?? []).map(({ tankId }) => tankId)];
+      return tanks.some((tank) => tank !== null && tankIds.includes(tank)) ? [id] : [];
     });
   }
 

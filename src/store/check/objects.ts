@@ -91,7 +91,7 @@ function checkTank(
     ...readings.found,
     ...(wrongInBlocks ? repairable(`it has ${inBlocks} readings in blocks, the head says ${head?.inBlocks}`) : []),
     ...(segments === undefined ? [] : checkRankIndex(groups, segments, [EARLIEST])),
-    // Of a damaged tank it is unknown whether it belongs to the fleet, and which device serves it.
+    // Of a damaged tank it is unknown whether it belongs to the fleet, and which device is assigned to it.
     ...(isFlag(deletedFlag) && !isDamaged
       ? [...fleetErrors(row, readings), ...sortKeyErrors(row), ...assignmentErrors(row), ...alerts]
       : []),
@@ -148,8 +148,9 @@ function assignmentErrors(row: TankRow): Inconsistency[] {
   const { tank, deviceTank, isDeviceElsewhere } = row;
   // A device that two live tanks name is reported once, with the device.
   if (!isLive(row) || deviceTank === tank.id || isDeviceElsewhere) return [];
-  const actual = deviceTank === undefined ? "is unknown" : deviceTank === null ? "serves none" : `serves ${deviceTank}`;
-  return repairable(`its device ${deviceKey(tank.assigned_device_id)} should serve it, but ${actual}`);
+  const actual =
+    deviceTank === undefined ? "is unknown" : deviceTank === null ? "is assigned to none" : `is assigned to ${deviceTank}`;
+  return repairable(`its device ${deviceKey(tank.assigned_device_id)} should be assigned to it, but ${actual}`);
 }
 
 function shapeErrors(shape: string | null): Inconsistency[] {
@@ -171,7 +172,7 @@ export async function checkDevices(reads: CheckOperations): Promise<CheckResult[
     if (found.length > 0) results.push({ where: `device ${device}`, found });
   };
   for (const { device, tanks } of await reads.sharedDevices()) {
-    report(device, unrepairable(`it should serve one tank, but ${tanks} name it: assign another device to one of them`));
+    report(device, unrepairable(`it should be assigned to one tank, but ${tanks} name it: assign another device to one of them`));
   }
   for await (const device of reads.devices()) {
     report(device.id, deviceErrors(device, isMisassigned(device) && !(await isTankDamaged(reads, device))));
@@ -179,7 +180,7 @@ export async function checkDevices(reads: CheckOperations): Promise<CheckResult[
   for await (const { assignment, hasTank } of reads.assignments()) {
     const { device, tankId, until, damage } = assignment;
     const problem = damage === undefined ? "which does not exist" : `but ${DAMAGED}`;
-    const message = `it served tank ${tankId} until ${displayInstant(until)}, ${problem}: restore a backup`;
+    const message = `it was assigned to tank ${tankId} until ${displayInstant(until)}, ${problem}: restore a backup`;
     if (!hasTank || damage !== undefined) report(device, unrepairable(message));
   }
   const pending = new Map<string, Inconsistencies>();
@@ -203,7 +204,7 @@ async function isTankDamaged(reads: CheckOperations, { tank }: DeviceRow): Promi
   return (await reads.tank(String(tank))).some(({ isDamaged }) => isDamaged);
 }
 
-/** Devices that serve the wrong tank serve none; moves in the future become moves of now. */
+/** Devices that are assigned to the wrong tank are released; moves in the future become moves of now. */
 export async function repairDevices(operations: CheckOperations, tx: StoreTransaction): Promise<void> {
   const devices = await Array.fromAsync(operations.devices());
   for (const device of devices) {
@@ -233,7 +234,7 @@ function deviceErrors(device: DeviceRow, isWrongTank: boolean): Inconsistency[] 
   const { tank, tankDevice, pending, counted, profile, since, isDamaged } = device;
   const actual = tankDevice === null ? "which is not a live tank" : `which has device ${tankDevice}`;
   return [
-    ...(isWrongTank ? repairable(`it serves tank ${tank}, ${actual}`) : []),
+    ...(isWrongTank ? repairable(`it is assigned to tank ${tank}, ${actual}`) : []),
     ...(pending === counted ? [] : repairable(`it has ${counted} pending readings, its count says ${pending}`)),
     ...(isMovedAhead(device)
       ? repairable(`it was moved at ${displayInstant(since)}, which is in the future: the clock was ahead`)

@@ -95,7 +95,7 @@ export type TankRow = {
   readonly latest: Pick<FleetRow, "at" | "fill"> | undefined;
   /** Its sort keys in the orders of the fleet, and its forecast. */
   readonly forecast: (ForecastRow & { readonly isReadable: boolean }) | undefined;
-  /** The tank that the tank's device says it serves; undefined if the device is unknown. */
+  /** The tank that the tank's device says it is assigned to; undefined if the device is unknown. */
   readonly deviceTank: string | null | undefined;
   /** That tank is live and names the device as well. */
   readonly isDeviceElsewhere: boolean;
@@ -218,11 +218,11 @@ function objectChecks(engine: CheckEngine) {
   const customers = `SELECT ${ownedTanks}, ${STORED_CUSTOMER_COLUMNS} FROM customer`;
   // All by primary keys. Joined: PostgreSQL might run EXISTS here by reading a whole table.
   const tanks = `
-    SELECT ${headColumns}, ${FORECAST_COLUMNS}, device.id, device.tank, served.id IS NOT NULL, customer.id IS NOT NULL,
+    SELECT ${headColumns}, ${FORECAST_COLUMNS}, device.id, device.tank, assigned.id IS NOT NULL, customer.id IS NOT NULL,
       ${prefixed("tank", STORED_TANK_COLUMNS)}
     FROM tank ${headJoins} LEFT JOIN forecast ON forecast.id = tank.id
     LEFT JOIN device ON device.id = ${deviceKeyOf("tank.assigned_device_id")}
-    LEFT JOIN tank AS served ON ${isServed(engine.dialect)}
+    LEFT JOIN tank AS assigned ON ${isAssignedTank(engine.dialect)}
     LEFT JOIN customer ON customer.id = tank.owner_id`;
   const after = (table: string): string => `WHERE ${table}.id > $1 ORDER BY ${table}.id LIMIT ${MAX_OBJECTS}`;
   return {
@@ -255,15 +255,15 @@ function objectChecks(engine: CheckEngine) {
   };
 }
 
-/** The tank that the device says it serves is live and names the device. */
-const isServed = ({ isLive, deviceKeyOf }: Dialect): string =>
-  `served.id = device.tank AND ${isLive("served")} AND ${deviceKeyOf("served.assigned_device_id")} = device.id`;
+/** The tank that the device says it is assigned to is live and names the device. */
+const isAssignedTank = ({ isLive, deviceKeyOf }: Dialect): string =>
+  `assigned.id = device.tank AND ${isLive("assigned")} AND ${deviceKeyOf("assigned.assigned_device_id")} = device.id`;
 
 function deviceChecks(engine: CheckEngine) {
   const { rows } = engine;
   const { isLive, deviceKeyOf } = engine.dialect;
   const counted = "(SELECT count(*) FROM pending_reading WHERE pending_reading.device = device.id)";
-  const isAssigned = `EXISTS (SELECT 1 FROM tank AS served WHERE ${isServed(engine.dialect)})`;
+  const isAssigned = `EXISTS (SELECT 1 FROM tank AS assigned WHERE ${isAssignedTank(engine.dialect)})`;
   return {
     /** Live tanks that name a device which an older live tank names, too. */
     async sharedDevices() {

@@ -148,7 +148,7 @@ function tankConditions({ equals, deviceKeyOf }: Dialect, search: TankSearch, pa
   const { device_id, custom_id, owner_id, name, city, deleted } = search;
   const conditions: Condition[] = [];
   if (device_id !== undefined) {
-    // A live tank by the device that serves it, a deleted one by the device it had.
+    // A live tank by the device that is assigned to it, a deleted one by the device it had.
     const key = parameters.add(deviceKey(device_id));
     const [column, value] = deleted
       ? [deviceKeyOf("assigned_device_id"), key]

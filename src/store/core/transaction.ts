@@ -83,8 +83,9 @@ export interface StoreTransaction extends Lookups {
   // Telemetry
 
   /**
-   * Appends to heads that have room and end before the readings, without reading them. Readings of a device go to the tank that
-   * it serves, if it has served it since the first of them and has no pending readings. Nothing is appended to tanks of `except`.
+   * Appends to heads that have room and end before the readings, without reading them. Readings of a device go to the tank
+   * to which it has been assigned since the first of them or earlier, if it has no pending readings. Nothing is appended to tanks of
+   * `except`.
    */
   append(
     by: ReadingSource["kind"],

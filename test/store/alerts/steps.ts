@@ -10,7 +10,7 @@ export const DEVICES = ["d0", "d1", "d2", "d3", "free"];
 
 const tank = fc.constantFrom(...TANKS);
 const customer = fc.constantFrom(...CUSTOMERS);
-/** One that serves no tank at first: its readings are pending until it does. */
+/** One that is assigned to no tank at first: its readings are pending until it is. */
 const device = fc.oneof(fc.constantFrom(...DEVICES), fc.constant("free"));
 /** Around the thresholds that follow, and their margins. */
 const fill = fc.constantFrom(0, 0.5, 4.99, 5, 7.99, 8, 19, 20, 20.5, 22.99, 23, 50, 99.9, 100);

@@ -39,7 +39,7 @@ import {
 const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
 const ROUND_MS = 6000;
-/** Commands that decide which tank a device serves. */
+/** Commands that decide which tank a device is assigned to. */
 const MOVES = [
   "create_tank",
   "change_tank",
@@ -79,7 +79,7 @@ async function deliver(script: Script, batches: readonly SentReading[][]): Promi
 
 /**
  * An operator moves devices, and deletes and restores tanks, while two processes and a store deliver what the devices have measured
- * until then. In the end every reading is in the tank that its device served at its instant, or pending: as in the model, which gets
+ * until then. In the end every reading is in the tank that its device was assigned to at its instant, or pending: as in the model, which gets
  * all readings after all commands.
  */
 export async function deliverWhileMoving(engine: Engine, life: Lifetime, seed: string, rounds: number): Promise<void> {

@@ -185,7 +185,7 @@ export function readingConformance(engine: Engine): void {
     }
   });
 
-  test("late readings of a device go to the tank it served at their instant", async (t) => {
+  test("late readings of a device go to the tank it was assigned to at their instant", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
     await send(store, "d1", 10, 350);
@@ -203,7 +203,7 @@ export function readingConformance(engine: Engine): void {
     assert.deepEqual((await checked(store)).findings, []);
   });
 
-  test("what a device measured while it served no tank belongs to the tank it serves next", async (t) => {
+  test("what a device measured while it was assigned to no tank belongs to the tank it is assigned to next", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
     await assign(store, "one", "free", 100);

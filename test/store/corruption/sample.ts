@@ -38,7 +38,7 @@ const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ le
 
 /**
  * The lists of 400 customers and of the 300 tanks of "c0" have a rank index. The tank "short" has a head and no blocks, "gone" is
- * deleted; the devices "waits" and "strange" serve no tank; "moved" has served "t1", and serves "short".
+ * deleted; the devices "waits" and "strange" are assigned to no tank; "moved" was assigned to "t1", and is assigned to "short".
  */
 export async function fill(store: Store): Promise<void> {
   await putCustomers(store, ...times(400, (i) => customer(`c${i}`, { email: EMAIL, created_at: i })));

@@ -50,22 +50,22 @@ export const REPAIRABLE = corruptions([
     "a device unknown",
     "DELETE FROM device WHERE id = 'device of long'",
     "tank long",
-    /^its device device of long should serve it, but is unknown$/,
+    /^its device device of long should be assigned to it, but is unknown$/,
   ],
   [
     "a device without its tank",
     "UPDATE device SET tank = NULL WHERE id = 'device of long'",
     "tank long",
-    /^its device device of long should serve it, but serves none$/,
+    /^its device device of long should be assigned to it, but is assigned to none$/,
   ],
   [
     "a device of another device's tank",
     "UPDATE device SET tank = 'long' WHERE id = 'waits'",
     "device waits",
-    /^it serves tank long, which has device device of long$/,
+    /^it is assigned to tank long, which has device device of long$/,
   ],
   ...["gone", "nobody"].map((id): Row => {
-    const what = new RegExp(`^it serves tank ${id}, which is not a live tank$`);
+    const what = new RegExp(`^it is assigned to tank ${id}, which is not a live tank$`);
     return [`a device of the tank ${id}`, `UPDATE device SET tank = '${id}' WHERE id = 'waits'`, "device waits", what];
   }),
   ...[9, 0].map((count): Row => {

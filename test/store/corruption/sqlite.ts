@@ -218,10 +218,10 @@ export const UNREPAIRABLE = corruptions([
     /^rows of 1 tanks belong to no tank \(999999\): restore/,
   ],
   [
-    "a device that serves two tanks",
+    "a device that two tanks name",
     `DROP INDEX tank_by_device; ${TWO_TANKS_OF_ONE_DEVICE}`,
     ["device moved", "tank long"],
-    /should serve one tank, but long and short name it: assign/,
+    /should be assigned to one tank, but long and short name it: assign/,
   ],
   [
     "a key of an unknown customer",

@@ -22,8 +22,8 @@ const Device = object(
   {
     id: { ...TankObject.properties.assigned_device_id, description: "Identifier of the device; an EUI-64 in lower case" },
     object: literal("device", { description: "Always `device`" }),
-    tank_id: nullable(tankId("The tank it serves; null if none")),
-    since: nullable(instantField("Since when; null if it has served no other tank")),
+    tank_id: nullable(tankId("The tank it is assigned to; null if none")),
+    since: nullable(instantField("Since when; null if it was assigned to no other tank before")),
     profile: profileOrNull,
     pending: integer({ minimum: 0, description: "Number of pending readings, which need a tank or a profile", examples: [0] }),
     dropped: integer({
@@ -32,7 +32,7 @@ const Device = object(
       examples: [0],
     }),
   },
-  { description: "A device, the tank it serves, and the profile of its payloads" },
+  { description: "A device, the tank it is assigned to, and the profile of its payloads" },
 );
 const NewestPending = object(
   {
@@ -119,7 +119,7 @@ export const routes: readonly Route[] = [
       operation: method === "PUT" ? "putDevice" : "changeDevice",
       summary: method === "PUT" ? "Register or change a device" : "Change a device",
       description:
-        "Sets the tank that the device serves, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored.",
+        "Sets the tank that the device is assigned to, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored.",
       parameters: { swap: SWAP },
       headers: ["If-Match"],
       body:
@@ -141,7 +141,7 @@ export const routes: readonly Route[] = [
     operation: "removeDevice",
     summary: "Remove a device",
     description:
-      "Removes the profile and the pending readings of a device that serves no tank. Its past assignments are kept, so that late readings still find their tank.",
+      "Removes the profile and the pending readings of a device that is assigned to no tank. Its past assignments are kept, so that late readings still find their tank.",
     headers: ["If-Match"],
     response: { schema: ref("RemovedDevice"), description: "The removed device" },
     errors: ["device_unknown", "device_in_use"],

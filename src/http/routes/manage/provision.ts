@@ -25,7 +25,7 @@ const row = (name: string) => `A ${name} to create or change; one that is create
 
 export const schemas = {
   CustomerRow: partial(NewCustomer, { description: row("customer") }),
-  /** `profile`: of the device that serves the tank. */
+  /** `profile`: of the device that is assigned to the tank. */
   TankRow: partial(
     { properties: { ...NewTank.properties, shape: changedShape, alerts: changedAlerts, profile: profileOrNull } },
     { description: row("tank") },

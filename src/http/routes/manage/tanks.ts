@@ -65,7 +65,7 @@ export const newTankExample = {
   location: { city: "Freiburg" },
 };
 
-export const SWAP = flag("If the device serves another tank, the two tanks exchange their devices", false);
+export const SWAP = flag("If the device is assigned to another tank, the two tanks exchange their devices", false);
 
 export const routes: readonly Route[] = [
   manageRoute("GET", PATH, {
@@ -142,7 +142,8 @@ export const routes: readonly Route[] = [
     sessionRole: "dispatcher",
     operation: "restoreTank",
     summary: "Restore a tank",
-    description: "Restores a deleted tank with its readings. If its device serves another tank by now, give another device.",
+    description:
+      "Restores a deleted tank with its readings. If its device is assigned to another tank by now, give another device.",
     body: {
       ...jsonBody(ref("TankRestoring"), "Another device, if needed", { assigned_device_id: "a84041c2f1827d3f" }),
       optional: true,
