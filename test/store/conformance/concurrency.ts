@@ -79,8 +79,8 @@ async function deliver(script: Script, batches: readonly SentReading[][]): Promi
 
 /**
  * An operator moves devices, and deletes and restores tanks, while two processes and a store deliver what the devices have measured
- * until then. In the end every reading is in the tank that its device was assigned to at its instant, or pending: as in the model, which gets
- * all readings after all commands.
+ * until then. In the end every reading is in the tank that its device was assigned to at its instant, or pending: as in the model,
+ * which gets all readings after all commands.
  */
 export async function deliverWhileMoving(engine: Engine, life: Lifetime, seed: string, rounds: number): Promise<void> {
   const [random, model] = [seeded(seed), new ModelStore()];
