@@ -7,12 +7,11 @@ import type { Row } from "../columns.ts";
 import { CHANNEL_COLUMNS, channelOf, PLANNED_FIELDS } from "./alert-tables.ts";
 import { rowsForIds } from "./many-rows.ts";
 import { managedCustomerOn, type Prepare } from "./reads.ts";
+import { serviceStateOn } from "./service-state.ts";
 import type { DigestDraft, PlannedNotification } from "./transaction.ts";
 
 const plannedOf = (row: Row): PlannedNotification =>
   Object.fromEntries(PLANNED_FIELDS.map((name, i) => [name, row[i]])) as PlannedNotification;
-
-export const UNSUBSCRIBE_SECRET = "unsubscribe_secret";
 
 export function plannedTables(prepare: Prepare) {
   return {
@@ -113,10 +112,10 @@ export function plannedTables(prepare: Prepare) {
     },
 
     async unsubscribeSecret(): Promise<string> {
-      const [known] = await prepare("SELECT value FROM service_state WHERE name = $1")(UNSUBSCRIBE_SECRET);
-      if (known !== undefined) return String(known[0]);
+      const known = await serviceStateOn(prepare)("unsubscribe_secret");
+      if (known !== undefined) return known;
       const secret = newUnsubscribeSecret();
-      await prepare("INSERT INTO service_state (name, value) VALUES ($1, $2)")(UNSUBSCRIBE_SECRET, secret);
+      await prepare("INSERT INTO service_state (name, value) VALUES ('unsubscribe_secret', $1)")(secret);
       return secret;
     },
   };

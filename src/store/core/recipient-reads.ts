@@ -3,23 +3,20 @@
 import type { ComposeReads } from "../../domain/alerts/compose.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { RecipientReads } from "../../domain/verification.ts";
-import { UNSUBSCRIBE_SECRET } from "./planned-tables.ts";
 import type { Prepare } from "./reads.ts";
+import { serviceStateOn } from "./service-state.ts";
 import { verificationTables } from "./verification-tables.ts";
 
 export function recipientReads(prepare: Prepare): RecipientReads & ComposeReads {
   const nextPlanned = prepare("SELECT recipient, due_at FROM planned_notification ORDER BY due_at, id LIMIT 1"); // planned_notification_due
   const { verification } = verificationTables(prepare);
-  const serviceState = prepare("SELECT value FROM service_state WHERE name = $1");
+  const serviceState = serviceStateOn(prepare);
   return {
     async nextPlanned() {
       const [row] = await nextPlanned();
       return row && { recipientId: String(row[0]), dueAt: row[1] as Instant };
     },
     verification,
-    async unsubscribeSecret() {
-      const [row] = await serviceState(UNSUBSCRIBE_SECRET);
-      return row && String(row[0]);
-    },
+    unsubscribeSecret: () => serviceState("unsubscribe_secret"),
   };
 }
