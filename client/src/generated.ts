@@ -1541,7 +1541,7 @@ export type EmailChannelChange = {
 
 /** What to send again */
 export type Recovery = {
-  /** Send notifications again that were created since then and have failed */
+  /** Send notifications again that were created since then and have failed or expired */
   readonly since: string;
 };
 
@@ -2477,7 +2477,7 @@ export type Client = {
       readonly test: (id: string, options?: TestChannelOptions) => Promise<Notification>;
       /** Rotate the secret of a webhook. Creates a new secret. Webhooks are signed with the old one, too, for the overlap. Signed in: `admin`. Key: `manage`. */
       readonly rotate: (id: string, options?: RotateChannelOptions) => Promise<CreatedChannel>;
-      /** Send failed notifications again. Sends all notifications of the channel again that were created since a time and have failed, with the same ids. Signed in: `admin`. Key: `manage`. */
+      /** Send failed and expired notifications again. Sends all notifications of the channel again that were created since a time and have failed or expired, with the same ids. Signed in: `admin`. Key: `manage`. */
       readonly recover: (id: string, body: Recovery, options?: RequestOptions) => Promise<ChannelRecovery>;
     };
     readonly notifications: {

@@ -187,7 +187,7 @@ const rotate = apiCommand({
 
 const recover = apiCommand({
   name: "recover",
-  summary: "send failed notifications again",
+  summary: "send failed and expired notifications again",
   example: "channel recover chn_… --since 24h",
   takes: ["channel"],
   body: [

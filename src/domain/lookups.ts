@@ -34,7 +34,7 @@ export interface Lookups {
   channelsById(ids: readonly string[]): Promise<ReadonlyMap<string, Channel>>;
   channelCount(): Promise<number>;
   notifications(ids: readonly string[]): Promise<ReadonlyMap<string, Notification>>;
-  /** The oldest failed notifications of a channel that were created since `since` and failed by `failedBy`, at most `limit`. */
+  /** The oldest of a channel that were created since `since` and failed or expired by `failedBy`, at most `limit`. */
   failedNotifications(
     channelId: string,
     since: Instant,

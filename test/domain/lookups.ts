@@ -55,7 +55,8 @@ export function lookupsOf(known: StoredObjects): Lookups {
     notifications: async (ids) => byId(notifications, ids, ({ id }) => id),
     failedNotifications: async (channelId, since, _failedBy, limit) =>
       notifications
-        .filter(({ channel_id, created_at, state }) => channel_id === channelId && created_at >= since && state === "failed")
+        .filter(({ channel_id, created_at }) => channel_id === channelId && created_at >= since)
+        .filter(({ state }) => state === "failed" || state === "expired")
         .slice(0, limit),
     pendingNotifications: async (channel, limit) =>
       notifications

@@ -152,15 +152,16 @@ function channels(engine: Engine): void {
          attempts = '[{"at":1,"status":500,"duration_ms":3,"error":"the receiver responded with 500"}]' WHERE id = '${id}'`,
     );
 
-  test("what has failed since a time is pending again, with the same id, attempts and payload", async (t) => {
+  test("what has failed or expired since a time is pending again, with the same id, attempts and payload", async (t) => {
     const { store, url } = await engine.open(t);
     await executed(store, create("chn_a"), at(NEW_YEAR));
     await executed(store, create("chn_b"), at(NEW_YEAR));
-    for (const [i, id] of ["msg_old", "msg_1", "msg_2", "msg_delivered", "msg_pending", "msg_late"].entries()) {
+    const states = { msg_old: "failed", msg_1: "failed", msg_2: "expired", msg_delivered: "delivered", msg_late: "failed" };
+    for (const [i, [id, state]] of Object.entries(states).entries()) {
       await executed(store, testOf("chn_a", id), at(NEW_YEAR + i));
-      if (id !== "msg_pending")
-        await end(url, id, id === "msg_delivered" ? "delivered" : "failed", NEW_YEAR + (id === "msg_late" ? 99 : 20));
+      await end(url, id, state, NEW_YEAR + (id === "msg_late" ? 99 : 20));
     }
+    await executed(store, testOf("chn_a", "msg_pending"), at(NEW_YEAR + 5));
     await executed(store, testOf("chn_b", "msg_other"), at(NEW_YEAR));
     await end(url, "msg_other", "failed", NEW_YEAR);
     const recover: Command = {

@@ -1,4 +1,4 @@
-// Commands that send notifications: a test of a channel, what has failed, or one of them again.
+// Commands that send notifications: a test of a channel, what has failed or expired, or one of them again.
 
 import { type Channel, testEventObject } from "../alerts/channel.ts";
 import { destinationOf, type NewNotification, type Notification } from "../alerts/notification.ts";
@@ -24,7 +24,7 @@ import {
 export const MAX_RECOVERED = 500;
 
 export const Recovery = object(
-  { since: instantField("Send notifications again that were created since then and have failed") },
+  { since: instantField("Send notifications again that were created since then and have failed or expired") },
   { description: "What to send again" },
 );
 

@@ -106,7 +106,7 @@ export function channelTables(prepare: Prepare) {
     ): Promise<readonly FailedNotification[]> {
       const rows = await prepare(
         `SELECT id, created_at FROM notification
-         WHERE channel_id = $1 AND created_at >= $2 AND state = 'failed' AND ended_at <= $3
+         WHERE channel_id = $1 AND created_at >= $2 AND state IN ('failed', 'expired') AND ended_at <= $3
          ORDER BY channel_id, created_at, id LIMIT $4`, // notification_by_channel
       )(channelId, since, failedBy, limit);
       return rows.map(([id, created_at]) => ({ id: String(id), created_at: Number(created_at) }));
