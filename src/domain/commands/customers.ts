@@ -81,14 +81,16 @@ export async function changeCustomer(
 }
 
 /**
- * Returns `before` itself if nothing changes. Another address is not verified, unless the same change says so. Settings of mail
- * are not public: changing them leaves `updated_at` as it is.
+ * Returns `before` itself if nothing changes. Another address is not verified and not unsubscribed, unless the same change says
+ * so. Settings of mail are not public: changing them leaves `updated_at` as it is.
  */
 export function changedCustomer(before: ManagedCustomer, input: CustomerInput, at: Instant): ManagedCustomer {
   const { email = before.customer.email, name = before.customer.name, phone = before.customer.phone } = input;
-  const known = email === before.customer.email ? before.customer.verified_at : null;
+  const isSameAddress = email === before.customer.email;
+  const known = isSameAddress ? before.customer.verified_at : null;
   const changed = { ...before.customer, email, name, phone, verified_at: verifiedAt(input, known, at) };
-  const notifications = mergedSettings(before.notifications, input);
+  const settings = isSameAddress ? before.notifications : { ...before.notifications, unsubscribed_at: null };
+  const notifications = mergedSettings(settings, input);
   const isSame = hasSameFields(changed, before.customer);
   if (isSame && hasSameFields(notifications, before.notifications)) return before;
   if (isSame) return { ...before, notifications };

@@ -97,6 +97,19 @@ test("mail settings are merged, and leave updated_at as it is", async () => {
   assert.deepEqual((await planned(change(settings), known)).customers, []);
 });
 
+test("a customer who changes the address is subscribed again, unless the same change says otherwise", async () => {
+  const unsubscribed_at = formatInstant(NEW_YEAR);
+  const { after } = (await planned(create({ notifications: { language: "de", unsubscribed_at } }))).customers[0] ?? assert.fail();
+  const known = { ...STORED, customers: [{ ...after, customer: { ...after.customer, tank_count: 0 } }] };
+  const settingsAfter = async (fields: object) =>
+    (await objectAfter(command.changeCustomer("cus_new", fields), known))["notifications"];
+  assert.deepEqual(await settingsAfter({ email: "new@b.example" }), { language: "de", unsubscribed_at: null });
+  assert.deepEqual(await settingsAfter({ email: after.customer.email, name: "Ann" }), { language: "de", unsubscribed_at });
+  const notifications = { unsubscribed_at: formatInstant(NOW) };
+  const kept = { language: "de", ...notifications };
+  assert.deepEqual(await settingsAfter({ email: "new@b.example", notifications }), kept);
+});
+
 test("errors in mail settings are reported by field", async () => {
   const notifications = { language: "fr", unsubscribed_at: "yesterday", colour: "red" };
   const fields = Object.keys(notifications).map((name) => `notifications.${name}`);
