@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Webhook } from "standardwebhooks";
+import { recordOf } from "../../src/domain/alerts/notification-queue.ts";
 import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
 import type { Mail } from "../../src/domain/mail/mail.ts";
 import { manualClock } from "../support/clock.ts";
@@ -156,54 +157,32 @@ for (const engine of ENGINES) {
       assert.equal((await queue.channelRow(channel)).state, "active");
     });
 
-    test("a channel that fails for five days is disabled, unless a webhook gets through", async (t) => {
+    test("a channel is disabled with the next notification that fails for good after five days without a delivery", async (t) => {
       const queue = await openQueue(t, engine);
-      let status = 500;
-      const receiver = await httpReceiver(t, (_, response) => void response.writeHead(status).end());
-      const channel = await queue.channel(receiver.url);
-      const service = queue.start();
-      const send = async () => {
-        const [id = ""] = await queue.notify(channel);
-        service.wake();
-        await attempted(queue, id, 1);
-        return queue.channelRow(channel);
-      };
-      assert.notEqual((await send())["failing_since"], null);
-      await queue.age(4 * DAY);
-      assert.equal((await send())["state"], "active");
-      status = 200;
-      assert.equal((await send())["failing_since"], null);
-      status = 500;
-      await send();
-      await queue.age(4 * DAY);
-      assert.equal((await send())["state"], "active");
-      await queue.age(DAY);
-      const { state, disabled_reason } = await send();
-      assert.deepEqual([state, disabled_reason], ["disabled", "it has failed for five days"]);
-    });
-
-    test("failures long ago do not disable a channel if nothing was sent since", async (t) => {
-      const queue = await openQueue(t, engine);
-      const channel = await queue.channel((await recordingReceiver(t, 500)).url);
-      const service = queue.start();
-      const fail = async (ageOfLast: number) => {
-        const [id = ""] = await queue.notify(channel);
-        service.wake();
-        await attempted(queue, id, 1);
+      const channel = await queue.channel("https://hooks.example.com/");
+      const attempt = async (outcome: "delivered" | "retried" | "failed") => {
+        await queue.notify(channel);
+        const { notifications } = await queue.store.claimNotifications([{ destination: channel, limit: 1 }], Date.now());
+        const claimed = notifications[0] ?? assert.fail("nothing is due");
+        const result = { status: 500, error: outcome === "delivered" ? null : "x", isPermanent: outcome === "failed" };
+        const record = recordOf(claimed, { at: Date.now(), duration_ms: 1, ...result }, result, 0.5);
+        const { disabled } = await queue.store.recordAttempts([record], Date.now());
         const { state, failing_since } = await queue.channelRow(channel);
-        // It was the last attempt.
-        const ended = [
-          JSON.stringify([{ at: 1, status: 500, duration_ms: 1, error: "before" }]),
-          Date.now() - ageOfLast,
-        ] as const;
-        await queue.sql("UPDATE notification SET state = 'failed', due_at = NULL, attempts = $1, ended_at = $2", ...ended);
-        await queue.sql("UPDATE channel SET failing_since = failing_since - $1", 20 * DAY);
-        return { state, isNew: Number(failing_since) > Date.now() - HOUR };
+        const days = failing_since === null ? null : Math.round((Date.now() - Number(failing_since)) / DAY);
+        return [state, days, ...disabled.map(({ reason }) => reason)];
       };
-      assert.deepEqual(await fail(20 * DAY), { state: "active", isNew: true });
-      assert.deepEqual(await fail(32 * HOUR), { state: "active", isNew: true });
-      assert.deepEqual(await fail(29 * HOUR), { state: "active", isNew: true });
-      assert.equal((await fail(0)).state, "disabled");
+      assert.deepEqual(await attempt("failed"), ["active", 0]);
+      await queue.age(4 * DAY);
+      assert.deepEqual(await attempt("failed"), ["active", 4]);
+      await queue.age(40 * DAY);
+      // A short failure after a long time without events.
+      assert.deepEqual(await attempt("retried"), ["active", 44]);
+      assert.deepEqual(await attempt("delivered"), ["active", null]);
+      await queue.age(40 * DAY);
+      assert.deepEqual(await attempt("failed"), ["active", 0]);
+      await queue.age(40 * DAY);
+      assert.deepEqual(await attempt("retried"), ["active", 40]);
+      assert.deepEqual(await attempt("failed"), ["disabled", null, "it has failed for five days"]);
     });
 
     test("a notification whose data is damaged does not stop those of other channels", async (t) => {

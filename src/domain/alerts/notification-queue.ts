@@ -24,10 +24,8 @@ export const MAX_CLOCK_SKEW_MS = 1000;
 export const MAX_DELAY_MS = 30 * HOUR;
 /** Mail that is pending for longer is not sent any more. */
 export const MAIL_EXPIRES_MS = 24 * HOUR;
-/** A channel that fails for longer is disabled. */
+/** A channel that fails for longer is disabled with the next notification that has failed for good. */
 export const DISABLED_AFTER_MS = 5 * 24 * HOUR;
-/** A failure counts on its own if the last one is longer ago than attempts are apart: nothing was sent between. */
-export const FAILURES_APART_MS = MAX_DELAY_MS + HOUR;
 /** A notification that is pending for longer is reported. */
 export const LATE_MS = 10 * MINUTE;
 

@@ -9,7 +9,6 @@ import {
   type ClaimRequest,
   DISABLED_AFTER_MS,
   type DisabledChannel,
-  FAILURES_APART_MS,
   type RecipientType,
   type RecordedAttempts,
   reasonNotToSend,
@@ -55,12 +54,11 @@ export async function recordAttempts(
   // Sorted, as everyone locks channels.
   const channelIds = [...byChannel.keys()].sort();
   const recordsOf = (id: string) => byChannel.get(id) ?? [];
-  const firstFailing = await firstFailures(tx, byChannel, now);
   const recorded = await tx.putAttempts(records, now);
   await tx.setWorking(channelIds.filter((id) => recordsOf(id).some(({ health }) => health === "working")));
   const disabled: DisabledChannel[] = [];
   for (const id of channelIds) {
-    const failure = await permanentFailure(tx, id, recordsOf(id), firstFailing.has(id), now);
+    const failure = await permanentFailure(tx, id, recordsOf(id), now);
     const channel = failure === undefined ? undefined : await disable(tx, id, failure, now);
     if (channel !== undefined && failure !== undefined) disabled.push({ ...channel, reason: failure.reason });
   }
@@ -73,36 +71,23 @@ type ChannelFailure = { readonly reason: string; readonly at: Instant };
 const isFailing = (records: readonly AttemptRecord[]): boolean =>
   records.findLast(({ health }) => health !== null)?.health === "failing";
 
-/** The channels that fail, and did not lately: what failed before a long time without attempts does not count. */
-async function firstFailures(
-  tx: StoreTransaction,
-  byChannel: ReadonlyMap<string, readonly AttemptRecord[]>,
-  now: Instant,
-): Promise<ReadonlySet<string>> {
-  const first = new Set<string>();
-  for (const [id, records] of byChannel) {
-    if (!isFailing(records)) continue;
-    const earlier = records.flatMap(({ attempts }) => attempts.at(-2)?.at ?? []);
-    const isContinued = earlier.some((at) => at > now - FAILURES_APART_MS) || (await tx.hasFailedLately(id, now));
-    if (!isContinued) first.add(id);
-  }
-  return first;
-}
-
-/** Remembers since when the channel fails without a success. */
+/**
+ * Stores since when the channel fails without a success. A long time ago is not enough to disable it, because nothing may have been
+ * sent since: a notification must have failed with its last attempt, too.
+ */
 async function permanentFailure(
   tx: StoreTransaction,
   channelId: string,
   records: readonly AttemptRecord[],
-  isFirst: boolean,
   now: Instant,
 ): Promise<ChannelFailure | undefined> {
   const gone = records.filter(({ health }) => health === "gone").flatMap(({ attempts }) => attempts.at(-1)?.at ?? []);
   if (gone.length > 0) return { reason: "the receiver responded with 410 (gone)", at: Math.max(...gone) };
   if (!isFailing(records)) return undefined;
-  const failing = await tx.setFailing(channelId, isFirst, now);
+  const failing = await tx.setFailing(channelId, now);
   const isTooLong = failing !== undefined && failing.now - failing.since >= DISABLED_AFTER_MS;
-  return isTooLong ? { reason: "it has failed for five days", at: now } : undefined;
+  const isGivenUp = records.some(({ state, health }) => state === "failed" && health === "failing");
+  return isTooLong && isGivenUp ? { reason: "it has failed for five days", at: now } : undefined;
 }
 
 /**

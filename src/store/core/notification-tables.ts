@@ -9,7 +9,6 @@ import {
   type ClaimedNotification,
   type ClaimRequest,
   disabledAttempt,
-  FAILURES_APART_MS,
   LEASE_MS,
   MAIL_EXPIRES_MS,
   MAX_CLOCK_SKEW_MS,
@@ -124,31 +123,11 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
       );
     },
 
-    /** Whether an attempt has failed lately: there is another one later, which mail to channels never has, or it was the last. */
-    async hasFailedLately(channelId: string, at: Instant): Promise<boolean> {
-      const time = now(at, 2);
-      const pending = prepare(
-        `SELECT id FROM notification WHERE state = 'pending' AND destination = $1
-           AND due_at > ${time.sql} + ${LEASE_MS + MAX_CLOCK_SKEW_MS} AND attempts <> '[]'
-         ORDER BY destination, due_at LIMIT 1`, // notification_due
-      );
-      const failed = prepare(
-        `SELECT id FROM notification WHERE channel_id = $1 AND state = 'failed' AND ended_at > ${time.sql} - ${FAILURES_APART_MS}
-         ORDER BY channel_id DESC, created_at DESC, id DESC LIMIT 1`, // notification_by_channel
-      );
-      const rows = [...(await pending(channelId, ...time.values)), ...(await failed(channelId, ...time.values))];
-      return rows.length > 0;
-    },
-
-    /** Returns since when the channel fails, and the time; undefined if it is not active. `isFirst`: it fails since now. */
-    async setFailing(
-      channelId: string,
-      isFirst: boolean,
-      at: Instant,
-    ): Promise<{ readonly since: Instant; readonly now: Instant } | undefined> {
+    /** Returns since when the channel fails, and the time; undefined if it is not active. */
+    async setFailing(channelId: string, at: Instant): Promise<{ readonly since: Instant; readonly now: Instant } | undefined> {
       const time = now(at, 2);
       const [row] = await prepare(
-        `UPDATE channel SET failing_since = ${isFirst ? time.sql : `coalesce(failing_since, ${time.sql})`}
+        `UPDATE channel SET failing_since = coalesce(failing_since, ${time.sql})
          WHERE id = $1 AND state = 'active' RETURNING failing_since, ${time.sql}`,
       )(channelId, ...time.values);
       return row && { since: Number(row[0]), now: Number(row[1]) };

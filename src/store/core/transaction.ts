@@ -161,13 +161,8 @@ export interface StoreTransaction extends Lookups {
   /** Returns the ids of those whose lease was still that of the record. */
   putAttempts(records: readonly AttemptRecord[], now: Instant): Promise<ReadonlySet<string>>;
   setWorking(channelIds: readonly string[]): Promise<void>;
-  hasFailedLately(channelId: string, now: Instant): Promise<boolean>;
   /** Returns since when the channel fails, and the time; undefined if it is not active. */
-  setFailing(
-    channelId: string,
-    isFirst: boolean,
-    now: Instant,
-  ): Promise<{ readonly since: Instant; readonly now: Instant } | undefined>;
+  setFailing(channelId: string, now: Instant): Promise<{ readonly since: Instant; readonly now: Instant } | undefined>;
   disableChannel(channelId: string, reason: string, failedAt: Instant, now: Instant): Promise<boolean>;
   /** Pending ones that nobody is sending; a limited number, which is returned. */
   failPending(destination: string, now: Instant): Promise<number>;
