@@ -3,7 +3,12 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Webhook } from "standardwebhooks";
-import { recordOf } from "../../src/domain/alerts/notification-queue.ts";
+import {
+  type AttemptResult,
+  notificationWarnings,
+  type RecordedAttempts,
+  recordOf,
+} from "../../src/domain/alerts/notification-queue.ts";
 import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
 import type { Mail } from "../../src/domain/mail/mail.ts";
 import { manualClock } from "../support/clock.ts";
@@ -27,6 +32,15 @@ const inState = (queue: Queue, id: string, state: string): Promise<StoredNotific
     const stored = await queue.stored(id);
     return stored.state === state && stored;
   });
+
+/** Sends a notification of the channel, as far as the database is concerned. */
+async function recordResult({ store, notify }: Queue, channel: string, result: AttemptResult): Promise<RecordedAttempts> {
+  await notify(channel);
+  const { notifications } = await store.claimNotifications([{ destination: channel, limit: 1 }], Date.now());
+  const claimed = notifications[0] ?? assert.fail("nothing is due");
+  const { status, error } = result;
+  return store.recordAttempts([recordOf(claimed, { at: Date.now(), status, duration_ms: 1, error }, result, 0.5)], Date.now());
+}
 
 for (const engine of ENGINES) {
   suite(`${engine.name}: sending notifications`, () => {
@@ -138,6 +152,21 @@ for (const engine of ENGINES) {
       assert.ok(!JSON.stringify(queue.events).includes("SECRET"), "events have the host only");
     });
 
+    test("mail about a disabled channel that quiet hours hold is not late until they end", async (t) => {
+      const queue = await openQueue(t, engine);
+      const channel = await queue.channel("https://hooks.example.com/");
+      const office = await queue.channel(null, { type: "email", to: "office@example.com" });
+      const time = (at: number) => new Date(at).toISOString().slice(11, 16);
+      const quiet = { from: time(Date.now() - HOUR), to: time(Date.now() + HOUR), timezone: "UTC" };
+      await queue.sql("UPDATE channel SET quiet_hours = $1 WHERE id = $2", JSON.stringify(quiet), office);
+      await recordResult(queue, channel, { status: 410, error: "gone", isGone: true });
+      const counts = await queue.store.notificationCounts();
+      assert.equal(counts.pending, 1);
+      const warnings = (now: number) => notificationWarnings(counts, [], now).map(({ code }) => code);
+      assert.deepEqual(warnings(Date.now() + HOUR), ["channels_disabled"]);
+      assert.deepEqual(warnings(Date.now() + 1.5 * HOUR), ["channels_disabled", "notifications_delayed"]);
+    });
+
     test("410 from the URL that a channel had before does not disable it", async (t) => {
       const queue = await openQueue(t, engine);
       const sent = Promise.withResolvers<void>();
@@ -161,12 +190,8 @@ for (const engine of ENGINES) {
       const queue = await openQueue(t, engine);
       const channel = await queue.channel("https://hooks.example.com/");
       const attempt = async (outcome: "delivered" | "retried" | "failed") => {
-        await queue.notify(channel);
-        const { notifications } = await queue.store.claimNotifications([{ destination: channel, limit: 1 }], Date.now());
-        const claimed = notifications[0] ?? assert.fail("nothing is due");
-        const result = { status: 500, error: outcome === "delivered" ? null : "x", isPermanent: outcome === "failed" };
-        const record = recordOf(claimed, { at: Date.now(), duration_ms: 1, ...result }, result, 0.5);
-        const { disabled } = await queue.store.recordAttempts([record], Date.now());
+        const error = outcome === "delivered" ? null : "x";
+        const { disabled } = await recordResult(queue, channel, { status: 500, error, isPermanent: outcome === "failed" });
         const { state, failing_since } = await queue.channelRow(channel);
         const days = failing_since === null ? null : Math.round((Date.now() - Number(failing_since)) / DAY);
         return [state, days, ...disabled.map(({ reason }) => reason)];

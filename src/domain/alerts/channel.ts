@@ -51,7 +51,7 @@ export type Channel = {
 };
 
 /**
- * `failing_since`: since when every attempt has failed. `pending_since`: of its oldest notification that is still to be sent; for
+ * `failing_since`: since when every attempt has failed. `pending_since`: when the oldest of its notifications that are still to be sent was first due; for
  * e-mail channels, of the oldest mail to anybody.
  */
 export type StoredChannel = Channel & { readonly failing_since: Instant | null; readonly pending_since: Instant | null };

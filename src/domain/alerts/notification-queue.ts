@@ -160,7 +160,7 @@ export function reasonNotToSend(
 export type NotificationCounts = {
   readonly alertsOpen: Readonly<Record<AlertKind, number>>;
   readonly pending: number;
-  /** When the oldest pending notification was created. */
+  /** When the oldest pending notification was first due, or sent again; in the future if quiet hours hold it. */
   readonly oldestPendingAt: Instant | null;
   /** Mail is pending, or an e-mail channel or a customer is to get some. */
   readonly isMailWanted: boolean;

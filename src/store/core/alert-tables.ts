@@ -251,9 +251,10 @@ export function alertTables(prepare: Prepare, insert: InsertRows) {
     },
 
     async addNotifications(notifications: readonly NewNotification[]): Promise<void> {
+      // One that quiet hours hold is pending since they end.
       const rows = notifications.map((one) => [
         ...[one.id, one.channel_id, one.customer_id, one.destination, one.event, JSON.stringify(one.alert_ids), one.tank_id],
-        ...["pending", one.due_at, one.created_at, one.created_at, one.payload, "[]"],
+        ...["pending", one.due_at, one.created_at, one.due_at, one.payload, "[]"],
       ]);
       await insert("notification", NOTIFICATION_FIELDS, rows);
       const links = notifications.flatMap(({ id, alert_ids }) => alert_ids.map((alertId) => [alertId, id]));
