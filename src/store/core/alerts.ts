@@ -23,9 +23,10 @@ import type { Reading } from "../../domain/reading.ts";
 import { columnsOf, lastReading } from "../series/block.ts";
 import { isIntactHead, openHead } from "../series/checksum.ts";
 import { LISTS } from "../series/lists.ts";
-import { COLLECT_MS, type EventContext, lockForEvents, type Outgoing, toChannels } from "./events.ts";
+import { type EventContext, lockForEvents, type Outgoing, toChannels } from "./events.ts";
 import { updateLists } from "./lists.ts";
-import type { PlannedNotification, StoreTransaction, TankWithOwner } from "./transaction.ts";
+import { ownerMail } from "./owner-mail.ts";
+import type { StoreTransaction, TankWithOwner } from "./transaction.ts";
 
 const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
 
@@ -237,7 +238,7 @@ type NumberedEvent = { readonly event: AlertEvent; readonly sequence: number; re
 function outgoingOf(
   { event, sequence, payload }: NumberedEvent,
   channels: readonly Channel[],
-  { remindAfter, ownerKinds }: AlertSettings,
+  settings: AlertSettings,
   now: Instant,
 ): Outgoing {
   const { type, alert, tank } = event;
@@ -247,16 +248,5 @@ function outgoingOf(
   const wanting = channels.filter((channel) => wants(channel, type, alert.kind, tank.owner_id) && !isCoveredByLowAlert(channel));
   const about = { alert_id: alert.id, tank_id: tank.id, sequence };
   const { notifications, planned } = toChannels({ ...about, event: type, payload }, wanting, now);
-  const toOwner = ownerMails(event, ownerKinds).map((mail) => ({
-    ...{ ...about, id: newId("msg", now), recipient: tank.owner_id, channel_id: null, customer_id: tank.owner_id, event: mail },
-    ...{ created_at: now, due_at: now + (mail === "alert.reminder" ? remindAfter : COLLECT_MS) },
-  }));
-  return { notifications, planned: [...planned, ...toOwner] };
-}
-
-/** The owner of a tank gets mail when an alert opens, a reminder, and mail when it has recovered, at a verified address. */
-function ownerMails({ type, alert, customer }: AlertEvent, kinds: readonly AlertKind[]): PlannedNotification["event"][] {
-  if (!kinds.includes(alert.kind) || customer.verified_at === null) return [];
-  if (type === "alert.opened") return ["alert.opened", "alert.reminder"];
-  return type === "alert.closed" && alert.close_reason === "recovered" ? ["alert.closed"] : [];
+  return { notifications, planned: [...planned, ...ownerMail(event, sequence, settings, now)] };
 }

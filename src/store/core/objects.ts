@@ -17,6 +17,7 @@ import { entryChanges, LISTS, type ListedChange } from "../series/lists.ts";
 import { updateSortKeys } from "./fleet-order.ts";
 import { updateLists } from "./lists.ts";
 import { lookupsOn } from "./lookups.ts";
+import { planMailToNewOwners } from "./owner-mail.ts";
 import type { CountedDevice, StoreTransaction } from "./transaction.ts";
 
 const CUSTOMER_LISTS = [LISTS.customers, LISTS.customersByEmail];
@@ -50,7 +51,9 @@ export async function writeTanks(
   await updateLists(tx, TANK_LISTS, listed);
   await tx.addTankCounts(tankCountDeltas(listed));
   await tx.setThresholds(changedThresholds(changes));
-  await tx.moveAlerts(newOwners(changes));
+  const ownerOf = newOwners(changes);
+  await tx.moveAlerts(ownerOf);
+  await planMailToNewOwners(tx, [...ownerOf.keys()], context.at);
   const outdated = new Set(changes.filter(changesForecast).map(({ id }) => id));
   const updated = changes.filter((change) => changesSortKeys(change) || outdated.has(change.id));
   await updateSortKeys(

@@ -51,10 +51,13 @@ export type NaiveEvent = { readonly tank: string; readonly kind: Kind; readonly 
 export class NaiveAlerts {
   alerts: NaiveAlert[] = [];
   events: NaiveEvent[] = [];
+  /** Planned mail to owners, of low alerts only: "owner tank event". */
+  ownerMail: string[] = [];
   /** Active conditions: opened and not cleared since, whether or not their alert was closed by hand: "tank kind". */
   #active = new Set<string>();
   /** Tanks that are low by an old reading, of which nobody was told. */
   #unannounced = new Set<string>();
+  #owners = new Map<string, string>();
   #forecasts = new Map<string, NaiveForecast>();
   #lastSweep: number | undefined;
   #silenceFrom = Number.NEGATIVE_INFINITY;
@@ -63,6 +66,8 @@ export class NaiveAlerts {
     const copy = new NaiveAlerts();
     copy.alerts = this.alerts.map((alert) => ({ ...alert }));
     copy.events = [...this.events];
+    copy.ownerMail = [...this.ownerMail];
+    copy.#owners = new Map(this.#owners);
     copy.#active = new Set(this.#active);
     copy.#unannounced = new Set(this.#unannounced);
     copy.#forecasts = new Map(this.#forecasts);
@@ -78,6 +83,8 @@ export class NaiveAlerts {
         const isSameThreshold = fleetFieldsOf(known).threshold === fleetFieldsOf(facts).threshold;
         this.#updateForecast(tank, facts, isSameThreshold, now);
       }
+      this.#owners.set(tank, facts.state.tank.owner_id);
+      if (known !== undefined && known.state.tank.owner_id !== facts.state.tank.owner_id) this.#tellNewOwner(tank);
       if (isTouched(known, facts)) this.#evaluate(tank, facts, now, "commit");
     }
   }
@@ -119,7 +126,7 @@ export class NaiveAlerts {
     const alert = this.unclosed(tank, kind);
     if (alert?.state !== "open") return false;
     alert.state = "acknowledged";
-    this.events.push({ tank, kind, type: "alert.acknowledged", shouldNotify: true });
+    this.#addEvent({ tank, kind, type: "alert.acknowledged", shouldNotify: true });
     return true;
   }
 
@@ -157,7 +164,7 @@ export class NaiveAlerts {
         this.#clear(tank, "low", reason, latest, now, !this.#unannounced.delete(tank));
       } else if (by === "commit" && isRecent && !isPaused && this.#unannounced.delete(tank)) {
         if (this.unclosed(tank, "low")?.state === "open") {
-          this.events.push({ tank, kind: "low", type: "alert.opened", shouldNotify: true });
+          this.#addEvent({ tank, kind: "low", type: "alert.opened", shouldNotify: true });
         }
       }
     } else if (fill <= threshold && !isPaused) {
@@ -212,7 +219,7 @@ export class NaiveAlerts {
     const alert = { tank, kind, state: "open", openedAt: now, closedAt: null, reason: null, threshold } as const;
     const fill = latest.fill_percentage;
     this.alerts.push({ ...alert, fill, runsLowAt: null, leakSince: null, ...forecast, latest: undefined });
-    this.events.push({ tank, kind, type: "alert.opened", shouldNotify });
+    this.#addEvent({ tank, kind, type: "alert.opened", shouldNotify });
   }
 
   #clear(tank: string, kind: Kind, reason: string, latest: Reading, now: number, shouldNotify: boolean): void {
@@ -231,7 +238,26 @@ export class NaiveAlerts {
     alert.closedAt = now;
     alert.reason = reason;
     alert.latest = latest;
-    this.events.push({ tank: alert.tank, kind: alert.kind, type: "alert.closed", shouldNotify });
+    this.#addEvent({ tank: alert.tank, kind: alert.kind, type: "alert.closed", shouldNotify }, reason);
+  }
+
+  #addEvent(event: NaiveEvent, reason?: string): void {
+    this.events.push(event);
+    const { tank, kind, type, shouldNotify } = event;
+    if (kind !== "low" || !shouldNotify) return;
+    if (type === "alert.opened") this.#planMail(tank, "alert.opened", "alert.reminder");
+    if (reason === "recovered") this.#planMail(tank, "alert.closed");
+  }
+
+  /** Of an alert that people know of; nobody is reminded if somebody handles it. */
+  #tellNewOwner(tank: string): void {
+    const alert = this.unclosed(tank, "low");
+    if (alert === undefined || this.#unannounced.has(tank)) return;
+    this.#planMail(tank, "alert.opened", ...(alert.state === "open" ? ["alert.reminder"] : []));
+  }
+
+  #planMail(tank: string, ...events: readonly string[]): void {
+    for (const event of events) this.ownerMail.push(`${this.#owners.get(tank)} ${tank} ${event}`);
   }
 }
 

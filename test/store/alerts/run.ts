@@ -15,6 +15,7 @@ import { alertsOf } from "../alert-support.ts";
 import { checked, customer, tank, WHOLE } from "../conformance/objects.ts";
 import type { Engine, Opened } from "../engines.ts";
 import { ModelStore } from "../model.ts";
+import { runSql } from "../raw-sql.ts";
 import { type Facts, NaiveAlerts, type NaiveForecast, type TankFacts } from "./naive.ts";
 import { type AlertStep, CUSTOMERS, DEVICES, type GivenForecast, TANKS } from "./steps.ts";
 
@@ -67,6 +68,12 @@ class AlertRun {
 
   async finish(): Promise<void> {
     assert.deepEqual((await checked(this.#store)).findings, []);
+    const planned = await runSql(this.#opened.url, "SELECT recipient, tank_id, event FROM planned_notification");
+    assert.deepEqual(
+      planned.map(({ recipient, tank_id, event }) => `${recipient} ${tank_id} ${event}`).sort(),
+      this.#naive.ownerMail.toSorted(),
+      "mail to owners",
+    );
     await this.#store.close();
   }
 

@@ -1,0 +1,59 @@
+// Mail to the owner of a tank about its alerts. It is planned for every owner: whether they get it is decided when it is composed.
+
+import type { Alert } from "../../domain/alerts/alert.ts";
+import { type AlertSettings, LOW_UNANNOUNCED_BIT } from "../../domain/alerts/evaluate.ts";
+import type { AlertEvent } from "../../domain/alerts/event.ts";
+import { newId } from "../../domain/id.ts";
+import type { Instant } from "../../domain/instant.ts";
+import { COLLECT_MS } from "./events.ts";
+import type { PlannedNotification, StoreTransaction } from "./transaction.ts";
+
+/** Mail when an alert opens, a reminder, and mail when it has recovered. */
+export function ownerMail(
+  { type, alert }: AlertEvent,
+  sequence: number,
+  { ownerKinds, remindAfter }: AlertSettings,
+  now: Instant,
+): PlannedNotification[] {
+  if (!ownerKinds.includes(alert.kind)) return [];
+  if (type === "alert.opened") return openedMail(alert, sequence, remindAfter, now);
+  const hasRecovered = type === "alert.closed" && alert.close_reason === "recovered";
+  return hasRecovered ? [plannedMail(alert, "alert.closed", sequence, now + COLLECT_MS, now)] : [];
+}
+
+/** The new owner of a tank gets mail about its alerts, as if they opened now, unless they had some before, or nobody was notified yet. */
+export async function planMailToNewOwners(tx: StoreTransaction, tankIds: readonly string[], now: Instant): Promise<void> {
+  const { ownerKinds, remindAfter } = tx.alertSettings;
+  const alerts = (await tx.alertsNotClosed(tankIds)).filter(({ kind }) => ownerKinds.includes(kind));
+  if (alerts.length === 0) return;
+  const conditions = await tx.tankConditions(alerts.map(({ tank_id }) => tank_id));
+  const unannounced = conditions.filter(({ activeConditions }) => (activeConditions & LOW_UNANNOUNCED_BIT) !== 0);
+  const isUnannounced = ({ kind, tank_id }: Alert): boolean =>
+    kind === "low" && unannounced.some(({ tankId }) => tankId === tank_id);
+  for (const [ownerId, own] of Map.groupBy(alerts, ({ owner_id }) => owner_id)) {
+    const notified = await tx.alertsNotifiedTo(
+      ownerId,
+      own.map(({ id }) => id),
+    );
+    const wanted = own.filter((alert) => !notified.has(alert.id) && !isUnannounced(alert));
+    await tx.planNotifications(wanted.flatMap((alert) => openedMail(alert, null, remindAfter, now)));
+  }
+}
+
+/** Nobody is reminded of an alert that somebody is handling. */
+function openedMail(alert: Alert, sequence: number | null, remindAfter: number, now: Instant): PlannedNotification[] {
+  const opened = plannedMail(alert, "alert.opened", sequence, now + COLLECT_MS, now);
+  if (alert.state !== "open") return [opened];
+  return [opened, plannedMail(alert, "alert.reminder", sequence, now + remindAfter, now)];
+}
+
+const plannedMail = (
+  { id, tank_id, owner_id }: Alert,
+  event: PlannedNotification["event"],
+  sequence: number | null,
+  due_at: Instant,
+  created_at: Instant,
+): PlannedNotification => ({
+  ...{ id: newId("msg", created_at), recipient: owner_id, channel_id: null, customer_id: owner_id },
+  ...{ event, sequence, alert_id: id, tank_id, due_at, created_at },
+});

@@ -1,0 +1,78 @@
+// Mail to owners whose address or tanks change while alerts are open, on both engines.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { Store } from "../../src/domain/store.ts";
+import { at, command, executed } from "../support/commands.ts";
+import { incomingBatch } from "../support/readings.ts";
+import { compose, DAY, HOUR, MINUTE, mails, measure, NOON, planned, putOwner, SECOND } from "./compose-support.ts";
+import { type Engine, type Opened, postgresEngine, sqliteEngine } from "./engines.ts";
+
+const sent = async (opened: Opened) => (await mails(opened)).map(({ to, subject }) => `${to.split("@")[0]}: ${subject}`);
+const move = (store: Store, tankId: string, owner_id: string, now: number) =>
+  executed(store, command.changeTank(tankId, { owner_id }), at(now));
+
+function owners(engine: Engine): void {
+  test("an owner who verifies the address after an alert was opened gets the reminder, and mail when it has recovered", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1"], { verified_at: null });
+    await measure(store, 10, NOON, "t1");
+    await compose(store, NOON + 6 * SECOND);
+    await executed(store, command.changeCustomer("a", { is_verified: true }), at(NOON + HOUR));
+    await compose(store, NOON + 3 * DAY + MINUTE);
+    await measure(store, 50, NOON + 4 * DAY, "t1");
+    await compose(store, NOON + 4 * DAY + MINUTE);
+    assert.deepEqual(await sent(opened), ["a: Reminder: tank still low, 10%: Tank t1", "a: Tank no longer low, 50%: Tank t1"]);
+    assert.equal(await planned(opened), 0);
+  });
+
+  test("the new owner of a tank gets mail about its alerts, and the reminder, unless somebody handles them", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1", "t2", "t3"]);
+    await putOwner(store, "b", []);
+    await measure(store, 10, NOON, "t1", "t2");
+    await measure(store, 60, NOON, "t3");
+    await compose(store, NOON + 6 * SECOND);
+    const [alert] = await store.unclosedAlerts(["t2"]);
+    await executed(store, command.acknowledgeAlert(alert?.id ?? ""), at(NOON + MINUTE));
+    for (const id of ["t1", "t2", "t3"]) await move(store, id, "b", NOON + HOUR);
+    for (const days of [1, 3, 4, 5]) await compose(store, NOON + days * DAY);
+    assert.deepEqual(await sent(opened), [
+      "a: 2 tanks are low",
+      "b: 2 tanks are low",
+      "b: Reminder: tank still low, 10%: Tank t1",
+    ]);
+    assert.equal(await planned(opened), 0);
+  });
+
+  test("an owner who gets a tank back gets no second mail about the same alert", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1"]);
+    await putOwner(store, "b", []);
+    await measure(store, 10, NOON, "t1");
+    await compose(store, NOON + 6 * SECOND);
+    await move(store, "t1", "b", NOON + HOUR);
+    await move(store, "t1", "a", NOON + HOUR + SECOND);
+    for (const days of [1, 3, 4]) await compose(store, NOON + days * DAY + MINUTE);
+    assert.deepEqual(await sent(opened), ["a: Tank low, 10%: Tank t1", "a: Reminder: tank still low, 10%: Tank t1"]);
+  });
+
+  test("a new owner gets no mail about a tank that is low by an old reading, until a recent one confirms it", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1"]);
+    await putOwner(store, "b", []);
+    await store.ingest({ ...incomingBatch([{ tank: "t1", fill: 10, at: NOON - 2 * DAY }]), receivedAt: NOON });
+    await move(store, "t1", "b", NOON + HOUR);
+    await compose(store, NOON + 2 * HOUR);
+    assert.deepEqual([await sent(opened), await planned(opened)], [[], 0]);
+    await measure(store, 9, NOON + 3 * HOUR, "t1");
+    await compose(store, NOON + 4 * HOUR);
+    assert.deepEqual(await sent(opened), ["b: Tank low, 9%: Tank t1"]);
+  });
+}
+
+for (const engine of [sqliteEngine, postgresEngine]) suite(`${engine.name}: owners`, () => owners(engine));
