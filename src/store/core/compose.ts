@@ -8,27 +8,15 @@
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { ComposeSettings } from "../../domain/alerts/compose.ts";
-import { refillIn } from "../../domain/alerts/event.ts";
-import { MAIL_DESTINATION, type NewNotification } from "../../domain/alerts/notification.ts";
+import type { NewNotification } from "../../domain/alerts/notification.ts";
 import { quietUntil } from "../../domain/alerts/quiet-hours.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
-import {
-  type AlertGroup,
-  type AlertItem,
-  alertMail,
-  groupAlerts,
-  type Recipient,
-  updateOf,
-  urgencyRank,
-} from "../../domain/mail/alert-mail.ts";
-import type { RefillGroup } from "../../domain/mail/refill-section.ts";
-import { languageOf, timezoneOf } from "../../domain/mail/region.ts";
-import { DIGEST_ABOVE, type TankItem } from "../../domain/mail/section.ts";
-import type { ManagedCustomer } from "../../domain/resource.ts";
-import { unsubscribeToken } from "../../domain/unsubscribe.ts";
+import { type AlertItem, updateOf, urgencyRank } from "../../domain/mail/alert-mail.ts";
+import { DIGEST_ABOVE } from "../../domain/mail/section.ts";
+import { type ActiveRecipient, createMail, REFILLED } from "./compose-mail.ts";
 import { COLLECT_MS } from "./events.ts";
-import type { DigestDraft, DraftedGroup, PlannedNotification, StoreTransaction, TankWithOwner } from "./transaction.ts";
+import type { DigestDraft, PlannedNotification, StoreTransaction } from "./transaction.ts";
 
 /** What follows a mail to the same recipient waits this long. */
 const WINDOW_MS = 10 * 60_000;
@@ -64,12 +52,6 @@ export async function postponeNotifications(tx: StoreTransaction, recipientId: s
   const planned = await tx.plannedFor(recipientId, until, MAX_ROWS);
   await tx.postponePlanned(idsOf(planned), until);
 }
-
-/** Who is notified: a customer or a channel. */
-type ActiveRecipient = { readonly id: string } & (
-  | { readonly customer: ManagedCustomer; readonly channel?: undefined }
-  | { readonly channel: Channel; readonly customer?: undefined }
-);
 
 const idsOf = (rows: readonly PlannedNotification[]): string[] => rows.map(({ id }) => id);
 const alertIdsOf = (rows: readonly PlannedNotification[]): string[] => rows.flatMap(({ alert_id }) => alert_id ?? []);
@@ -227,8 +209,6 @@ const alertEntry = ({ alert, update }: RelevantChange): DraftEntry => ({
   urgency: urgencyRank(alert),
 });
 
-const REFILLED = "tank.refilled";
-
 /** The last one found is the first to be listed. */
 const refillEntries = (rows: readonly PlannedNotification[]): DraftEntry[] =>
   rows.flatMap(({ event, sequence }) =>
@@ -244,102 +224,4 @@ function withEntries(draft: DigestDraft, entries: readonly DraftEntry[]): Digest
     return [key, { total: total + group.length, top: mostUrgent }] as const;
   });
   return { ...draft, ...Object.fromEntries(changed) };
-}
-
-/** The tank may have a new owner, whose data the recipient must not see. */
-function isTankVisibleTo({ id, channel }: ActiveRecipient): (tank: TankWithOwner) => boolean {
-  const ownerId = channel === undefined ? id : channel.customer_id;
-  return ({ tank }) => ownerId === null || tank.owner_id === ownerId;
-}
-
-/** Only what it lists is loaded. */
-async function createMail(
-  tx: StoreTransaction,
-  recipient: ActiveRecipient,
-  draft: DigestDraft,
-  settings: ComposeSettings,
-  now: Instant,
-): Promise<void> {
-  const { [REFILLED]: refilled, ...drafted } = draft;
-  const alerts = await tx.alerts(Object.values(drafted).flatMap(({ top }) => top.map(({ id }) => id)));
-  const owned = await tx.tanksWithOwners(Array.from(alerts.values(), ({ tank_id }) => tank_id));
-  const isShown = isTankVisibleTo(recipient);
-  const items = Object.entries(drafted).flatMap(([key, { top }]) =>
-    top.flatMap(({ id }): AlertItem[] => {
-      const alert = alerts.get(id);
-      const tank = owned.get(alert?.tank_id ?? "");
-      if (alert === undefined || tank === undefined || !isShown(tank)) return [];
-      const update = key.slice(key.indexOf(" ") + 1) as AlertGroup["update"];
-      return [{ ...tank, alert, update: update === "recovered" ? "closed" : update, link: null }];
-    }),
-  );
-  const refills = await refillGroup(tx, isShown, refilled);
-  const [first, ...others] = [...items, ...refills.items];
-  if (first === undefined) return;
-  const groups = groupAlerts(items).map((group) => ({ ...group, total: draft[`${group.kind} ${group.update}`]?.total ?? 0 }));
-  const mail = alertMail(await addressee(tx, recipient, first, settings), groups, refills);
-  await tx.addNotifications([
-    {
-      id: newId("msg", now),
-      channel_id: recipient.channel?.id ?? null,
-      customer_id: recipient.customer?.customer.id ?? null,
-      destination: MAIL_DESTINATION,
-      event: eventOf(groups, items, refills),
-      alert_ids: [...alerts.keys()],
-      tank_id: others.length === 0 ? first.tank.id : null,
-      due_at: now,
-      created_at: now,
-      payload: JSON.stringify(mail),
-    },
-  ]);
-  tx.alertWork.addCreated(1);
-}
-
-/** As their events have them, of tanks and owners as they are now. */
-async function refillGroup(
-  tx: StoreTransaction,
-  isShown: (tank: TankWithOwner) => boolean,
-  { total, top }: DraftedGroup = { total: 0, top: [] },
-): Promise<RefillGroup> {
-  const payloads = await tx.eventPayloads(top.map(({ id }) => Number(id)));
-  const refills = Array.from(payloads.values(), refillIn);
-  const owned = await tx.tanksWithOwners(refills.map(({ tankId }) => tankId));
-  const items = refills.flatMap(({ tankId, refill }) => {
-    const tank = owned.get(tankId);
-    return tank === undefined || !isShown(tank) ? [] : [{ ...tank, refill, link: null }];
-  });
-  return { total, items };
-}
-
-/** That of all in the mail, unless they are too many to list, or have different ones. */
-function eventOf(groups: readonly AlertGroup[], items: readonly AlertItem[], refills: RefillGroup): NewNotification["event"] {
-  const events = new Set<NewNotification["event"]>(items.map(({ update }) => `alert.${update}` as const));
-  if (refills.items.length > 0) events.add(REFILLED);
-  const [event = "alert.digest"] = events;
-  return events.size > 1 || [...groups, refills].some(({ total }) => total > DIGEST_ABOVE) ? "alert.digest" : event;
-}
-
-/** Operators read English, as everywhere; customers what they have chosen, or what is spoken where their tank is. */
-async function addressee(
-  tx: StoreTransaction,
-  { customer, channel }: ActiveRecipient,
-  { tank }: TankItem,
-  { publicUrl }: ComposeSettings,
-): Promise<Recipient> {
-  if (channel !== undefined) {
-    const { id, to, description, quiet_hours } = channel;
-    const timezone = quiet_hours?.timezone ?? null;
-    return { type: "operator", to: to ?? "", language: "en", timezone, channelId: id, channelDescription: description };
-  }
-  const { country } = tank.location;
-  const { email, name } = customer.customer;
-  const token = unsubscribeToken(await tx.unsubscribeSecret(), customer.customer);
-  return {
-    type: "customer",
-    to: email,
-    name,
-    language: customer.notifications.language ?? languageOf(country),
-    timezone: timezoneOf(country),
-    unsubscribeUrl: `${publicUrl}/unsubscribe?token=${token}`,
-  };
 }
