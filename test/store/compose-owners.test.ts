@@ -47,6 +47,30 @@ function owners(engine: Engine): void {
     assert.equal(await planned(opened), 0);
   });
 
+  test("a reminder that is due while the tank is paused is sent when the pause ends, also if it ends earlier", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1", "t2", "t3"]);
+    await measure(store, 10, NOON, "t1", "t2", "t3");
+    await compose(store, NOON + MINUTE);
+    const pause = (id: string, until: number | null, now: number) =>
+      executed(store, command.changeTank(id, { alerts: { paused_until: until && new Date(until).toISOString() } }), at(now));
+    await pause("t1", NOON + 3 * DAY + 6 * HOUR, NOON + 2 * DAY);
+    await pause("t2", NOON + 300 * DAY, NOON + 2 * DAY);
+    await compose(store, NOON + 3 * DAY + HOUR);
+    await compose(store, NOON + 3 * DAY + 6 * HOUR - 1);
+    const soFar = ["a: 3 tanks are low", "a: Reminder: tank still low, 10%: Tank t3"];
+    assert.deepEqual(await sent(opened), soFar);
+    await compose(store, NOON + 3 * DAY + 6 * HOUR);
+    soFar.push("a: Reminder: tank still low, 10%: Tank t1");
+    assert.deepEqual(await sent(opened), soFar);
+    await compose(store, NOON + 10 * DAY);
+    await pause("t2", null, NOON + 10 * DAY);
+    await compose(store, NOON + 11 * DAY);
+    assert.deepEqual(await sent(opened), [...soFar, "a: Reminder: tank still low, 10%: Tank t2"]);
+    assert.equal(await planned(opened), 0);
+  });
+
   test("an owner who gets a tank back gets no second mail about the same alert", async (t) => {
     const opened = await engine.open(t);
     const { store } = opened;

@@ -20,6 +20,7 @@ import type { DigestDraft, PlannedNotification, StoreTransaction } from "./trans
 
 /** What follows a mail to the same recipient waits this long. */
 const WINDOW_MS = 10 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
 /** In one transaction. More of them are collected in a draft, in several transactions. */
 const MAX_ROWS = 500;
 
@@ -31,10 +32,11 @@ export async function composeNotifications(
 ): Promise<boolean> {
   await tx.lockAlerts();
   const planned = await tx.plannedFor(recipientId, now + COLLECT_MS, MAX_ROWS + 1);
-  const rows = planned.slice(0, MAX_ROWS);
-  const [first] = rows;
+  const [first] = planned;
   // Another process has composed it meanwhile.
   if (first === undefined || first.due_at > now) return false;
+  const hasMore = planned.length > MAX_ROWS;
+  const rows = await withoutPaused(tx, planned.slice(0, MAX_ROWS), now);
   const recipient = await activeRecipient(tx, first);
   const isNotConfigured = recipient?.customer !== undefined && settings.publicUrl === null;
   if (recipient?.channel?.type === "webhook") await createWebhooks(tx, recipient.channel, rows, now);
@@ -42,9 +44,27 @@ export async function composeNotifications(
   else {
     const heldUntil = await holdUntil(tx, recipient, rows, now);
     if (heldUntil !== undefined) await tx.postponePlanned(idsOf(rows), heldUntil);
-    else await collectMail(tx, recipient, rows, planned.length > rows.length, settings, now);
+    else await collectMail(tx, recipient, rows, hasMore, settings, now);
   }
   return true;
+}
+
+/** Reminders of paused tanks wait until the pause ends. It may be changed, so that they wait a day at a time. */
+async function withoutPaused(
+  tx: StoreTransaction,
+  rows: readonly PlannedNotification[],
+  now: Instant,
+): Promise<readonly PlannedNotification[]> {
+  const reminders = rows.filter(({ event }) => event === "alert.reminder");
+  const paused = await tx.pausedTanks(
+    reminders.map(({ tank_id }) => tank_id),
+    now,
+  );
+  if (paused.size === 0) return rows;
+  const waiting = reminders.filter(({ tank_id }) => paused.has(tank_id));
+  const untilOf = ({ tank_id }: PlannedNotification): Instant => Math.min(paused.get(tank_id) ?? now, now + DAY_MS);
+  for (const [until, own] of Map.groupBy(waiting, untilOf)) await tx.postponePlanned(idsOf(own), until);
+  return rows.filter((row) => !waiting.includes(row));
 }
 
 export async function postponeNotifications(tx: StoreTransaction, recipientId: string, until: Instant): Promise<void> {
@@ -124,7 +144,7 @@ async function collectMail(
   settings: ComposeSettings,
   now: Instant,
 ): Promise<void> {
-  const changes = await relevantChanges(tx, recipient, rows, now);
+  const changes = await relevantChanges(tx, recipient, rows);
   if (recipient.customer !== undefined) {
     const notified = changes.map(({ alert }) => alert.id);
     await tx.setAlertsNotified(recipient.id, notified);
@@ -155,10 +175,9 @@ async function relevantChanges(
   tx: StoreTransaction,
   { id, channel }: ActiveRecipient,
   rows: readonly PlannedNotification[],
-  now: Instant,
 ): Promise<RelevantChange[]> {
   const alerts = await tx.alerts(alertIdsOf(rows));
-  const decide = channel === undefined ? await ownerUpdates(tx, id, rows, now) : channelUpdates(channel);
+  const decide = channel === undefined ? await ownerUpdates(tx, id, rows) : channelUpdates(channel);
   return [...Map.groupBy(rows, ({ alert_id }) => alert_id)].flatMap(([alertId, own]) => {
     const alert = alerts.get(alertId ?? "");
     if (alert === undefined) return [];
@@ -180,24 +199,14 @@ function channelUpdates({ delay, customer_id }: Channel): Decide {
 }
 
 /** Owners are not notified of tanks that now belong to somebody else. */
-async function ownerUpdates(
-  tx: StoreTransaction,
-  ownerId: string,
-  rows: readonly PlannedNotification[],
-  now: Instant,
-): Promise<Decide> {
-  const ofEvent = (event: PlannedNotification["event"]) => rows.filter((row) => row.event === event);
-  const notified = await tx.alertsNotifiedTo(ownerId, alertIdsOf(ofEvent("alert.closed")));
-  const paused = await tx.pausedTanks(
-    ofEvent("alert.reminder").map(({ tank_id }) => tank_id),
-    now,
-  );
+async function ownerUpdates(tx: StoreTransaction, ownerId: string, rows: readonly PlannedNotification[]): Promise<Decide> {
+  const notified = await tx.alertsNotifiedTo(ownerId, alertIdsOf(rows.filter(({ event }) => event === "alert.closed")));
   return (alert, updates) => {
     if (alert.owner_id !== ownerId) return undefined;
     if (updates.has("closed")) return notified.has(alert.id) || updates.has("opened") ? "closed" : undefined;
     if (alert.state === "closed") return undefined;
     if (updates.has("opened")) return "opened";
-    return alert.state === "open" && !paused.has(alert.tank_id) ? "reminder" : undefined;
+    return alert.state === "open" ? "reminder" : undefined;
   };
 }
 

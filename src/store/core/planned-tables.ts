@@ -85,14 +85,14 @@ export function plannedTables(prepare: Prepare) {
       await rowsForIds(prepare, alertIds, (list) => `UPDATE alert SET notified_customer = $1 WHERE id IN (${list})`, customerId);
     },
 
-    async pausedTanks(tankIds: readonly string[], now: Instant): Promise<ReadonlySet<string>> {
+    async pausedTanks(tankIds: readonly string[], now: Instant): Promise<ReadonlyMap<string, Instant>> {
       const rows = await rowsForIds(
         prepare,
         tankIds,
-        (list) => `SELECT id FROM tank WHERE paused_until > $1 AND id IN (${list})`,
+        (list) => `SELECT id, paused_until FROM tank WHERE paused_until > $1 AND id IN (${list})`,
         now,
       );
-      return new Set(rows.map(([id]) => String(id)));
+      return new Map(rows.map(([id, until]) => [String(id), Number(until)]));
     },
 
     async digestDraft(recipient: string): Promise<DigestDraft | undefined> {

@@ -196,8 +196,8 @@ export interface StoreTransaction extends Lookups {
   /** Returns the alerts that the customer was sent a mail about. */
   alertsNotifiedTo(customerId: string, alertIds: readonly string[]): Promise<ReadonlySet<string>>;
   setAlertsNotified(customerId: string, alertIds: readonly string[]): Promise<void>;
-  /** Returns the tanks whose alerts are paused. */
-  pausedTanks(tankIds: readonly string[], now: Instant): Promise<ReadonlySet<string>>;
+  /** Returns the tanks whose alerts are paused, and until when. */
+  pausedTanks(tankIds: readonly string[], now: Instant): Promise<ReadonlyMap<string, Instant>>;
   digestDraft(recipient: string): Promise<DigestDraft | undefined>;
   putDigestDraft(recipient: string, draft: DigestDraft): Promise<void>;
   removeDigestDraft(recipient: string): Promise<void>;
