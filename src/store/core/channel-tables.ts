@@ -47,6 +47,9 @@ const INSERT = `INSERT INTO channel (${CHANNEL_COLUMNS}, secret)
 const UPDATE = `UPDATE channel SET ${CHANNEL_FIELDS.map((name, i) => `${name} = $${i + 1}`).join(", ")} WHERE id = $1`;
 const ROTATE = `UPDATE channel SET secret = $2, previous_until = $3,
   previous_secret = CASE WHEN CAST($3 AS bigint) IS NULL THEN NULL ELSE secret END WHERE id = $1`;
+/** Delay and quiet hours may have changed. What quiet hours still hold is postponed again when it is composed. */
+const RESCHEDULE = `UPDATE planned_notification
+  SET due_at = CASE WHEN created_at + $2 > $3 THEN created_at + $2 ELSE $3 END WHERE recipient = $1`; // planned_notification_by_recipient
 
 /** An attempt that says why a notification is not sent any more. */
 const DELETED = (at: Instant): Attempt => ({ at, status: null, duration_ms: 0, error: "The channel was deleted." });
@@ -68,6 +71,7 @@ export function channelTables(prepare: Prepare) {
       return;
     }
     await prepare(UPDATE)(...channelValues(after));
+    await prepare(RESCHEDULE)(after.id, after.delay, after.updated_at);
     if (secret !== undefined) await prepare(ROTATE)(after.id, secret.value, secret.previousUntil);
     // What failed before says nothing about a channel that is enabled again, or has another address.
     const isRenewed = before.state !== after.state || before.url !== after.url || before.to !== after.to;

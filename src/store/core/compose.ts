@@ -1,13 +1,14 @@
 // Turns planned notifications that are due into notifications: mail, which is grouped by recipient, and webhooks of channels
 // with a delay. It is decided here, by alerts as they are now:
 // - The first mail to a recipient goes at once; what follows within ten minutes is one more.
-// - Quiet hours of a channel hold its mail. Of alerts, a channel with a delay gets only what is still open and unacknowledged.
+// - A channel gets what it wants now. Its quiet hours hold its mail. Of alerts, a channel with a delay gets only what is still open and unacknowledged.
 // - Customers get mail if their address is verified and they want it. They are notified of a recovery only if they were notified
 //   of the alert.
 
 import type { Alert } from "../../domain/alerts/alert.ts";
-import type { Channel } from "../../domain/alerts/channel.ts";
+import { type Channel, wants } from "../../domain/alerts/channel.ts";
 import type { ComposeSettings } from "../../domain/alerts/compose.ts";
+import { CHANNEL_EVENTS } from "../../domain/alerts/event.ts";
 import type { NewNotification } from "../../domain/alerts/notification.ts";
 import { quietUntil } from "../../domain/alerts/quiet-hours.ts";
 import { newId } from "../../domain/id.ts";
@@ -116,7 +117,9 @@ async function createWebhooks(
 ): Promise<void> {
   const due = rows.filter(({ due_at }) => due_at <= now);
   const alerts = await tx.alerts(alertIdsOf(due));
-  const wanted = due.filter(({ alert_id, event }) => alert_id === null || isStillOpen(alerts.get(alert_id), event));
+  const wanted = (await wantedBy(tx, channel, due, alerts)).filter(
+    ({ alert_id, event }) => channel.delay === 0 || alert_id === null || isStillOpen(alerts.get(alert_id), event),
+  );
   const payloads = await tx.eventPayloads(wanted.flatMap(({ sequence }) => sequence ?? []));
   const notifications = wanted.flatMap(({ alert_id, tank_id, event, sequence }): NewNotification[] => {
     const payload = payloads.get(sequence ?? 0);
@@ -128,6 +131,22 @@ async function createWebhooks(
   await tx.removePlanned(idsOf(due));
   await tx.addNotifications(notifications);
   tx.alertWork.addCreated(notifications.length);
+}
+
+/** Since they were planned, the channel may have changed, and tanks may have other owners. */
+async function wantedBy(
+  tx: StoreTransaction,
+  channel: Channel,
+  rows: readonly PlannedNotification[],
+  alerts: ReadonlyMap<string, Alert>,
+): Promise<readonly PlannedNotification[]> {
+  const tankIds = channel.customer_id === null ? [] : rows.map(({ tank_id }) => tank_id);
+  const owned = await tx.tanksWithOwners(tankIds);
+  return rows.filter(({ event, alert_id, tank_id }) => {
+    const type = CHANNEL_EVENTS.find((one) => one === event);
+    const kind = alerts.get(alert_id ?? "")?.kind ?? null;
+    return type !== undefined && wants(channel, type, kind, owned.get(tank_id)?.tank.owner_id ?? "");
+  });
 }
 
 /** What a channel with a delay gets of alerts. */
@@ -144,12 +163,15 @@ async function collectMail(
   settings: ComposeSettings,
   now: Instant,
 ): Promise<void> {
-  const changes = await relevantChanges(tx, recipient, rows);
+  const alerts = await tx.alerts(alertIdsOf(rows));
+  const { channel } = recipient;
+  const wanted = channel === undefined ? rows : await wantedBy(tx, channel, rows, alerts);
+  const changes = await relevantChanges(tx, recipient, wanted, alerts);
   if (recipient.customer !== undefined) {
     const notified = changes.map(({ alert }) => alert.id);
     await tx.setAlertsNotified(recipient.id, notified);
   }
-  const entries = [...changes.map(alertEntry), ...refillEntries(rows)];
+  const entries = [...changes.map(alertEntry), ...refillEntries(wanted)];
   const draft = withEntries((await tx.digestDraft(recipient.id)) ?? {}, entries);
   await tx.removePlanned(idsOf(rows));
   if (hasMore) {
@@ -175,8 +197,8 @@ async function relevantChanges(
   tx: StoreTransaction,
   { id, channel }: ActiveRecipient,
   rows: readonly PlannedNotification[],
+  alerts: ReadonlyMap<string, Alert>,
 ): Promise<RelevantChange[]> {
-  const alerts = await tx.alerts(alertIdsOf(rows));
   const decide = channel === undefined ? await ownerUpdates(tx, id, rows) : channelUpdates(channel);
   return [...Map.groupBy(rows, ({ alert_id }) => alert_id)].flatMap(([alertId, own]) => {
     const alert = alerts.get(alertId ?? "");
@@ -188,9 +210,8 @@ async function relevantChanges(
 
 type Decide = (alert: Alert, updates: ReadonlySet<Update>) => Update | undefined;
 
-function channelUpdates({ delay, customer_id }: Channel): Decide {
+function channelUpdates({ delay }: Channel): Decide {
   return (alert, updates) => {
-    if (customer_id !== null && alert.owner_id !== customer_id) return undefined;
     if (delay > 0) return updates.has("opened") && alert.state === "open" ? "opened" : undefined;
     // It has ended while the mail was held.
     if (alert.state === "closed" && !updates.has("closed")) return undefined;

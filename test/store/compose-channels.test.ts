@@ -1,0 +1,119 @@
+// Changes of a channel apply to what is delayed or held for it, on both engines.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { Store } from "../../src/domain/store.ts";
+import { at, command, executed } from "../support/commands.ts";
+import { putForecast } from "./alert-support.ts";
+import {
+  compose,
+  DAY,
+  HOUR,
+  MINUTE,
+  measure,
+  NOON,
+  planned,
+  putChannel,
+  putMailChannel,
+  putOwner,
+  SECOND,
+  subjects,
+} from "./compose-support.ts";
+import { type Engine, type Opened, postgresEngine, sqliteEngine } from "./engines.ts";
+import { runSql } from "./raw-sql.ts";
+
+const AFTERNOON = { from: "11:00", to: "23:00", timezone: "UTC" };
+const LOW = "Tank low, 10%: Tank t1";
+
+const change = (store: Store, id: string, fields: object, now: number) =>
+  executed(store, { type: "change_channel", id, fields, webhookAllow: [] }, at(now));
+const webhooks = async ({ url }: Opened) =>
+  (await runSql(url, "SELECT event FROM notification WHERE destination = 'chn_hook' ORDER BY id")).map(({ event }) => event);
+
+/** A tank of a customer who gets no mail. */
+async function openWithTank(t: Parameters<Engine["open"]>[0], engine: Engine): Promise<Opened> {
+  const opened = await engine.open(t);
+  await putOwner(opened.store, "a", ["t1"], { settings: { unsubscribed_at: NOON } });
+  return opened;
+}
+
+function changedChannels(engine: Engine): void {
+  test("mail is sent at once when the quiet hours that hold it are removed, and held when there are new ones", async (t) => {
+    const opened = await openWithTank(t, engine);
+    const { store } = opened;
+    await putMailChannel(store, { quiet_hours: AFTERNOON });
+    await measure(store, 10, NOON, "t1");
+    await compose(store, NOON + MINUTE);
+    await change(store, "chn_mail", { quiet_hours: { ...AFTERNOON, to: "22:00" } }, NOON + HOUR);
+    await compose(store, NOON + 2 * HOUR);
+    assert.deepEqual(await subjects(opened), []);
+    await change(store, "chn_mail", { quiet_hours: null }, NOON + 3 * HOUR);
+    await compose(store, NOON + 3 * HOUR + SECOND);
+    assert.deepEqual(await subjects(opened), [LOW]);
+  });
+
+  test("a changed delay counts from the alert, for mail and webhooks", async (t) => {
+    const opened = await openWithTank(t, engine);
+    const { store } = opened;
+    await putMailChannel(store, { delay: "4h" });
+    await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "8h" });
+    await measure(store, 10, NOON, "t1");
+    await change(store, "chn_mail", { delay: "6h" }, NOON + HOUR);
+    await change(store, "chn_hook", { delay: "2h" }, NOON + HOUR);
+    await compose(store, NOON + 2 * HOUR - 1);
+    assert.deepEqual([await webhooks(opened), await subjects(opened)], [[], []]);
+    await compose(store, NOON + 2 * HOUR);
+    await compose(store, NOON + 6 * HOUR - 6 * SECOND);
+    assert.deepEqual([await webhooks(opened), await subjects(opened)], [["alert.opened"], []]);
+    await compose(store, NOON + 6 * HOUR);
+    assert.deepEqual(await subjects(opened), [LOW]);
+  });
+
+  test("without its delay a webhook gets every event that was delayed", async (t) => {
+    const opened = await openWithTank(t, engine);
+    const { store } = opened;
+    await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "8h" });
+    await measure(store, 10, NOON, "t1");
+    const [alert] = await store.unclosedAlerts(["t1"]);
+    await executed(store, command.acknowledgeAlert(alert?.id ?? ""), at(NOON + MINUTE));
+    await change(store, "chn_hook", { delay: null }, NOON + HOUR);
+    await compose(store, NOON + HOUR);
+    assert.deepEqual((await webhooks(opened)).toSorted(), ["alert.acknowledged", "alert.opened"]);
+  });
+
+  test("what a channel does not want any more is not sent", async (t) => {
+    for (const fields of [{ kinds: ["leak"] }, { events: ["tank.refilled"] }, { customer_id: "other" }]) {
+      const opened = await openWithTank(t, engine);
+      const { store } = opened;
+      await putOwner(store, "other", []);
+      await putMailChannel(store, { delay: "4h" });
+      await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "4h" });
+      await measure(store, 10, NOON, "t1");
+      for (const id of ["chn_mail", "chn_hook"]) await change(store, id, fields, NOON + HOUR);
+      await compose(store, NOON + 5 * HOUR);
+      assert.deepEqual([await webhooks(opened), await subjects(opened)], [[], []], JSON.stringify(fields));
+      await compose(store, NOON + 5 * DAY);
+      assert.equal(await planned(opened), 0);
+    }
+  });
+
+  test("refills are not sent to a channel that is limited to kinds or to another customer by now", async (t) => {
+    for (const fields of [{ kinds: ["low"] }, { customer_id: "other" }]) {
+      const opened = await openWithTank(t, engine);
+      const { store } = opened;
+      await putOwner(store, "other", []);
+      await putMailChannel(store, { delay: "4h" });
+      await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "4h" });
+      await measure(store, 80, NOON, "t1");
+      const refill = { startedAt: NOON - 2 * DAY, endedAt: NOON - DAY, from: 20, to: 80 };
+      await putForecast(store, "t1", { refills: [], now: NOON });
+      await putForecast(store, "t1", { refills: [refill], now: NOON });
+      assert.equal(await planned(opened), 2);
+      for (const id of ["chn_mail", "chn_hook"]) await change(store, id, fields, NOON + HOUR);
+      await compose(store, NOON + 5 * HOUR);
+      assert.deepEqual([await webhooks(opened), await subjects(opened), await planned(opened)], [[], [], 0]);
+    }
+  });
+}
+
+for (const engine of [sqliteEngine, postgresEngine]) suite(`${engine.name}: changed channels`, () => changedChannels(engine));
