@@ -1,6 +1,7 @@
 // Mail about alerts and refills: one mail for all that a recipient has to know. Alerts are grouped by kind and update.
 
 import { ALERT_KINDS, type Alert, type AlertKind } from "../alerts/alert.ts";
+import type { Instant } from "../instant.ts";
 import type { Tank } from "../tank.ts";
 import { type Language, type Wording, wordingOf } from "./language.ts";
 import { type Entry, type MailBlock, plain, render } from "./layout.ts";
@@ -34,11 +35,11 @@ export type Recipient = {
 );
 
 /** Refills are for operators. */
-export function alertMail(recipient: Recipient, groups: readonly AlertGroup[], refills = NO_REFILLS): Mail {
+export function alertMail(recipient: Recipient, groups: readonly AlertGroup[], now: Instant, refills = NO_REFILLS): Mail {
   const wording = wordingOf(recipient.language, recipient.timezone);
   const { phrases } = wording;
   const ordered = groups.toSorted((a, b) => rankOf(a) - rankOf(b));
-  const sections = ordered.map((group) => alertSection(group, recipient.type, wording));
+  const sections = ordered.map((group) => alertSection(group, recipient.type, now, wording));
   if (refills.items.length > 0) sections.push(refillSection(refills, wording));
   const greeting: MailBlock[] =
     recipient.type === "customer" ? [{ type: "paragraph", text: phrases.greeting(plain(recipient.name)) }] : [];
@@ -84,9 +85,16 @@ function subjectOf(sections: readonly Section[]): string {
   return sections.map(({ headline }) => headline).join(", ");
 }
 
-function alertSection({ kind, update, total, items }: AlertGroup, audience: Recipient["type"], wording: Wording): Section {
+type AlertForm = Form & { readonly now: Instant };
+
+function alertSection(
+  { kind, update, total, items }: AlertGroup,
+  audience: Recipient["type"],
+  now: Instant,
+  wording: Wording,
+): Section {
   const { phrases, count, percent } = wording;
-  const form = { audience, isDigest: total > DIGEST_ABOVE };
+  const form = { audience, isDigest: total > DIGEST_ABOVE, now };
   const listed = items.toSorted(byUrgency).slice(0, DIGEST_ABOVE);
   const [first] = listed;
   return {
@@ -117,7 +125,7 @@ function byUrgency({ alert: a }: AlertItem, { alert: b }: AlertItem): number {
   return urgencyRank(a) - urgencyRank(b) || (a.id < b.id ? -1 : 1);
 }
 
-function entryOf(item: AlertItem, update: AlertUpdate, form: Form, wording: Wording): Entry {
+function entryOf(item: AlertItem, update: AlertUpdate, form: AlertForm, wording: Wording): Entry {
   const { alert, tank } = item;
   const { phrases, time } = wording;
   const values: [string, string | null][] = [...VALUES[alert.kind](alert, tank, form, wording)];
@@ -131,10 +139,10 @@ function entryOf(item: AlertItem, update: AlertUpdate, form: Form, wording: Word
 /** One that was closed manually may still be low. */
 function lowValues(alert: Alert, tank: Tank, { isDigest }: Form, wording: Wording): [string, string][] {
   const { phrases, percent, time } = wording;
-  const { opened_at, closed_at, close_reason, threshold, latest_reading_at } = alert;
+  const { opened_at, closed_at, close_reason, latest_reading_at } = alert;
   const values: [string, string][] = [
     [phrases.fill, fillOf(alert, tank, wording)],
-    [phrases.threshold, percent(threshold)],
+    [phrases.threshold, percent(thresholdOf(alert, tank))],
   ];
   if (closed_at === null || close_reason === "manual") values.push([phrases.lowSince, time(opened_at)]);
   else values.push([phrases.lowFromTo, phrases.fromTo(time(opened_at), time(closed_at))]);
@@ -152,14 +160,14 @@ function silentValues(alert: Alert, tank: Tank, { isDigest }: Form, wording: Wor
   return values;
 }
 
-function runsLowValues(alert: Alert, tank: Tank, { isDigest }: Form, wording: Wording): [string, string][] {
+function runsLowValues(alert: Alert, tank: Tank, { isDigest, now }: AlertForm, wording: Wording): [string, string][] {
   const { phrases, percent, time, date } = wording;
   const values: [string, string][] = [
     [phrases.fill, fillOf(alert, tank, wording)],
-    [phrases.threshold, percent(alert.threshold)],
+    [phrases.threshold, percent(thresholdOf(alert, tank))],
   ];
-  // What was expected when it was opened does not matter once it has closed.
-  if (alert.runs_low_at !== null && alert.closed_at === null) {
+  // What was expected when it was opened does not matter once it has closed, or that time has passed.
+  if (alert.runs_low_at !== null && alert.runs_low_at > now && alert.closed_at === null) {
     values.push([phrases.runsLow, phrases.runsLowAbout(date(alert.runs_low_at))]);
   }
   if (!isDigest) values.push([phrases.measured, time(alert.latest_reading_at)]);
@@ -180,6 +188,11 @@ function leakValues(alert: Alert, tank: Tank, { isDigest }: Form, wording: Wordi
 }
 
 const VALUES = { low: lowValues, runs_low_soon: runsLowValues, leak: leakValues, silent: silentValues } as const;
+
+/** Of an alert that is not closed, the current one, as the fill is; else the one by which it was opened. */
+function thresholdOf({ closed_at, threshold }: Alert, { min_fill_alert_percentage }: Tank): number {
+  return closed_at === null ? min_fill_alert_percentage : threshold;
+}
 
 function fillOf({ latest_fill_percentage: fill }: Alert, { capacity, capacity_unit }: Tank, wording: Wording): string {
   const volume = wording.volume(capacity * (fill / 100), capacity_unit);

@@ -54,7 +54,7 @@ export async function createMail(
   const [first, ...others] = [...items, ...refills.items];
   if (first === undefined) return;
   const groups = groupAlerts(items).map((group) => ({ ...group, total: draft[`${group.kind} ${group.update}`]?.total ?? 0 }));
-  const mail = alertMail(await addressee(tx, recipient, first, settings), groups, refills);
+  const mail = alertMail(await addressee(tx, recipient, first, settings), groups, now, refills);
   await tx.addNotifications([
     {
       id: newId("msg", now),

@@ -10,7 +10,8 @@ import { NO_LOCATION } from "../../../src/domain/tank.ts";
 import { itemOf, MEASURED, OPENED, toCustomer, toOperator, UNSUBSCRIBE } from "./fixtures.ts";
 
 const HOUR = 3_600_000;
-const mailOf = (recipient: Recipient, items: readonly AlertItem[]) => alertMail(recipient, groupAlerts(items));
+const mailOf = (recipient: Recipient, items: readonly AlertItem[], now = MEASURED) =>
+  alertMail(recipient, groupAlerts(items), now);
 const RECOVERED = { state: "closed", closed_at: MEASURED, close_reason: "recovered", latest_fill_percentage: 82 } as const;
 
 test("a customer reads which tank is low, where, how full, since when and below what", () => {
@@ -23,7 +24,7 @@ test("a customer reads which tank is low, where, how full, since when and below 
 
 Hello Brenner Gas GmbH,
 
-This tank is at or below the warning threshold. A delivery may be needed soon.
+This tank has reached or fallen below the warning threshold. A delivery may be needed soon.
 
 North depot
   Where: Lindenweg 12a, 79100 Freiburg, Germany
@@ -69,10 +70,27 @@ test("local times are right across daylight saving, and an unknown time zone is 
   assert.match(unknown.text, /Low since: 1 July 2026 at 22:30 UTC/);
 });
 
+test("an alert that is not closed is shown with the current threshold, and no expected date that has passed", () => {
+  const between = { alert: { latest_fill_percentage: 26.4 }, tank: { min_fill_alert_percentage: 25 } };
+  const reminder = mailOf(toCustomer(), [itemOf({ update: "reminder", ...between })]);
+  assert.match(reminder.text, /not recovered yet.*Fill: 26\.4% .*Warning threshold: 25%/s);
+  const german = mailOf(toCustomer({ language: "de" }), [itemOf({ update: "reminder", ...between })]);
+  assert.match(german.text, /noch nicht wieder deutlich darüber.*Füllstand: 26,4\s% .*Warnschwelle: 25\s%/s);
+  assert.doesNotMatch(reminder.text + german.text, /at or below|an oder unter/);
+  const closed = mailOf(toCustomer(), [itemOf({ update: "closed", tank: between.tank, alert: RECOVERED })]);
+  assert.match(closed.text, /Warning threshold: 20%/);
+  const soon = itemOf({ update: "reminder", tank: between.tank, alert: { kind: "runs_low_soon", runs_low_at: MEASURED } });
+  assert.match(
+    mailOf(toCustomer(), [soon], MEASURED - 1).text,
+    /Warning threshold: 25%\n {2}Expected to be low: about 14 November/,
+  );
+  assert.doesNotMatch(mailOf(toCustomer(), [soon], MEASURED).text, /Expected to be low/);
+});
+
 test("a reminder and a recovery say so", () => {
   const reminder = mailOf(toCustomer(), [itemOf({ update: "reminder", alert: { latest_fill_percentage: 12.04 } })]);
   assert.equal(reminder.subject, "Reminder: tank still low, 12%: North depot");
-  assert.match(reminder.text, /This tank is still at or below/);
+  assert.match(reminder.text, /This tank has reached or fallen below the warning threshold, and has not recovered yet\./);
   const recovered = mailOf(toCustomer(), [itemOf({ update: "closed", alert: RECOVERED })]);
   assert.equal(recovered.subject, "Tank no longer low, 82%: North depot");
   assert.match(recovered.text, /Fill: 82% \(2,214 liters of 2,700 liters\)/);
@@ -210,7 +228,7 @@ test(`above ${DIGEST_ABOVE} alerts of a kind, a mail has the counts and the ${DI
   assert.doesNotMatch(mail.text, /^Tank [0-4]\.|^Quiet 0\./m);
 
   const [group] = groupAlerts(low);
-  const huge = alertMail(toOperator(), group === undefined ? [] : [{ ...group, total: 100_000 }]);
+  const huge = alertMail(toOperator(), group === undefined ? [] : [{ ...group, total: 100_000 }], MEASURED);
   assert.equal(huge.subject, "100,000 tanks are low");
   assert.match(huge.text, /99,980 more are not listed here\./);
   assert.ok(huge.html.length < 60_000, `${huge.html.length}`);

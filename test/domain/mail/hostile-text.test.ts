@@ -10,7 +10,7 @@ import type { Mail } from "../../../src/domain/mail/mail.ts";
 import { NO_LOCATION } from "../../../src/domain/tank.ts";
 import { openMailTransport } from "../../../src/notify/mail/transport.ts";
 import { startMailServer } from "../../support/mail-server.ts";
-import { itemOf, refillOf, toCustomer, toOperator } from "./fixtures.ts";
+import { itemOf, MEASURED, refillOf, toCustomer, toOperator } from "./fixtures.ts";
 
 const ATTACKS = [
   "A\r\nBcc: victim@example.org",
@@ -46,7 +46,12 @@ function mailWith(text: string, recipient: Recipient): Mail {
     alert: { note: text, acknowledged_at: 0, acknowledged_by: text },
   });
   const groups = groupAlerts([item, { ...item, update: "reminder" }, { ...item, update: "closed" }]);
-  return alertMail(recipient, groups, recipient.type === "operator" ? { total: 1, items: [refillOf(about)] } : undefined);
+  return alertMail(
+    recipient,
+    groups,
+    MEASURED,
+    recipient.type === "operator" ? { total: 1, items: [refillOf(about)] } : undefined,
+  );
 }
 
 const tagsOf = (html: string): string[] => html.match(/<[^>]*>/g) ?? [];
@@ -76,7 +81,7 @@ for (const language of LANGUAGES) {
 test("a single tank's name in the subject keeps it one short line", () => {
   fc.assert(
     fc.property(hostile, (name) => {
-      const { subject } = alertMail(toCustomer(), groupAlerts([itemOf({ tank: { name } })]));
+      const { subject } = alertMail(toCustomer(), groupAlerts([itemOf({ tank: { name } })]), MEASURED);
       assert.doesNotMatch(subject, /[\r\n]|=\?/);
       assert.doesNotMatch(subject, BIDI_AND_CONTROL);
       assert.ok(Array.from(subject).length <= 150);
@@ -116,7 +121,7 @@ test("after transport, a mail with a hostile name has its own headers and recipi
     ...["precedence", "subject", "to", "x-auto-response-suppress"],
   ];
   for (const attack of ATTACKS) {
-    const mail = alertMail(toCustomer(), groupAlerts([itemOf({ tank: { name: attack } })]));
+    const mail = alertMail(toCustomer(), groupAlerts([itemOf({ tank: { name: attack } })]), MEASURED);
     const result = await transport.send("msg_1", mail);
     assert.equal(result.error, null, attack);
     const { parsed, to, raw } = server.received.at(-1) ?? assert.fail();

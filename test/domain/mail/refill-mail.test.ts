@@ -5,13 +5,13 @@ import test from "node:test";
 import { alertMail, groupAlerts } from "../../../src/domain/mail/alert-mail.ts";
 import type { RefillItem } from "../../../src/domain/mail/refill-section.ts";
 import { DIGEST_ABOVE } from "../../../src/domain/mail/section.ts";
-import { itemOf, OPENED, refillOf, toOperator } from "./fixtures.ts";
+import { itemOf, MEASURED, OPENED, refillOf, toOperator } from "./fixtures.ts";
 
 const HOUR = 3_600_000;
 const groupOf = (items: readonly RefillItem[]) => ({ total: items.length, items });
 
 test("an operator reads which tank was refilled, where, whose, from what to what, the volume and when", () => {
-  const mail = alertMail(toOperator(), [], groupOf([refillOf()]));
+  const mail = alertMail(toOperator(), [], MEASURED, groupOf([refillOf()]));
   assert.equal(
     mail.text,
     `Tank refilled, 92.4%: North depot
@@ -37,7 +37,7 @@ You receive this mail because of the notification channel Dispatch (chn_1).
 test("the same in German, with its numbers and units", () => {
   const tank = { name: "Lager Nord", capacity_unit: "gallons" } as const;
   const recipient = toOperator({ language: "de", timezone: "Europe/Berlin" });
-  const mail = alertMail(recipient, [], groupOf([refillOf({ tank })]));
+  const mail = alertMail(recipient, [], MEASURED, groupOf([refillOf({ tank })]));
   assert.equal(mail.subject, "Tank befüllt, 92,4 %: Lager Nord");
   const lines = mail.text.replaceAll("\u00a0", " ").split("\n  ");
   for (const line of [
@@ -47,13 +47,13 @@ test("the same in German, with its numbers and units", () => {
   ]) {
     assert.ok(lines.includes(line), `${line} in\n${mail.text}`);
   }
-  const several = alertMail(recipient, groupAlerts([itemOf()]), groupOf([refillOf(), refillOf()]));
+  const several = alertMail(recipient, groupAlerts([itemOf()]), MEASURED, groupOf([refillOf(), refillOf()]));
   assert.equal(several.subject, "1 Tank mit niedrigem Füllstand, 2 Befüllungen");
 });
 
 test("refills follow alerts, the latest first", () => {
   const refills = ["Earlier", "Later"].map((name, i) => refillOf({ tank: { name }, refill: { endedAt: OPENED + i * HOUR } }));
-  const mail = alertMail(toOperator(), groupAlerts([itemOf({ tank: { name: "Low" } })]), groupOf(refills));
+  const mail = alertMail(toOperator(), groupAlerts([itemOf({ tank: { name: "Low" } })]), MEASURED, groupOf(refills));
   assert.equal(mail.subject, "1 tank is low, 2 refills");
   assert.match(mail.text, /\n1 tank is low\n-+\n[\s\S]*\nLow\n[\s\S]*\n2 refills\n-+\n[\s\S]*\nLater\n[\s\S]*\nEarlier\n/);
 });
@@ -62,9 +62,9 @@ test(`above ${DIGEST_ABOVE} refills, a mail has their number and the ${DIGEST_AB
   const refills = Array.from({ length: 21 }, (_, i) =>
     refillOf({ tank: { name: `Tank ${i}.`, custom_id: "HALL-3" }, refill: { endedAt: OPENED + i * HOUR } }),
   );
-  const mail = alertMail(toOperator(), [], groupOf(refills));
+  const mail = alertMail(toOperator(), [], MEASURED, groupOf(refills));
   assert.equal(mail.subject, "21 refills");
   assert.match(mail.text, /The 20 latest:\n\nTank 20\.\n[\s\S]*\nTank 1\.\n[\s\S]*\n1 more is not listed here\./);
   assert.doesNotMatch(mail.text, /HALL-3|^Tank 0\./m);
-  assert.match(alertMail(toOperator(), [], groupOf(refills.slice(1))).text, /Reference: HALL-3\n/);
+  assert.match(alertMail(toOperator(), [], MEASURED, groupOf(refills.slice(1))).text, /Reference: HALL-3\n/);
 });

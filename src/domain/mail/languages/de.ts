@@ -83,7 +83,7 @@ export const de: Phrases = {
       opened: (count) =>
         `${these(count)} ${have(count)} die Warnschwelle erreicht oder unterschritten. Eine Lieferung könnte bald nötig sein.`,
       reminder: (count) =>
-        `${these(count)} ${count === 1 ? "liegt" : "liegen"} weiterhin an oder unter der Warnschwelle. Ist eine Lieferung unterwegs, ist nichts zu tun.`,
+        `${these(count)} ${have(count)} die Warnschwelle erreicht oder unterschritten und ${count === 1 ? "liegt" : "liegen"} noch nicht wieder deutlich darüber. Ist eine Lieferung unterwegs, ist nichts zu tun.`,
       recovered: (count) =>
         `${these(count)} ${count === 1 ? "liegt" : "liegen"} wieder über der Warnschwelle. Es ist nichts zu tun.`,
     },

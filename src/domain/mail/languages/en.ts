@@ -2,6 +2,7 @@ import type { Phrases } from "../phrases.ts";
 
 const tanks = (count: number, shown: string): string => (count === 1 ? "1 tank" : `${shown} tanks`);
 const are = (count: number): string => (count === 1 ? "is" : "are");
+const have = (count: number): string => (count === 1 ? "has" : "have");
 const runs = (count: number): string => (count === 1 ? "runs" : "run");
 const these = (count: number): string => (count === 1 ? "This tank" : "These tanks");
 const REASONS = {
@@ -79,9 +80,10 @@ export const en: Phrases = {
   },
   explanation: {
     low: {
-      opened: (count) => `${these(count)} ${are(count)} at or below the warning threshold. A delivery may be needed soon.`,
+      opened: (count) =>
+        `${these(count)} ${have(count)} reached or fallen below the warning threshold. A delivery may be needed soon.`,
       reminder: (count) =>
-        `${these(count)} ${are(count)} still at or below the warning threshold. If a delivery is on its way, nothing needs to be done.`,
+        `${these(count)} ${have(count)} reached or fallen below the warning threshold, and ${have(count)} not recovered yet. If a delivery is on its way, nothing needs to be done.`,
       recovered: (count) => `${these(count)} ${are(count)} above the warning threshold again. Nothing needs to be done.`,
     },
     runs_low_soon: {
@@ -101,8 +103,8 @@ export const en: Phrases = {
     },
     silent: {
       opened: (count) =>
-        `${these(count)} ${count === 1 ? "has" : "have"} sent no reading for longer than usual. The device, its battery or its network may need attention.`,
-      reminder: (count) => `${these(count)} ${count === 1 ? "has" : "have"} still sent no reading.`,
+        `${these(count)} ${have(count)} sent no reading for longer than usual. The device, its battery or its network may need attention.`,
+      reminder: (count) => `${these(count)} ${have(count)} still sent no reading.`,
       recovered: (count) => `${these(count)} ${count === 1 ? "sends" : "send"} readings again.`,
     },
   },
