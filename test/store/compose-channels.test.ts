@@ -1,8 +1,9 @@
-// Changes of a channel apply to what is delayed or held for it, on both engines.
+// What mail to operators says, and how changes of a channel apply to what is delayed or held for it, on both engines.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Store } from "../../src/domain/store.ts";
+import { createUser } from "../support/browser.ts";
 import { at, command, executed } from "../support/commands.ts";
 import { putForecast } from "./alert-support.ts";
 import {
@@ -10,6 +11,7 @@ import {
   DAY,
   HOUR,
   MINUTE,
+  mails,
   measure,
   NOON,
   planned,
@@ -35,6 +37,23 @@ async function openWithTank(t: Parameters<Engine["open"]>[0], engine: Engine): P
   const opened = await engine.open(t);
   await putOwner(opened.store, "a", ["t1"], { settings: { unsubscribed_at: NOON } });
   return opened;
+}
+
+function operatorMail(engine: Engine): void {
+  test("mail names the user who has acknowledged an alert, except to channels for one customer", async (t) => {
+    const opened = await openWithTank(t, engine);
+    const { store } = opened;
+    await putMailChannel(store);
+    await putChannel(store, "chn_one", { type: "email", to: "one@operator.example", customer_id: "a" });
+    const by = await createUser({ store }, "admin", "lena@operator.example");
+    await measure(store, 10, NOON, "t1");
+    const [alert] = await store.unclosedAlerts(["t1"]);
+    await executed(store, command.acknowledgeAlert(alert?.id ?? "", {}, { by }), at(NOON + SECOND));
+    await compose(store, NOON + MINUTE);
+    const texts = new Map((await mails(opened)).map(({ to, text }) => [to, text]));
+    assert.match(texts.get("dispatch@operator.example") ?? "", /Acknowledged: .* UTC, by The admin\n/);
+    assert.ok(texts.get("one@operator.example")?.includes(`UTC, by ${by}\n`));
+  });
 }
 
 function changedChannels(engine: Engine): void {
@@ -116,4 +135,7 @@ function changedChannels(engine: Engine): void {
   });
 }
 
-for (const engine of [sqliteEngine, postgresEngine]) suite(`${engine.name}: changed channels`, () => changedChannels(engine));
+for (const engine of [sqliteEngine, postgresEngine]) {
+  suite(`${engine.name}: mail to operators`, () => operatorMail(engine));
+  suite(`${engine.name}: changed channels`, () => changedChannels(engine));
+}

@@ -1,5 +1,6 @@
 // The mail to one recipient, from what was collected for it: alerts, tanks and owners as they are now.
 
+import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { ComposeSettings } from "../../domain/alerts/compose.ts";
 import { refillIn } from "../../domain/alerts/event.ts";
@@ -41,13 +42,16 @@ export async function createMail(
   const alerts = await tx.alerts(Object.values(drafted).flatMap(({ top }) => top.map(({ id }) => id)));
   const owned = await tx.tanksWithOwners(Array.from(alerts.values(), ({ tank_id }) => tank_id));
   const isShown = isTankVisibleTo(recipient);
+  const names = await namesOfUsers(tx, recipient, [...alerts.values()]);
   const items = Object.entries(drafted).flatMap(([key, { top }]) =>
     top.flatMap(({ id }): AlertItem[] => {
       const alert = alerts.get(id);
       const tank = owned.get(alert?.tank_id ?? "");
       if (alert === undefined || tank === undefined || !isShown(tank)) return [];
       const update = key.slice(key.indexOf(" ") + 1) as AlertGroup["update"];
-      return [{ ...tank, alert, update: update === "recovered" ? "closed" : update, link: null }];
+      const acknowledged_by = names.get(alert.acknowledged_by ?? "") ?? alert.acknowledged_by;
+      const shown = { ...alert, acknowledged_by };
+      return [{ ...tank, alert: shown, update: update === "recovered" ? "closed" : update, link: null }];
     }),
   );
   const refills = await refillGroup(tx, isShown, refilled);
@@ -70,6 +74,16 @@ export async function createMail(
     },
   ]);
   tx.alertWork.addCreated(1);
+}
+
+/** Staff are named to operators only: a channel for one customer may belong to that customer. */
+async function namesOfUsers(
+  tx: StoreTransaction,
+  { channel }: ActiveRecipient,
+  alerts: readonly Alert[],
+): Promise<ReadonlyMap<string, string>> {
+  const isNamed = channel?.customer_id === null && alerts.some(({ acknowledged_by }) => acknowledged_by !== null);
+  return new Map((isNamed ? await tx.users() : []).map(({ id, name, email }) => [id, name || email]));
 }
 
 /** As their events have them, of tanks and owners as they are now. */
