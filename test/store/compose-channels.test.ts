@@ -54,6 +54,31 @@ function operatorMail(engine: Engine): void {
     assert.match(texts.get("dispatch@operator.example") ?? "", /Acknowledged: .* UTC, by The admin\n/);
     assert.ok(texts.get("one@operator.example")?.includes(`UTC, by ${by}\n`));
   });
+
+  test("mail has links to the tanks, of alerts and refills, unless there is no PUBLIC_URL or the tank is deleted", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t/1 ?&<b>", "t2"], { settings: { unsubscribed_at: NOON } });
+    await putMailChannel(store);
+    await measure(store, 80, NOON, "t2");
+    const refill = { startedAt: NOON - 2 * DAY, endedAt: NOON - DAY, from: 20, to: 80 };
+    await putForecast(store, "t2", { refills: [], now: NOON });
+    await putForecast(store, "t2", { refills: [refill], now: NOON });
+    await measure(store, 10, NOON, "t/1 ?&<b>");
+    await compose(store, NOON + MINUTE);
+    await measure(store, 50, NOON + HOUR, "t/1 ?&<b>");
+    await compose(store, NOON + 2 * HOUR, { publicUrl: null });
+    await measure(store, 10, NOON + 3 * HOUR, "t2");
+    await executed(store, command.deleteTank("t2"), at(NOON + 3 * HOUR + SECOND));
+    await compose(store, NOON + 4 * HOUR);
+    const links = (await mails(opened)).map(({ text, html }) => {
+      const [inText, inHtml] = [text, html].map((part) => part.match(/https:[^\s"<]+/g) ?? []);
+      assert.deepEqual(inHtml, inText);
+      return inText;
+    });
+    const url = "https://tanks.example.com/monitor/tanks";
+    assert.deepEqual(links, [[`${url}/t%2F1%20%3F%26%3Cb%3E`, `${url}/t2`], [], []]);
+  });
 }
 
 function changedChannels(engine: Engine): void {

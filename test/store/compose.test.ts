@@ -93,6 +93,7 @@ function composing(engine: Engine): void {
       assert.equal(customerIn(token), id);
       assert.ok(isGenuineToken(token, secret, { id, email: mail.to }));
       assert.ok(mail.text.includes(token) && mail.html.includes(token));
+      assert.match(mail.text, /: https:\/\/tanks\.example\.com\/monitor\/tanks\/t[123]\n/);
     }
     const { html } = found.get("by country@customers.example") ?? assert.fail();
     assert.doesNotMatch(html, /<b>/);

@@ -32,7 +32,7 @@ export function sectionBlocks(section: Section, isOneOfSeveral: boolean, { phras
   return blocks;
 }
 
-/** `customer` owns the tank; `link` leads to the tank, where there is a page for it. */
+/** `customer` owns the tank; `link` is the page of the tank; null without PUBLIC_URL, or if it is deleted. */
 export type TankItem = { readonly tank: Tank; readonly customer: Customer; readonly link: string | null };
 
 export type Form = { readonly audience: "customer" | "operator"; readonly isDigest: boolean };

@@ -30,6 +30,11 @@ function isTankVisibleTo({ id, channel }: ActiveRecipient): (tank: TankWithOwner
   return ({ tank }) => ownerId === null || tank.owner_id === ownerId;
 }
 
+/** The page of the dashboard, which operators and the owner of the tank can open. */
+function linkTo({ tank }: TankWithOwner, { publicUrl }: ComposeSettings): string | null {
+  return publicUrl === null ? null : `${publicUrl}/tanks/${encodeURIComponent(tank.id)}`;
+}
+
 /** Only what it lists is loaded. */
 export async function createMail(
   tx: StoreTransaction,
@@ -51,10 +56,11 @@ export async function createMail(
       const update = key.slice(key.indexOf(" ") + 1) as AlertGroup["update"];
       const acknowledged_by = names.get(alert.acknowledged_by ?? "") ?? alert.acknowledged_by;
       const shown = { ...alert, acknowledged_by };
-      return [{ ...tank, alert: shown, update: update === "recovered" ? "closed" : update, link: null }];
+      const link = alert.close_reason === "tank_deleted" ? null : linkTo(tank, settings);
+      return [{ ...tank, alert: shown, update: update === "recovered" ? "closed" : update, link }];
     }),
   );
-  const refills = await refillGroup(tx, isShown, refilled);
+  const refills = await refillGroup(tx, isShown, settings, refilled);
   const [first, ...others] = [...items, ...refills.items];
   if (first === undefined) return;
   const groups = groupAlerts(items).map((group) => ({ ...group, total: draft[`${group.kind} ${group.update}`]?.total ?? 0 }));
@@ -90,6 +96,7 @@ async function namesOfUsers(
 async function refillGroup(
   tx: StoreTransaction,
   isShown: (tank: TankWithOwner) => boolean,
+  settings: ComposeSettings,
   { total, top }: DraftedGroup = { total: 0, top: [] },
 ): Promise<RefillGroup> {
   const payloads = await tx.eventPayloads(top.map(({ id }) => Number(id)));
@@ -97,7 +104,7 @@ async function refillGroup(
   const owned = await tx.tanksWithOwners(refills.map(({ tankId }) => tankId));
   const items = refills.flatMap(({ tankId, refill }) => {
     const tank = owned.get(tankId);
-    return tank === undefined || !isShown(tank) ? [] : [{ ...tank, refill, link: null }];
+    return tank === undefined || !isShown(tank) ? [] : [{ ...tank, refill, link: linkTo(tank, settings) }];
   });
   return { total, items };
 }
