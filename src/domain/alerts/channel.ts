@@ -51,8 +51,8 @@ export type Channel = {
 };
 
 /**
- * `failing_since`: since when every attempt has failed. `pending_since`: when the oldest of its notifications that are still to be sent was first due; for
- * e-mail channels, of the oldest mail to anybody.
+ * `failing_since`: since when every attempt has failed. `pending_since`: when the oldest of its notifications that are still to be
+ * sent was first due; for e-mail channels, of the oldest mail to anybody.
  */
 export type StoredChannel = Channel & { readonly failing_since: Instant | null; readonly pending_since: Instant | null };
 
