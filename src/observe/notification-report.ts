@@ -6,11 +6,12 @@ import { ALERT_KINDS } from "../domain/alerts/alert.ts";
 import {
   NOTIFICATION_WARNINGS,
   type NotificationCounts,
-  type NotificationQueueReads,
   type NotificationWarning,
   notificationWarnings,
 } from "../domain/alerts/notification-queue.ts";
 import type { Clock } from "../domain/instant.ts";
+import { UNRESTRICTED } from "../domain/key.ts";
+import type { Store } from "../domain/store.ts";
 import { cached } from "./cached.ts";
 import { gauge, type MetricsReport } from "./report.ts";
 
@@ -24,22 +25,23 @@ export type NotificationReport = {
 
 /** `missing`: the settings that mail needs and that are not set. */
 export function notificationReport(
-  reads: Pick<NotificationQueueReads, "notificationCounts">,
+  reads: Pick<Store, "alertCounts" | "notificationCounts">,
   missing: readonly string[],
   clock: Clock,
 ): NotificationReport {
   const counts = cached(clock, () => reads.notificationCounts());
+  const alertCounts = cached(clock, () => reads.alertCounts(UNRESTRICTED));
 
   async function metrics(): Promise<MetricsReport> {
-    const counted = await counts();
-    const { alertsOpen, pending, oldestPendingAt, channelsDisabled } = counted;
+    const [counted, { open }] = await Promise.all([counts(), alertCounts()]);
+    const { pending, oldestPendingAt, channelsDisabled } = counted;
     const codes = notificationWarnings(counted, missing, clock()).map(({ code }) => code);
     const age = oldestPendingAt === null ? 0 : Math.max(0, (clock() - oldestPendingAt) / 1000);
     return [
       gauge(
         "tank_monitor_alerts_open",
         "Open alerts, which nobody has acknowledged, by kind",
-        ALERT_KINDS.map((kind) => ({ labels: { kind }, value: alertsOpen[kind] })),
+        ALERT_KINDS.map((kind) => ({ labels: { kind }, value: open[kind] })),
       ),
       single("tank_monitor_notifications_pending", "Notifications that are still to be sent, or sent again", pending),
       single("tank_monitor_notification_oldest_pending_seconds", "Age of the oldest pending notification", age),

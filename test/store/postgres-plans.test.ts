@@ -147,7 +147,7 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "the audit log of a kind": [audit({ object: "tank" }), ["audit_by_object"]],
   "the audit log of an object": [audit({ id: "one", by: "a" }), ["audit_by_id"]],
   pendingDestinations: [() => store.pendingDestinations(5), ["notification_due"]],
-  notificationCounts: [() => store.notificationCounts(), ["alert_open", "notification_pending", "planned_notification_due"]],
+  notificationCounts: [() => store.notificationCounts(), ["notification_pending", "planned_notification_due"]],
   notificationById: [() => store.notificationById("msg"), []],
   channelStatus: [() => store.channelStatus({ id: "chn", type: "webhook" }), ["notification_by_channel", "notification_due"]],
   "notifications, all": [notifications({ from: 1 }), ["notification_by_creation"]],

@@ -176,7 +176,6 @@ test("the queue of notifications uses indexes", async (t) => {
     "notification_due (destination>?)",
     "notification_pending (destination=? AND pending_since<?)",
     "notification_ended (ended_at<?)",
-    "alert_open",
   ]) {
     assert.ok(all.includes(index), `${index} is not used:\n${all}`);
   }

@@ -6,7 +6,6 @@
 import type { Instant } from "../instant.ts";
 import type { Mail } from "../mail/mail.ts";
 import type { ManagedCustomer } from "../resource.ts";
-import type { AlertKind } from "./alert.ts";
 import type { Channel, ChannelSecrets, ChannelType } from "./channel.ts";
 import { type Attempt, MAIL_DESTINATION, type Notification, type NotificationState, retryDelay } from "./notification.ts";
 
@@ -158,7 +157,6 @@ export function reasonNotToSend(
 
 /** Counts for the whole service. */
 export type NotificationCounts = {
-  readonly alertsOpen: Readonly<Record<AlertKind, number>>;
   readonly pending: number;
   /** When the oldest pending notification was first due, or sent again; in the future if quiet hours hold it. */
   readonly oldestPendingAt: Instant | null;

@@ -1,7 +1,6 @@
 // The queue of notifications, written once over the statements of an engine: claiming, recording, and removing what has ended.
 
 import { randomBytes } from "node:crypto";
-import { ALERT_KINDS } from "../../domain/alerts/alert.ts";
 import { EVENT_RETENTION_MS } from "../../domain/alerts/event.ts";
 import { type Attempt, MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
 import {
@@ -224,8 +223,7 @@ const SOME_PLANNED = 1000;
 
 /** Counts open alerts and pending notifications, not those that have ended. Each row has what it counts, of which, and how many. */
 const COUNTS = ({ indexedBy }: Pick<Dialect, "indexedBy">): string =>
-  `SELECT 'alert', kind, count(*), CAST(NULL AS bigint) FROM alert ${indexedBy("alert_open")} WHERE state = 'open' GROUP BY kind
-   UNION ALL SELECT 'notification', destination, count(*), min(pending_since)
+  `SELECT 'notification', destination, count(*), min(pending_since)
    FROM notification ${indexedBy("notification_pending")} WHERE state = 'pending' GROUP BY destination
    UNION ALL SELECT 'channel', 'disabled', count(*), NULL
    FROM (SELECT state FROM channel ORDER BY id) AS own WHERE state = 'disabled'
@@ -245,7 +243,6 @@ export async function notificationCountsOn(
   const pending = counted.filter(({ what }) => what === "notification");
   const countOf = (of: string, one: string): number => counted.find(({ what, name }) => what === of && name === one)?.count ?? 0;
   return {
-    alertsOpen: Object.fromEntries(ALERT_KINDS.map((kind) => [kind, countOf("alert", kind)])) as NotificationCounts["alertsOpen"],
     pending: pending.reduce((sum, { count }) => sum + count, 0),
     oldestPendingAt: pending.length === 0 ? null : Math.min(...pending.map(({ oldest }) => oldest)),
     isMailWanted:

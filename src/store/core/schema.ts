@@ -108,7 +108,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     replaced_by ${text}
   ) ${table};
 
-  -- Every device that serves a tank, has a profile, or has sent a reading. pending counts its rows in pending_reading.
+  -- Every device that is assigned to a tank, has a profile, or has sent a reading. pending counts its rows in pending_reading.
   CREATE TABLE device (
     id ${text} PRIMARY KEY,
     tank ${text},
@@ -121,7 +121,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE INDEX device_pending ON device (id) WHERE pending > 0;
   CREATE INDEX device_free ON device (id) WHERE tank IS NULL;
 
-  -- Past assignments: the device served the tank until then.
+  -- Past assignments: the device was assigned to the tank until then.
   CREATE TABLE device_assignment (
     device ${text} NOT NULL,
     until ${integer} NOT NULL,
@@ -197,7 +197,6 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE INDEX alert_by_owner ON alert (owner_id, created_at, id) WHERE ${ALERT_INDEX_CONDITION};
   CREATE INDEX alert_by_tank ON alert (tank_id, created_at, id) WHERE ${ALERT_INDEX_CONDITION};
   CREATE UNIQUE INDEX alert_not_closed ON alert (tank_id, kind) WHERE state <> 'closed';
-  CREATE INDEX alert_open ON alert (kind) WHERE state = 'open';
   CREATE INDEX alert_counted ON alert (kind, state) WHERE state <> 'closed';
   CREATE INDEX alert_of_owner_counted ON alert (owner_id, kind, state) WHERE state <> 'closed';
 
