@@ -129,7 +129,7 @@ export function instantOrNull(text: string | null | undefined): Instant | null {
 }
 
 /** The time of a change: always after the previous one, whatever the clock says. */
-export function laterThan(before: Instant, now: Instant): Instant {
+export function nextUpdatedAt(before: Instant, now: Instant): Instant {
   return Math.max(now, before + 1);
 }
 

@@ -138,7 +138,7 @@ export type LogEvent =
   /** The oldest pending notification is older than it should be; and no longer. */
   | { readonly kind: "notifications_delayed"; readonly pending: number; readonly oldestSeconds: number }
   | { readonly kind: "notifications_caught_up" }
-  | { readonly kind: "delivery_failed"; readonly error: unknown }
+  | { readonly kind: "sending_failed"; readonly error: unknown }
   /** Somebody has asked for a link to sign in, and could not be sent one. */
   | { readonly kind: "sign_in_mail_failed"; readonly outcome: "retried" | "failed"; readonly status: number | null }
   | { readonly kind: "sign_in_failed"; readonly error: unknown }

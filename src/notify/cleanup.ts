@@ -37,7 +37,7 @@ export class NotificationCleanup {
       everyMs: options.cleanupMs ?? CLEANUP_MS,
       run: () => this.#run(),
       onError: (error) => {
-        if (!hasCode(error, "store_unavailable")) options.observe({ kind: "delivery_failed", error });
+        if (!hasCode(error, "store_unavailable")) options.observe({ kind: "sending_failed", error });
       },
     });
     this.#task.start();

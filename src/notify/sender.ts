@@ -180,7 +180,7 @@ export class NotificationSender {
 
   /** The store reports when it is unavailable; polling goes on. */
   #reportFailure(error: unknown): void {
-    if (!hasCode(error, "store_unavailable")) this.#options.observe({ kind: "delivery_failed", error });
+    if (!hasCode(error, "store_unavailable")) this.#options.observe({ kind: "sending_failed", error });
   }
 
   /** None if nothing may be sent there. */
@@ -275,7 +275,7 @@ export class NotificationSender {
     const at = clock();
     const startedAt = performance.now();
     const result = await destination.transport.send(notification, channel).catch((error: unknown): AttemptResult => {
-      observe({ kind: "delivery_failed", error });
+      observe({ kind: "sending_failed", error });
       return { status: null, error: "an internal error" };
     });
     const { status, error } = result;
@@ -330,7 +330,7 @@ export class NotificationSender {
         return (await this.#record(results.slice(0, middle))) && (await this.#record(results.slice(middle)));
       }
       for (const { record } of results) this.#outgoing.delete(record.id);
-      observe({ kind: "delivery_failed", error });
+      observe({ kind: "sending_failed", error });
       return true;
     }
   }

@@ -90,7 +90,7 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
   mail_not_configured: ["error", "mail cannot be sent: set {missing}"],
   notifications_delayed: ["error", "notifications are delayed: {pending} are pending, the oldest for {oldestSeconds} seconds"],
   notifications_caught_up: ["info", "notifications are no longer delayed"],
-  delivery_failed: ["error", "sending notifications failed with an internal error; retrying"],
+  sending_failed: ["error", "sending notifications failed with an internal error; retrying"],
   no_users: [
     "info",
     "nobody can sign in yet; create the first user: npx tank-monitor user create --email ADDRESS --name NAME --role admin",
@@ -130,7 +130,7 @@ const LIMITED: ReadonlySet<LogEvent["kind"]> = new Set([
   "readings_rejected",
   "notification_failed",
   "notifications_ended",
-  "delivery_failed",
+  "sending_failed",
   "mqtt_client_rejected",
   "mqtt_client_dropped",
   "mqtt_failed",

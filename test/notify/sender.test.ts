@@ -219,7 +219,7 @@ for (const engine of ENGINES) {
       await setAttempts("{");
       queue.start();
       await inState(queue, sent, "delivered");
-      assert.ok(queue.events.some(({ kind }) => kind === "delivery_failed"));
+      assert.ok(queue.events.some(({ kind }) => kind === "sending_failed"));
       await setAttempts("[]");
       await inState(queue, late, "delivered");
     });

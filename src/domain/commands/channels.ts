@@ -16,7 +16,7 @@ import { errorInWebhookUrl, maskedUrl, type WebhookAllow } from "../alerts/webho
 import { type AuditedChange, differences } from "../audit.ts";
 import { hasSameFields } from "../changes.ts";
 import type { FieldError } from "../errors.ts";
-import { type Instant, LAST_INSTANT, laterThan, parseDuration } from "../instant.ts";
+import { type Instant, LAST_INSTANT, nextUpdatedAt, parseDuration } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { channelResource } from "../resource.ts";
 import { literal, nullable, type ObjectSchema, object, oneOf, partial, type Static } from "../schema.ts";
@@ -104,7 +104,7 @@ export async function changeChannel(lookups: Lookups, command: Commands["change_
   const reason = wanted.state === "active" ? null : (before.disabled_reason ?? DISABLED_MANUALLY);
   const merged = { ...wanted, disabled_reason: reason };
   if (hasSameFields(merged, before)) return changeSet(channelResource(before), {});
-  const after = { ...merged, updated_at: laterThan(before.updated_at, at) };
+  const after = { ...merged, updated_at: nextUpdatedAt(before.updated_at, at) };
   const change = { before, after };
   return changeSet(channelResource(after), { channels: [change], audit: [auditOf(change, id, "changed")] });
 }
@@ -130,7 +130,7 @@ export async function rotateChannel(lookups: Lookups, command: Commands["rotate_
   const before = existing("channel", await findOne(lookups.channelsById, id), undefined, channelResource);
   if (isCommandError(before)) return before;
   if (before.type !== "webhook") return commandError("state_conflict", "Only webhooks have a secret: this is an e-mail channel.");
-  const after = { ...before, updated_at: laterThan(before.updated_at, at) };
+  const after = { ...before, updated_at: nextUpdatedAt(before.updated_at, at) };
   const previousUntil = overlap === 0 ? null : Math.min(at + overlap, LAST_INSTANT);
   const change = { before, after, secret: { value: secret, previousUntil } };
   return changeSet(channelResource(after), { channels: [change], audit: [auditOf(change, id, "rotated")] });

@@ -9,7 +9,7 @@ import {
   NotificationSettings,
 } from "../customer.ts";
 import type { FieldError } from "../errors.ts";
-import { type Instant, instantOrNull, laterThan } from "../instant.ts";
+import { type Instant, instantOrNull, nextUpdatedAt } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { customerResource, type ManagedCustomer } from "../resource.ts";
 import { NEW_ID_PATTERN, object, partial, type Static } from "../schema.ts";
@@ -94,7 +94,7 @@ export function changedCustomer(before: ManagedCustomer, input: CustomerInput, a
   const isSame = hasSameFields(changed, before.customer);
   if (isSame && hasSameFields(notifications, before.notifications)) return before;
   if (isSame) return { ...before, notifications };
-  return { ...before, notifications, customer: { ...changed, updated_at: laterThan(before.customer.updated_at, at) } };
+  return { ...before, notifications, customer: { ...changed, updated_at: nextUpdatedAt(before.customer.updated_at, at) } };
 }
 
 function mergedSettings(before: NotificationSettings, { notifications = {} }: CustomerInput): NotificationSettings {

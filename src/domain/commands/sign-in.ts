@@ -1,7 +1,7 @@
 // Commands of people who sign in and out. No result has a secret: they are created elsewhere, and only their hashes are known here.
 
 import type { AuditedChange } from "../audit.ts";
-import { type Instant, laterThan } from "../instant.ts";
+import { type Instant, nextUpdatedAt } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import type { Language } from "../mail/language.ts";
 import {
@@ -156,7 +156,7 @@ async function verified(lookups: Lookups, id: string, at: Instant): Promise<Pick
   const before = await findOne(lookups.customers, id);
   if (before === undefined || before.customer.verified_at !== null) return { customers: [], verifications };
   const { updated_at } = before.customer;
-  const after = { ...before, customer: { ...before.customer, verified_at: at, updated_at: laterThan(updated_at, at) } };
+  const after = { ...before, customer: { ...before.customer, verified_at: at, updated_at: nextUpdatedAt(updated_at, at) } };
   return { customers: [{ id, before, after }], verifications };
 }
 

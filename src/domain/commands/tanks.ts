@@ -11,7 +11,7 @@ import { hasSameFields, type TankState } from "../changes.ts";
 import { DeviceUse } from "../device.ts";
 import type { FieldError } from "../errors.ts";
 import { deviceKey } from "../id.ts";
-import { type Instant, laterThan } from "../instant.ts";
+import { type Instant, nextUpdatedAt } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { tankResource } from "../resource.ts";
 import { NEW_ID_PATTERN, object, partial, type Static } from "../schema.ts";
@@ -123,7 +123,7 @@ export function changedTank(before: TankState, wanted: TankState, at: Instant): 
   const isSame = hasSameFields(wanted.tank, before.tank);
   const hasSameSettings = isDeepStrictEqual([wanted.shape, wanted.alerts], [before.shape, before.alerts]);
   if (isSame && hasSameSettings) return before;
-  return isSame ? wanted : { ...wanted, tank: { ...wanted.tank, updated_at: laterThan(before.tank.updated_at, at) } };
+  return isSame ? wanted : { ...wanted, tank: { ...wanted.tank, updated_at: nextUpdatedAt(before.tank.updated_at, at) } };
 }
 
 /** If the new device is in use and `swap` is set, both tanks exchange their devices. */
@@ -139,7 +139,7 @@ export async function tankChangeSet(lookups: Lookups, before: TankState, wanted:
     return deviceInUse(after.tank, other, hint);
   }
   const { assigned_device_id } = before.tank;
-  const tank = { ...other.tank, assigned_device_id, updated_at: laterThan(other.tank.updated_at, at) };
+  const tank = { ...other.tank, assigned_device_id, updated_at: nextUpdatedAt(other.tank.updated_at, at) };
   return changeSet(resource, { tanks: [change, { id: tank.id, before: other, after: { ...other, tank } }] });
 }
 

@@ -2,7 +2,7 @@
 
 import { type AuditedChange, differences } from "../audit.ts";
 import { hasSameFields } from "../changes.ts";
-import { formatInstant, type Instant, laterThan } from "../instant.ts";
+import { formatInstant, type Instant, nextUpdatedAt } from "../instant.ts";
 import type { Lookups } from "../lookups.ts";
 import { userResource } from "../resource.ts";
 import { object, partial, type Static } from "../schema.ts";
@@ -54,7 +54,7 @@ export async function changeUser(lookups: Lookups, command: Commands["change_use
   if (wanted.role !== "admin" && isLastAdmin(users, before)) return lastAdmin("have another role");
   const conflict = emailConflict(users, wanted);
   if (conflict !== undefined) return conflict;
-  const after = { ...wanted, updated_at: laterThan(before.updated_at, at) };
+  const after = { ...wanted, updated_at: nextUpdatedAt(before.updated_at, at) };
   const endsSessions = after.role !== before.role || after.email !== before.email;
   return changeSet(userResource(after), {
     users: [{ before, after }],

@@ -1,7 +1,7 @@
 // Commands that verify the e-mail address of a customer: sending a link, and using it.
 
 import { MAIL_DESTINATION, type NewNotification, type Notification } from "../alerts/notification.ts";
-import { type Instant, laterThan } from "../instant.ts";
+import { type Instant, nextUpdatedAt } from "../instant.ts";
 import { hashSecret } from "../key.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { languageOf } from "../mail/region.ts";
@@ -66,6 +66,6 @@ export async function verifyCustomer(lookups: Lookups, { hash }: Commands["verif
   const { id, updated_at, verified_at } = before.customer;
   const verifications = [{ customerId: id, link: null }];
   if (verified_at !== null) return changeSet(customerResource(before), { verifications });
-  const after = { ...before, customer: { ...before.customer, verified_at: at, updated_at: laterThan(updated_at, at) } };
+  const after = { ...before, customer: { ...before.customer, verified_at: at, updated_at: nextUpdatedAt(updated_at, at) } };
   return changeSet(customerResource(after), { verifications, customers: [{ id, before, after }] });
 }

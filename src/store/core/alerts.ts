@@ -32,7 +32,7 @@ const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
 
 /** The last step of every transaction. Returns how many notifications were created. */
 export async function finishTransaction(tx: StoreTransaction, settings: AlertSettings): Promise<number> {
-  const { tankIds, changes, at, mode, created } = tx.alertWork.take();
+  const { tankIds, changes, at, mode, created } = tx.alertWork.drain();
   const evaluated = created + (await evaluateAlerts(tx, tankIds, settings, at, mode));
   if (changes.length === 0) return evaluated;
   const context = await lockForEvents(

@@ -293,7 +293,7 @@ export class PendingAlertWork {
   }
 
   /** Returns the collected work and resets it. Tanks are sorted by id, the order in which heads are locked. */
-  take(): AlertWork {
+  drain(): AlertWork {
     const work = {
       tankIds: [...this.#tankIds].sort(),
       changes: this.#changes,
