@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import type { Locator } from "playwright-core";
 import { expectStatus, jsonClient } from "../http/client.ts";
 import { createUser } from "../support/browser.ts";
 import { openBrowser } from "../support/chromium.ts";
@@ -17,6 +18,12 @@ const browser = await openBrowser();
 after(() => browser?.close());
 const STAFF = { dispatcher: "dispatcher@operator.example" };
 const BERLIN = { locale: "en-GB", timezoneId: "Europe/Berlin" };
+/** Whether all of an element is within its dialog. */
+const isInView = (element: Locator): Promise<boolean> =>
+  element.evaluate((node) => {
+    const [inner, outer] = [node.getBoundingClientRect(), node.closest("dialog")?.getBoundingClientRect()];
+    return outer !== undefined && inner.top >= outer.top && inner.bottom <= outer.bottom;
+  });
 
 before(async () => {
   await createUser(service, "dispatcher", STAFF.dispatcher);
@@ -74,12 +81,15 @@ describe("the form of a tank", () => {
     await threshold.fill("25");
     await page.getByLabel("Latitude").fill("48.1");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Somebody else has changed this tank").waitFor();
+    const message = page.getByText("Somebody else has changed this tank");
+    await message.waitFor();
+    await until("the message is in view", () => isInView(message));
     assert.equal(await page.getByLabel("Name").inputValue(), "Boiler house 2");
-    await threshold.fill("25");
+    assert.equal(await threshold.inputValue(), "25", "what nobody else has changed is kept");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("The tank was changed").waitFor();
-    assert.equal((await manage("GET", "/v1/tanks/tank_used")).body["min_fill_alert_percentage"], 25);
+    const { name, min_fill_alert_percentage } = (await manage("GET", "/v1/tanks/tank_used")).body;
+    assert.deepEqual([name, min_fill_alert_percentage], ["Boiler house 2", 25]);
   });
 
   it("assigns the device of another tank by an exchange, which the dispatcher is asked for", async (t) => {
@@ -92,7 +102,10 @@ describe("the form of a tank", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Device").fill(String(others));
     await dialog.getByRole("button", { name: "Save" }).click();
-    await dialog.getByText(`Device ${others} is assigned to tank tank_other`).waitFor();
+    const message = dialog.getByText(`Device ${others} is assigned to tank tank_other`);
+    await message.waitFor();
+    await until("the message is in view", () => isInView(message));
+    assert.equal(await isInView(dialog.getByLabel("Exchange the devices")), true);
     assert.deepEqual(await seriousViolations(page), []);
     assert.deepEqual([await deviceOf("tank_used"), await deviceOf("tank_other")], [own, others], "nothing is changed yet");
     await dialog.getByLabel("Exchange the devices").check();
@@ -149,7 +162,7 @@ describe("the form of a tank", () => {
     expectStatus(await manage("PATCH", "/manage/v1/tanks/tank_other", { owner_id: "cus_other" }), 200);
   });
 
-  it("shows the present values after somebody else has changed only its alerts", async (t) => {
+  it("shows the present values, and keeps what was typed, after somebody else has changed only its alerts", async (t) => {
     const screen = await openDashboard(t, browser, service, STAFF.dispatcher, "/tanks/tank_hostile", BERLIN);
     if (screen === undefined) return;
     const { page } = screen;
@@ -165,6 +178,6 @@ describe("the form of a tank", () => {
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("The tank was changed").waitFor();
     const { alerts } = (await manage("GET", "/manage/v1/tanks/tank_hostile")).body;
-    assert.deepEqual(alerts, { silent_after: null, paused_until: null, runs_low_soon: true, leak: true });
+    assert.deepEqual(alerts, { silent_after: "36h", paused_until: null, runs_low_soon: true, leak: true });
   });
 });

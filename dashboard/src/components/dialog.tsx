@@ -28,6 +28,7 @@ const INVALID = "[aria-invalid], fieldset:has(> .error) input";
 
 export function Dialog({ title, action, submit, close, isDangerous = false, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const message = useRef<HTMLParagraphElement>(null);
   const [problem, setProblem] = useState(NO_PROBLEM);
   const [isBusy, setBusy] = useState(false);
   const [closed] = useState(() => new AbortController());
@@ -36,7 +37,11 @@ export function Dialog({ title, action, submit, close, isDangerous = false, chil
     dialog.current?.showModal();
     return () => closed.abort();
   }, []);
-  useEffect(() => dialog.current?.querySelector<HTMLElement>(INVALID)?.focus(), [problem]);
+  useEffect(() => {
+    const invalid = dialog.current?.querySelector<HTMLElement>(INVALID);
+    if (invalid != null) invalid.focus();
+    else message.current?.scrollIntoView({ block: "center" });
+  }, [problem]);
   // The browser gives the focus back to where it was, which it does not if the dialog is only removed.
   const end = () => dialog.current?.close();
   const onSubmit = async (event: SubmitEvent) => {
@@ -63,7 +68,7 @@ export function Dialog({ title, action, submit, close, isDangerous = false, chil
         <SessionNotice />
         <FieldErrors.Provider value={problem.fields}>{children}</FieldErrors.Provider>
         {problem.message === undefined ? null : (
-          <p class="error-text" role="alert">
+          <p class="error-text" role="alert" ref={message}>
             {problem.message}
           </p>
         )}

@@ -14,11 +14,11 @@ import { UNITS, USE_CASES } from "./options.ts";
 
 type Props = { readonly id: string; readonly close: () => void; readonly changed: () => Promise<void> };
 
-type Loaded = { readonly tank: ManagedTank; readonly owner: ManagedCustomer; readonly loadedAt: number };
+type Loaded = { readonly tank: ManagedTank; readonly owner: ManagedCustomer };
 
 async function load(id: string): Promise<Loaded> {
   const tank = await api.manage.tanks.retrieve(id);
-  return { tank, owner: await api.manage.customers.retrieve(tank.owner_id), loadedAt: performance.now() };
+  return { tank, owner: await api.manage.customers.retrieve(tank.owner_id) };
 }
 
 export function EditTank({ id, close, changed }: Props) {
@@ -51,27 +51,34 @@ export function EditTank({ id, close, changed }: Props) {
     <Dialog title="Edit tank" action="Save" submit={submit} close={close}>
       {loadError === undefined ? null : <ErrorState error={loadError} retry={retry} />}
       {loaded === undefined && loadError === undefined ? <Loading /> : null}
-      {loaded === undefined ? null : <Fields key={loaded.loadedAt} {...loaded} canSwap={canSwap} />}
+      {loaded === undefined ? null : <Fields {...loaded} />}
+      {canSwap ? <Checkbox name="swap">Exchange the devices of the two tanks</Checkbox> : null}
     </Dialog>
   );
 }
 
 const CHANGED_MEANWHILE =
-  "Somebody else has changed this tank since you opened the form, and nothing was stored. The form has the present values now: change them again.";
+  "Somebody else has changed this tank since you opened the form, and nothing was stored. The fields that they changed have the present values now, the others what you typed: check them, and save again.";
 
-type FieldsProps = Pick<Loaded, "tank" | "owner"> & { readonly canSwap: boolean };
-
-function Fields({ tank, owner, canSwap }: FieldsProps) {
+/** Keyed by its value, a field is created again when somebody else has changed it. Other fields keep what was typed. */
+function Fields({ tank, owner }: Loaded) {
   const first = useRef<HTMLDivElement>(null);
   useEffect(() => first.current?.querySelector("input")?.focus(), []);
   const text = (name: string, label: string, value: string | number | null, more = {}) => (
-    <Field label={label} name={name} defaultValue={value === null ? "" : String(value)} {...more} />
+    <Field key={`${name} ${value}`} label={label} name={name} defaultValue={value === null ? "" : String(value)} {...more} />
+  );
+  const check = (name: string, label: string, isChecked: boolean) => (
+    <Checkbox key={`${name} ${isChecked}`} name={name} defaultChecked={isChecked}>
+      {label}
+    </Checkbox>
+  );
+  const select = (name: string, label: string, options: typeof UNITS | typeof USE_CASES, value: string) => (
+    <SelectField key={`${name} ${value}`} label={label} name={name} options={options} defaultValue={value} />
   );
   return (
     <>
       <div ref={first}>{text("name", "Name", tank.name, { required: true, maxLength: 512 })}</div>
       {text("assigned_device_id", "Device", tank.assigned_device_id, { required: true, autoComplete: "off" })}
-      {canSwap ? <Checkbox name="swap">Exchange the devices of the two tanks</Checkbox> : null}
       <fieldset class="fieldset form">
         <legend>Alerts</legend>
         {text("min_fill_alert_percentage", "Alert threshold in %", tank.min_fill_alert_percentage, {
@@ -80,12 +87,8 @@ function Fields({ tank, owner, canSwap }: FieldsProps) {
           help: "An alert opens when the level is at or below it.",
         })}
         <div>
-          <Checkbox name="alerts.runs_low_soon" defaultChecked={tank.alerts.runs_low_soon}>
-            Alert when it is expected to run low soon
-          </Checkbox>
-          <Checkbox name="alerts.leak" defaultChecked={tank.alerts.leak}>
-            Alert when a leak is suspected
-          </Checkbox>
+          {check("alerts.runs_low_soon", "Alert when it is expected to run low soon", tank.alerts.runs_low_soon)}
+          {check("alerts.leak", "Alert when a leak is suspected", tank.alerts.leak)}
         </div>
         {text("alerts.silent_after", "Silent after", tank.alerts.silent_after, {
           autoComplete: "off",
@@ -108,11 +111,12 @@ function Fields({ tank, owner, canSwap }: FieldsProps) {
       <More>
         <div class="field-grid">
           {text("capacity", "Capacity", tank.capacity, { inputMode: "decimal" })}
-          <SelectField label="Unit" name="capacity_unit" options={UNITS} defaultValue={tank.capacity_unit} />
-          <SelectField label="Use" name="use_case" options={USE_CASES} defaultValue={tank.use_case ?? ""} />
+          {select("capacity_unit", "Unit", UNITS, tank.capacity_unit)}
+          {select("use_case", "Use", USE_CASES, tank.use_case ?? "")}
           {text("custom_id", "Custom id", tank.custom_id, { maxLength: 512, dir: "auto" })}
         </div>
         <Picker
+          key={owner.id}
           label="Customer"
           help="Another customer sees the tank from then on, with all its readings."
           placeholder="Start of the name"
