@@ -6,6 +6,7 @@ import type { AlertCounts, AlertEvent, EventList } from "../../client/src/index.
 import { api } from "./api.ts";
 import { ALERT_KINDS } from "./components/alert-kinds.tsx";
 import { notify } from "./components/notices.tsx";
+import { counted, place } from "./format.ts";
 import { useLive } from "./live.ts";
 import { href, tankPath } from "./location.ts";
 
@@ -46,10 +47,12 @@ export function EventFeedPoller() {
 function announce({ data }: EventList): void {
   const opened = data.filter((event): event is AlertEvent => event.type === "alert.opened");
   for (const { data: event } of opened.slice(0, MAX_NOTICES)) {
-    const { alert, tank } = event;
+    const { alert, tank, customer } = event;
     const { label, icon } = ALERT_KINDS[alert.kind];
-    notify({ text: `${label}: ${tank.name}`, icon, href: href(tankPath(tank.id)) });
+    // Several tanks may have the same name.
+    const text = `${label}: ${tank.name}, ${place(tank.location) || customer.name}`;
+    notify({ text, icon, href: href(tankPath(tank.id)) });
   }
   const more = opened.length - MAX_NOTICES;
-  if (more > 0) notify({ text: `and ${more} more alerts`, href: href("/alerts") });
+  if (more > 0) notify({ text: `and ${counted(more, "more alert")}`, href: href("/alerts") });
 }

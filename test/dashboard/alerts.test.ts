@@ -66,6 +66,7 @@ test("at any width, a dispatcher acknowledges with a note, pauses the tank, and 
     const row = page.getByRole("row").filter({ hasText: name });
     await row.getByRole("button", { name: "Acknowledge" }).click();
     const dialog = page.getByRole("dialog");
+    assert.match(await dialog.innerText(), new RegExp(`Low: ${name}\\s+Brenner Gas GmbH, (Bonn|Köln)`));
     await expectGood(opened);
     await dialog.getByLabel("Note").fill("<b>Truck on Tuesday</b>");
     await page.keyboard.press("Enter");
@@ -76,6 +77,7 @@ test("at any width, a dispatcher acknowledges with a note, pauses the tank, and 
 
     await page.getByRole("link", { name: "Acknowledged" }).click();
     await row.getByRole("button", { name: "Pause" }).click();
+    await dialog.getByText(name, { exact: true }).waitFor();
     await dialog.getByLabel("Until and including").fill("2126-03-01");
     await dialog.getByRole("button", { name: "Pause" }).click();
     await page

@@ -189,7 +189,7 @@ test("new readings and alerts appear by themselves, also in the title of the tab
   );
   await level.getByText("1.5 %").waitFor();
   await hasTitle("(4) Fleet · Tank Monitor");
-  await page.getByRole("link", { name: "Low: Tank 9" }).waitFor();
+  await page.getByRole("link", { name: "Low: Tank 9, Bonn" }).waitFor();
 
   await page.context().setOffline(true);
   await page.getByText(/has been unreachable/).waitFor();

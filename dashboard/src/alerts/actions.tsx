@@ -1,29 +1,34 @@
 // The buttons of an alert, by role, and the dialogs that they open.
 
-import type { Alert } from "../../../client/src/index.ts";
+import type { Alert, FleetTank } from "../../../client/src/index.ts";
 import type { OpenDialog } from "../components/dialog.tsx";
 import { may } from "../session.ts";
 import { AcknowledgeDialog, CloseDialog, PauseDialog } from "./dialogs.tsx";
 import { NotificationsDialog } from "./notifications.tsx";
 
-/** `open`: of the screen, because the row may be gone while its dialog is open. */
-type Props = { readonly alert: Alert; readonly open: OpenDialog; readonly changed: () => Promise<void> };
+type Props = {
+  readonly alert: Alert;
+  readonly entry: FleetTank | undefined;
+  /** Of the screen, because the row may be gone while its dialog is open. */
+  readonly open: OpenDialog;
+  readonly changed: () => Promise<void>;
+};
 
-export function Actions({ alert, open, changed }: Props) {
+export function Actions({ alert, entry, open, changed }: Props) {
   const button = (label: string, render: Parameters<OpenDialog>[0], look = "button quiet") => (
     <button class={look} type="button" onClick={() => open(render)}>
       {label}
     </button>
   );
   const canChange = may("dispatcher") && alert.state !== "closed";
-  const props = { alert, changed };
+  const props = { alert, entry, changed };
   return (
     <>
       {canChange && alert.state === "open"
         ? button("Acknowledge", (close) => <AcknowledgeDialog {...props} close={close} />, "button")
         : null}
       {canChange ? button("Close", (close) => <CloseDialog {...props} close={close} />) : null}
-      {canChange ? button("Pause", (close) => <PauseDialog tankId={alert.tank_id} close={close} changed={changed} />) : null}
+      {canChange ? button("Pause", (close) => <PauseDialog tankId={alert.tank_id} {...props} close={close} />) : null}
       {may("admin") ? button("Notifications", (close) => <NotificationsDialog alertId={alert.id} close={close} />) : null}
     </>
   );

@@ -39,7 +39,11 @@ export default function Alerts() {
     { label: "Tank", look: "title", cell: ({ tank_id }) => <TankName id={tank_id} entry={tanks.get(tank_id)} /> },
     { label: "Customer", cell: ({ tank_id }) => <Owner entry={tanks.get(tank_id)} /> },
     { label: "Details", cell: (alert) => <AlertDetails alert={alert} acknowledgedBy={personOf(alert.acknowledged_by)} /> },
-    { label: "Actions", look: "buttons", cell: (alert) => <Actions alert={alert} open={open} changed={live.refresh} /> },
+    {
+      label: "Actions",
+      look: "buttons",
+      cell: (alert) => <Actions alert={alert} entry={tanks.get(alert.tank_id)} open={open} changed={live.refresh} />,
+    },
   ];
   return (
     <Screen title="Alerts" summary={live.data === undefined ? undefined : counted(live.data.total_items, "alert")}>

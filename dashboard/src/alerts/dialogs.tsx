@@ -1,16 +1,41 @@
 // What can be done about an alert: acknowledge it, close it, or pause the alerts of its tank.
 
-import type { Alert } from "../../../client/src/index.ts";
+import type { Alert, FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { ALERT_KINDS } from "../components/alert-kinds.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Field } from "../components/field.tsx";
 import { textIn } from "../components/form.ts";
 import { notify } from "../components/notices.tsx";
-import { dateTime } from "../format.ts";
+import { dateTime, place } from "../format.ts";
 import { me } from "../session.ts";
 import { nameOf } from "./people.ts";
 
-type Props = { readonly alert: Alert; readonly close: () => void; readonly changed: () => Promise<void> };
+type Props = {
+  readonly alert: Alert;
+  /** Its tank; undefined while it is not loaded, or if it is deleted. */
+  readonly entry: FleetTank | undefined;
+  readonly close: () => void;
+  readonly changed: () => Promise<void>;
+};
+
+type SubjectProps = { readonly tankId: string; readonly entry: FleetTank | undefined; readonly kind?: Alert["kind"] };
+
+/** Several tanks may have the same name: the customer and the place say which one it is. */
+function Subject({ tankId, entry, kind }: SubjectProps) {
+  const name = entry?.tank.name ?? tankId;
+  const where = entry === undefined ? [] : [entry.customer.name, place(entry.tank.location)].filter((part) => part !== "");
+  return (
+    <p class="break">
+      <span class="strong block" dir="auto">
+        {kind === undefined ? name : `${ALERT_KINDS[kind].label}: ${name}`}
+      </span>
+      <span class="dim" dir="auto">
+        {where.join(", ")}
+      </span>
+    </p>
+  );
+}
 
 /** An empty note leaves the one that is there. */
 function bodyOf(form: FormData): { readonly note?: string } {
@@ -29,7 +54,7 @@ const Note = ({ alert }: Pick<Props, "alert">) => (
   />
 );
 
-export function AcknowledgeDialog({ alert, close, changed }: Props) {
+export function AcknowledgeDialog({ alert, entry, close, changed }: Props) {
   const submit = async (form: FormData) => {
     const body = bodyOf(form);
     const { acknowledged_by, note } = await api.manage.alerts.acknowledge(alert.id, body);
@@ -45,13 +70,14 @@ export function AcknowledgeDialog({ alert, close, changed }: Props) {
   };
   return (
     <Dialog title="Acknowledge this alert" action="Acknowledge" submit={submit} close={close}>
+      <Subject tankId={alert.tank_id} entry={entry} kind={alert.kind} />
       <p>Others see that you take care of it, and its owner gets no reminder.</p>
       <Note alert={alert} />
     </Dialog>
   );
 }
 
-export function CloseDialog({ alert, close, changed }: Props) {
+export function CloseDialog({ alert, entry, close, changed }: Props) {
   const submit = async (form: FormData) => {
     await api.manage.alerts.close(alert.id, bodyOf(form));
     notify({ text: "Closed" });
@@ -59,6 +85,7 @@ export function CloseDialog({ alert, close, changed }: Props) {
   };
   return (
     <Dialog title="Close this alert" action="Close alert" submit={submit} close={close}>
+      <Subject tankId={alert.tank_id} entry={entry} kind={alert.kind} />
       <p>An alert closes by itself once its condition has cleared. Closed manually, it does not open again until then.</p>
       <Note alert={alert} />
     </Dialog>
@@ -72,7 +99,7 @@ const localDate = (at: Date): string =>
 
 type PauseProps = Omit<Props, "alert"> & { readonly tankId: string };
 
-export function PauseDialog({ tankId, close, changed }: PauseProps) {
+export function PauseDialog({ tankId, entry, close, changed }: PauseProps) {
   const submit = async (form: FormData) => {
     // Until the end of that day.
     const until = new Date(`${form.get("until")}T00:00`);
@@ -84,6 +111,7 @@ export function PauseDialog({ tankId, close, changed }: PauseProps) {
   };
   return (
     <Dialog title="Pause the alerts of this tank" action="Pause" submit={submit} close={close}>
+      <Subject tankId={tankId} entry={entry} />
       <p>No alert of this tank opens until the end of that day. Alerts that are open stay open.</p>
       <Field
         label="Until and including"

@@ -22,11 +22,11 @@ export function TankAlerts({ entry }: { readonly entry: FleetTank }) {
   // Here, because the row may be gone, or without its button, while the dialog is open.
   const dialog = useDialog();
   const acknowledge = (alert: Alert) =>
-    withFocus(dialog.open)((close) => <AcknowledgeDialog alert={alert} close={close} changed={live.refresh} />);
+    withFocus(dialog.open)((close) => <AcknowledgeDialog {...{ alert, entry, close }} changed={live.refresh} />);
   const row = (alert: Alert) => <AlertRow key={alert.id} alert={alert} acknowledge={() => acknowledge(alert)} />;
   return (
     <LatestCard id="alerts" title="Alerts" live={live} row={row}>
-      {may("viewer") ? <Settings tankId={tankId} /> : <Pause until={entry.alerts_paused_until} />}
+      {may("viewer") ? <Settings entry={entry} /> : <Pause until={entry.alerts_paused_until} />}
       {dialog.shown}
     </LatestCard>
   );
@@ -44,14 +44,15 @@ async function loadAlerts(tankId: string, signal: AbortSignal) {
 }
 
 /** For staff. What the form of the tank sets is shown where it is not the usual. */
-function Settings({ tankId }: { readonly tankId: string }) {
+function Settings({ entry }: { readonly entry: FleetTank }) {
+  const tankId = entry.tank.id;
   const { data, refresh } = useLive(`alert settings ${tankId}`, (signal) => api.manage.tanks.retrieve(tankId, { signal }));
   const dialog = useDialog();
   if (data === undefined) return null;
   const { paused_until, silent_after, ...kinds } = data.alerts;
   const isPaused = paused_until !== null && Date.parse(paused_until) > Date.now();
   const off = (["runs_low_soon", "leak"] as const).filter((kind) => !kinds[kind]).map((kind) => `“${ALERT_KINDS[kind].label}”`);
-  const pause = async () => dialog.open((close) => <PauseDialog tankId={tankId} close={close} changed={refresh} />);
+  const pause = async () => dialog.open((close) => <PauseDialog {...{ tankId, entry, close }} changed={refresh} />);
   const resume = async () => {
     await api.manage.tanks.update(tankId, { alerts: { paused_until: null } });
     notify({ text: "Alerts of this tank open again" });
