@@ -2,7 +2,7 @@
 
 import type { Alert, FleetTank } from "../../../client/src/index.ts";
 import { CLOSE_REASONS } from "../components/alert-kinds.tsx";
-import { ago, dateTime, duration, now, percent, place } from "../format.ts";
+import { ago, dateTime, duration, now, percent, place, whole } from "../format.ts";
 import { customerPath, href, tankPath } from "../location.ts";
 import { may } from "../session.ts";
 
@@ -69,9 +69,11 @@ export function AlertDetails({ alert, acknowledgedBy }: { readonly alert: Alert;
   );
 }
 
-function reasonOf({ kind, fill_percentage, threshold, runs_low_at, leak, latest_reading_at }: Alert): string {
+function reasonOf({ kind, state, fill_percentage, threshold, runs_low_at, leak, latest_reading_at }: Alert): string {
   if (kind === "low") return `${percent(fill_percentage)}, at or below ${percent(threshold)}`;
-  if (kind === "silent") return `No reading since ${dateTime(latest_reading_at)}`;
+  // The latest reading of a closed one may be the reading that closed it.
+  if (kind === "silent")
+    return state === "closed" ? "No reading for too long" : `No reading since ${dateTime(latest_reading_at)}`;
   if (kind === "leak") return leakReason(leak);
   return runs_low_at === null ? "Low soon" : `Low ${until(runs_low_at)}`;
 }
@@ -83,7 +85,11 @@ function leakReason(leak: Alert["leak"]): string {
   return percentage_per_day === null ? "Use far above normal" : `${percent(percentage_per_day)} a day above normal use`;
 }
 
+const DAY_SECONDS = 86_400;
+
+/** Days are rounded as those of the fleet. */
 function until(at: string): string {
   const seconds = (Date.parse(at) - now.value) / 1000;
-  return seconds <= 0 ? "soon" : `in about ${duration(seconds)}`;
+  if (seconds <= 0) return "soon";
+  return `in about ${seconds < 2 * DAY_SECONDS ? duration(seconds) : `${whole(seconds / DAY_SECONDS)} days`}`;
 }

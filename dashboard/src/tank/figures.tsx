@@ -24,7 +24,7 @@ export function Figures({ entry }: { readonly entry: FleetTank }) {
         {use === null ? "–" : volume(use)}
       </Figure>
       <Figure label="Days left" note={daysNote(entry)}>
-        {entry.state === "low" ? "low now" : days_left?.p50 == null ? "–" : whole(days_left.p50)}
+        {entry.state === "low" ? "low now" : days_left?.p50 == null ? "–" : inDays(days_left.p50)}
       </Figure>
       <Figure label="Room for a delivery" note={room === null ? null : "up to the whole capacity"}>
         {room === null ? "–" : volume(room)}
@@ -59,9 +59,12 @@ function levelNote({ latest, age_seconds, forecast }: FleetTank): string {
   return `${measured}; estimated now: ${percent(estimate)}`;
 }
 
+const inDays = (days: number): string => (Math.round(days) === 0 ? "less than a day" : whole(days));
+
 function daysNote({ state, days_left, forecast }: FleetTank): string | null {
   if (state === "low") return "at or below the threshold";
   if (days_left === null || days_left.p50 === null) return forecast.state === "ok" ? "not within three years" : null;
+  if (days_left.p90 !== null && Math.round(days_left.p90) === 0) return null;
   return `probably ${rangeOf(days_left, "many", " to ")} (80 %)`;
 }
 
