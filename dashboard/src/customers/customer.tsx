@@ -13,6 +13,7 @@ import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
 import { MAX_SESSIONS, Sessions } from "../components/sessions.tsx";
 import { Empty, NotLoaded } from "../components/states.tsx";
+import { toneOf } from "../components/urgency.ts";
 import { dateTime, place } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href, tankPath } from "../location.ts";
@@ -143,7 +144,9 @@ const TANKS: readonly Column<FleetTank>[] = [
   { label: "Place", cell: ({ tank }) => place(tank.location) || "–" },
   {
     label: "Level",
-    cell: ({ tank, latest }) => <Level fill={latest?.fill_percentage ?? null} threshold={tank.min_fill_alert_percentage} />,
+    cell: (entry) => (
+      <Level fill={entry.latest?.fill_percentage ?? null} threshold={entry.tank.min_fill_alert_percentage} tone={toneOf(entry)} />
+    ),
   },
   {
     label: "Last reading",
