@@ -252,6 +252,7 @@ describe("the screen of a tank", () => {
       await page.getByLabel("Until and including").fill("2099-03-04");
       await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
       await alerts.getByText("Paused until 5 Mar 2099, 00:00").waitFor();
+      await page.locator(".badge").getByText("Paused until 5 Mar 2099, 00:00").waitFor();
       assert.equal(await pausedUntil(), "2099-03-04T23:00:00.000Z");
       await expectGood(screen);
       for (const other of others) {
@@ -261,8 +262,13 @@ describe("the screen of a tank", () => {
       await alerts.getByRole("button", { name: "Resume" }).click();
       await alerts.getByRole("button", { name: "Pause" }).waitFor();
       assert.equal(await pausedUntil(), null);
-      for (const other of others) await other.getByText("Paused until").waitFor({ state: "detached" });
+      for (const other of others)
+        await until("it is not paused", async () => 0 === (await other.getByText("Paused until").count()));
     }
+    const admin = await openDashboard(t, browser, service, STAFF.admin, path, BERLIN);
+    const changes = admin?.page.locator("section", { has: admin.page.getByRole("heading", { name: "Changes" }) });
+    await changes?.getByText("changed by The dispatcher").first().waitFor();
+    await changes?.getByTitle(/^usr_/).first().waitFor();
   });
 
   it("does not break with names of any kind; its alert is acknowledged", async (t) => {

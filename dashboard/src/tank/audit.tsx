@@ -1,6 +1,7 @@
 // Who changed the tank, and what.
 
 import type { AuditEntry } from "../../../client/src/index.ts";
+import { usePeople } from "../alerts/people.ts";
 import { api } from "../api.ts";
 import { dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
@@ -11,15 +12,23 @@ const MAX_LENGTH = 60;
 
 export function TankAudit({ tankId }: { readonly tankId: string }) {
   const live = useLive(`audit ${tankId}`, (signal) => api.manage.audit.list({ type: "tank", id: tankId, size: SIZE, signal }));
-  return <LatestCard id="audit" title="Changes" live={live} row={(entry) => <AuditRow key={entry.number} entry={entry} />} />;
+  const nameOf = usePeople(live.data?.data.map(({ by }) => by).filter(isUser) ?? []);
+  const row = (entry: AuditEntry) => <AuditRow key={entry.number} entry={entry} name={nameOf(entry.by)} />;
+  return <LatestCard id="audit" title="Changes" live={live} row={row} />;
 }
 
-function AuditRow({ entry }: { readonly entry: AuditEntry }) {
+const isUser = (id: string): boolean => id.startsWith("usr_");
+
+/** `name`: of the user; undefined for others, and until it is loaded. */
+function AuditRow({ entry, name }: { readonly entry: AuditEntry; readonly name: string | undefined }) {
   return (
     <li>
       <span class="row-text">
         <span>
-          {dateTime(entry.created_at)}: {entry.action} by <span dir="auto">{entry.by}</span>
+          {dateTime(entry.created_at)}: {entry.action} by{" "}
+          <span dir="auto" title={name === undefined ? undefined : entry.by}>
+            {name ?? entry.by}
+          </span>
         </span>
         {changesOf(entry).map((change) => (
           <span class="dim" key={change} dir="auto">

@@ -2,11 +2,12 @@
 
 import { ApiError, type FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
-import { AlertBadge } from "../components/badge.tsx";
+import { AlertBadge, Badge } from "../components/badge.tsx";
 import { useDialog } from "../components/dialog.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty, ErrorState, Loading } from "../components/states.tsx";
+import { dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
 import { customerPath, href } from "../location.ts";
 import type { ScreenProps } from "../routes.ts";
@@ -29,6 +30,7 @@ export default function TankScreen({ params }: ScreenProps) {
   const dialog = useDialog();
   const entry = tank.data;
   if (entry === undefined || isGone(tank.error)) return missing({ id, error: tank.error, retry: tank.refresh });
+  const paused = entry.alerts_paused_until;
   const list = refills.data ?? NO_REFILLS;
   const edit = () => dialog.open((close) => <EditTank id={id} close={close} changed={tank.refresh} />);
   const remove = () => dialog.open((close) => <DeleteTank tank={entry.tank} close={close} done={tank.refresh} />);
@@ -47,11 +49,14 @@ export default function TankScreen({ params }: ScreenProps) {
         </>
       }
     >
-      {entry.alerts.length === 0 ? null : (
+      {entry.alerts.length === 0 && paused === null ? null : (
         <p class="badges">
           {entry.alerts.map((alert) => (
             <AlertBadge key={alert.id} alert={alert} />
           ))}
+          {paused === null ? null : (
+            <Badge text={`Paused until ${dateTime(paused)}`} icon="clock" title="No alert opens until then" />
+          )}
         </p>
       )}
       <Figures entry={entry} />
