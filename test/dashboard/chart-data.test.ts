@@ -24,22 +24,30 @@ const forecast = (fields: Partial<Forecast>): Forecast => ({
 const latest = (day: number, fill_percentage: number) => ({ object: "telemetry", created_at: at(day), fill_percentage }) as const;
 
 test("a pause that is much longer than usual interrupts the line", () => {
-  const { times, last } = chartData(series([bucket(0, 50), bucket(1, 49), bucket(2, 48), bucket(12, 40)]), {
-    ...{ forecast: undefined, latest: latest(12, 40), threshold: 20 },
+  const { times, last, min } = chartData(series([bucket(0, 50), bucket(1, 49), bucket(2, 48), bucket(12, 40)]), {
+    ...{ forecast: undefined, latest: latest(12.5, 40), threshold: 20 },
   });
-  assert.deepEqual(times, [0, 1, 2, 7, 12].map(seconds));
-  assert.deepEqual(last, [50, 49, 48, null, 40]);
+  assert.deepEqual(times, [0, 1, 2, 3, 7, 12, 12.5].map(seconds));
+  assert.deepEqual(last, [null, 50, 49, 48, null, null, 40]);
+  assert.deepEqual(min, [49, 49, 48, 47, null, 39, 39]);
+});
+
+test("the last reading of a month is at its end, at most at the latest reading", () => {
+  const months = { ...series([bucket(0, 50), bucket(31, 40), bucket(61, 30)]), step: "1M", to: at(75) } as const;
+  const { times, last } = chartData(months, { forecast: undefined, latest: latest(70, 30), threshold: 20 });
+  assert.deepEqual(times, [0, 31, 61, 70].map(seconds));
+  assert.deepEqual(last, [null, 50, 40, 30]);
 });
 
 test("the forecast goes from the latest reading to the threshold to empty, with its range", () => {
   const dates = { runs_low_at: { p10: at(8), p50: at(14), p90: at(24) }, runs_empty_at: { p10: at(16), p50: at(34), p90: null } };
-  const { times, expected, early, late } = chartData(series([bucket(3, 41), bucket(4, 40)]), {
+  const { times, expected, early, late } = chartData(series([bucket(2, 41), bucket(3, 40)]), {
     ...{ forecast: forecast(dates), latest: latest(4, 40), threshold: 20 },
   });
-  assert.deepEqual(times, [3, 4, 8, 14, 16, 24, 34].map(seconds));
-  assert.deepEqual(expected.map(round), [null, 40, 32, 20, 18, 10, 0]);
-  assert.deepEqual(early.map(round), [null, 40, 20, 5, 0, null, null]);
-  assert.deepEqual(late.map(round), [null, 40, 36, 30, 28, 20, null]);
+  assert.deepEqual(times, [2, 3, 4, 8, 14, 16, 24, 34].map(seconds));
+  assert.deepEqual(expected.map(round), [null, null, 40, 32, 20, 18, 10, 0]);
+  assert.deepEqual(early.map(round), [null, null, 40, 20, 5, 0, null, null]);
+  assert.deepEqual(late.map(round), [null, null, 40, 36, 30, 28, 20, null]);
 });
 
 const round = (level: number | null) => (level === null ? null : Math.round(level * 1e6) / 1e6);
@@ -50,10 +58,10 @@ test("no forecast is drawn where there is none, or where its dates have passed",
     ["ok", 10],
   ] as const) {
     const dates = { runs_low_at: { p10: at(1), p50: at(1), p90: at(1) }, runs_empty_at: { p10: at(1), p50: at(2), p90: at(3) } };
-    const { expected } = chartData(series([bucket(3, level), bucket(4, level)]), {
+    const { expected } = chartData(series([bucket(2, level), bucket(3, level)]), {
       ...{ forecast: forecast({ state, ...dates }), latest: latest(4, level), threshold: 20 },
     });
-    assert.deepEqual(expected, [null, null]);
+    assert.deepEqual(expected, [null, null, null]);
   }
 });
 

@@ -100,6 +100,8 @@ describe("the screen of a tank", () => {
     await page.mouse.move(box.x + box.width * 0.75, box.y + 60, { steps: 4 });
     await page.mouse.up();
     await page.waitForURL(/from=.*to=/);
+    const legend = page.locator(".u-legend .u-value");
+    await until("nothing is pointed at", async () => (await legend.allInnerTexts()).every((text) => /^(–|--)$/.test(text)));
     await page.getByText("As a table").click();
     await page.getByRole("columnheader", { name: "Lowest" }).waitFor();
     await page.getByRole("link", { name: "Whole range" }).click();

@@ -39,16 +39,34 @@ function levelAt(path: readonly Point[], time: number): Value {
   return from[1] + ((to[1] - from[1]) * (time - from[0])) / (to[0] - from[0]);
 }
 
-/** A line is not drawn across a pause that is much longer than usual. */
-function withPauses(buckets: Series["buckets"]): { readonly time: number; readonly bucket?: Series["buckets"][number] }[] {
-  const times = buckets.map(({ start }) => seconds(start));
-  const distances = times.slice(1).map((time, index) => time - (times[index] ?? time));
+const HOUR = 3600;
+/** At most, in seconds: days and months differ in length. */
+const STEPS: Readonly<Record<Series["step"], number>> = {
+  "15m": HOUR / 4,
+  "1h": HOUR,
+  "6h": 6 * HOUR,
+  "1d": 24 * HOUR,
+  "1w": 7 * 24 * HOUR,
+  "1M": 31 * 24 * HOUR,
+};
+
+type Row = { readonly time: number } & Partial<Pick<Series["buckets"][number], "min" | "max" | "last">>;
+
+/**
+ * A row at the end of each bucket, where its last reading is. The lowest and the highest reading hold back to the row before, so
+ * the first bucket, and one after a pause, also have a row at their start. No line is drawn across a pause, which is much longer
+ * than usual.
+ */
+function rowsOf({ buckets, step, to }: Series, latest: Telemetry | null): Row[] {
+  const starts = buckets.map(({ start }) => seconds(start));
+  const distances = starts.slice(1).map((start, index) => start - (starts[index] ?? start));
   const usual = distances.toSorted((a, b) => a - b)[Math.floor(distances.length / 2)] ?? 0;
-  return buckets.flatMap((bucket, index) => {
-    const time = times[index] ?? 0;
-    const before = times[index - 1];
-    const isPause = before !== undefined && time - before > 4 * usual;
-    return isPause ? [{ time: (before + time) / 2 }, { time, bucket }] : [{ time, bucket }];
+  const newest = Math.min(seconds(to), latest === null ? Number.POSITIVE_INFINITY : seconds(latest.created_at));
+  return buckets.flatMap(({ min, max, last }, index) => {
+    const [start = 0, before, next = Number.POSITIVE_INFINITY] = [starts[index], starts[index - 1], starts[index + 1]];
+    const end = { time: Math.max(start, Math.min(start + STEPS[step], next, newest)), min, max, last };
+    if (before === undefined) return [{ time: start, min, max }, end];
+    return start - before > 4 * usual ? [{ time: (before + start) / 2 }, { time: start, min, max }, end] : [end];
   });
 }
 
@@ -59,12 +77,12 @@ export type Forecasted = {
 };
 
 export function chartData(series: Series, { forecast, latest, threshold }: Forecasted): ChartData {
-  const rows = withPauses(series.buckets);
+  const rows = rowsOf(series, latest);
   const isKnown = forecast?.state === "ok" && latest !== null;
   const paths = (["p50", "p10", "p90"] as const).map((by) => (isKnown ? pathOf(forecast, latest, threshold, by) : []));
   const future = paths.flat().map(([time]) => time);
   const times = [...new Set([...rows.map(({ time }) => time), ...future])].sort((a, b) => a - b);
-  const byTime = new Map(rows.map(({ time, bucket }) => [time, bucket]));
+  const byTime = new Map(rows.map((row) => [row.time, row]));
   const of = (field: "min" | "max" | "last"): Value[] => times.map((time) => byTime.get(time)?.[field] ?? null);
   const [expected = [], early = [], late = []] = paths.map((path) => times.map((time) => levelAt(path, time)));
   return { times, min: of("min"), max: of("max"), last: of("last"), expected, early, late };

@@ -104,6 +104,8 @@ function optionsFor(element: HTMLElement, current: () => Props, span: () => Span
   const hidden = { stroke: "transparent", width: 0, points: { show: false } };
   const value = (_: uPlot, level: number | null) => (level === null ? "–" : percent(level));
   const expected = { ...hidden, value };
+  // A value holds from the row before on.
+  const extreme = { ...expected, ...(uPlot.paths.stepped === undefined ? {} : { paths: uPlot.paths.stepped({ align: -1 }) }) };
   return {
     width: element.clientWidth,
     height: HEIGHT,
@@ -117,8 +119,8 @@ function optionsFor(element: HTMLElement, current: () => Props, span: () => Span
     ],
     series: [
       { value: (_, at) => (at === null ? "–" : dayAndTime(at)), label: "Time" },
-      { ...expected, label: "Highest" },
-      { ...expected, label: "Lowest" },
+      { ...extreme, label: "Highest" },
+      { ...extreme, label: "Lowest" },
       { stroke: colours.fill, width: 2, points: { show: false, filter: isolated, fill: colours.fill }, label: "Level", value },
       { ...expected, label: "Forecast at most" },
       { ...expected, label: "at least" },
@@ -136,6 +138,8 @@ function optionsFor(element: HTMLElement, current: () => Props, span: () => Span
           if (width < MIN_DRAG_PX) return;
           const [from, to] = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
           plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          // What it points at is elsewhere after the zoom.
+          plot.setCursor({ left: -10, top: -10 }, false);
           current().zoomTo({ from: from * 1000, to: to * 1000 });
         },
       ],
