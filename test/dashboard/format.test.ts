@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { decimalError, decimalOf } from "../../dashboard/src/components/form.ts";
 import { rangeOf } from "../../dashboard/src/format.ts";
 
 test("a range is one number where both ends are, and has a word where it is open", () => {
@@ -9,4 +10,12 @@ test("a range is one number where both ends are, and has a word where it is open
   assert.equal(rangeOf({ p10: 0.6, p90: 1.4 }, "many", " to "), "1");
   assert.equal(rangeOf({ p10: 30, p90: null }, "many", " to "), "30 to many");
   assert.equal(rangeOf({ p10: null, p90: 3 }, "∞"), "0–3");
+});
+
+test("a number may have a decimal comma or point, and no thousands separators", () => {
+  assert.deepEqual(["2700,5", "22.5", "-1,25", "7"].map(decimalOf), [2700.5, 22.5, -1.25, 7]);
+  const isRefused = (isLarge: boolean) => (text: string) => decimalError(text, isLarge) !== "";
+  assert.deepEqual(["2.700,5", "2,700.5", "2 700", "1,2,3", "abc"].filter(isRefused(false)).length, 5);
+  assert.deepEqual(["", "2700,5", "0,125", "1250.125", "2,125"].filter(isRefused(false)), []);
+  assert.deepEqual(["2700,5", "0.125", "2.700", "12,700"].filter(isRefused(true)), ["2.700", "12,700"]);
 });

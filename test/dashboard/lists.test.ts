@@ -145,7 +145,7 @@ test("a dispatcher creates a customer with a tank, changes it, deletes and resto
   await page.getByRole("button", { name: "Add tank" }).click();
   await dialog.getByLabel("Name").fill("Barn");
   await dialog.getByLabel("Device").fill("barn-1");
-  await dialog.getByLabel("Capacity").fill("4850");
+  await dialog.getByLabel("Capacity").fill("4850,7");
   await submit("Add");
   await page.getByRole("link", { name: "Barn" }).waitFor();
   await page.getByRole("button", { name: "Edit" }).click();
@@ -154,6 +154,7 @@ test("a dispatcher creates a customer with a tank, changes it, deletes and resto
   await page.getByRole("link", { name: "+49 221 7" }).waitFor();
 
   await page.getByRole("link", { name: "Barn" }).click();
+  await page.getByText("of 4,851 l").waitFor();
   await page.getByRole("button", { name: "Delete" }).click();
   await submit("Delete");
   await page.getByText("This tank has been deleted").waitFor();

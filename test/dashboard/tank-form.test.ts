@@ -141,7 +141,17 @@ describe("the form of a tank", () => {
     await until("the field with the error has the focus", () => page.evaluate("document.activeElement?.name === 'capacity'"));
     screen.errors.splice(0);
     await expectGood(screen);
-    await dialog.getByLabel("Capacity").fill("1250.5");
+    await dialog.getByLabel("Capacity").fill("1.250");
+    await dialog.getByText("More").click();
+    await save();
+    await dialog.getByLabel("Capacity").waitFor();
+    assert.match(
+      await dialog
+        .getByLabel("Capacity")
+        .evaluate((input) => (input as unknown as { validationMessage: string }).validationMessage),
+      /without thousands separators/,
+    );
+    await dialog.getByLabel("Capacity").fill("1250,5");
     await dialog.getByLabel("Unit").selectOption("Gallons");
     await dialog.getByLabel("Use", { exact: true }).selectOption("Industrial");
     await dialog.getByLabel("Custom id").fill("HALL-3");

@@ -2,6 +2,7 @@
 
 import { type ComponentChildren, createContext, h } from "preact";
 import { useContext, useId } from "preact/hooks";
+import { decimalError } from "./form.ts";
 
 /** Errors of the form around the fields, keyed by field name. Each is shown below its input, and read out with it. */
 export const FieldErrors = createContext<Readonly<Record<string, string>>>({});
@@ -26,10 +27,26 @@ type Props = Labels & {
   readonly autoFocus?: boolean;
   readonly spellcheck?: boolean;
   readonly dir?: "auto" | "ltr";
+  readonly onInput?: (event: { readonly currentTarget: HTMLInputElement }) => void;
 };
 
 export const Field = ({ label, help, type = "text", ...input }: Props) => (
   <Labelled {...{ label, help, name: input.name }}>{(props) => h("input", { ...input, ...props, type })}</Labelled>
+);
+
+type DecimalProps = Omit<Props, "type" | "inputMode" | "onInput"> & {
+  /** Usually a thousand or more: 2.700 is refused, because 2700 may be meant. */
+  readonly isLarge?: boolean;
+};
+
+/** A number, also with a decimal comma, which inputs of the type number drop in some languages. `decimalIn` reads it. */
+export const DecimalField = ({ isLarge = false, ...props }: DecimalProps) => (
+  <Field
+    autoComplete="off"
+    {...props}
+    inputMode="decimal"
+    onInput={({ currentTarget }) => currentTarget.setCustomValidity(decimalError(currentTarget.value.trim(), isLarge))}
+  />
 );
 
 type SelectProps = Labels & {

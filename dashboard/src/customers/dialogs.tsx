@@ -5,8 +5,8 @@ import type { ManagedCustomer } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { useConflict } from "../components/conflict.ts";
 import { Dialog } from "../components/dialog.tsx";
-import { Checkbox, Field, SelectField } from "../components/field.tsx";
-import { LANGUAGE_OPTIONS, languageIn, textIn } from "../components/form.ts";
+import { Checkbox, DecimalField, Field, SelectField } from "../components/field.tsx";
+import { decimalIn, LANGUAGE_OPTIONS, languageIn, textIn } from "../components/form.ts";
 import { notify } from "../components/notices.tsx";
 import { counted } from "../format.ts";
 import { UNITS } from "../tank/options.ts";
@@ -125,9 +125,9 @@ export function TankDialog({ customer, close, done }: Props) {
       owner_id: customer.id,
       name: textIn(form, "name"),
       assigned_device_id: textIn(form, "assigned_device_id"),
-      capacity: Number(form.get("capacity")),
+      capacity: decimalIn(form, "capacity"),
       capacity_unit: form.get("capacity_unit") === "gallons" ? "gallons" : "liters",
-      min_fill_alert_percentage: Number(form.get("min_fill_alert_percentage")),
+      min_fill_alert_percentage: decimalIn(form, "min_fill_alert_percentage"),
       ...(city === "" ? {} : { location: { city } }),
     });
     const stored = released === null ? "" : `; ${counted(released.readings, "pending reading")} stored`;
@@ -146,16 +146,12 @@ export function TankDialog({ customer, close, done }: Props) {
         help="The id of the device. Readings of it that are pending are stored at once."
       />
       <div class="field-grid">
-        <Field label="Capacity" name="capacity" type="number" min={0} step="any" inputMode="decimal" required />
+        <DecimalField label="Capacity" name="capacity" required isLarge />
         <SelectField label="Unit" name="capacity_unit" options={UNITS} />
       </div>
-      <Field
+      <DecimalField
         label="Alert threshold in %"
         name="min_fill_alert_percentage"
-        type="number"
-        min={0}
-        max={100}
-        step="any"
         required
         defaultValue="20"
         help="At or below it, an alert is opened and the customer is notified."

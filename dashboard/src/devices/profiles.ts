@@ -1,7 +1,7 @@
 // Profiles and shapes, as forms have them.
 
 import type { DeviceChange, Profile, Shape } from "../../../client/src/index.ts";
-import { textIn } from "../components/form.ts";
+import { decimalIn, decimalOf, textIn } from "../components/form.ts";
 
 const BUILT_IN: readonly (readonly [string, string])[] = [
   ["milesight-em500-udl", "Milesight EM500-UDL (mm)"],
@@ -73,8 +73,8 @@ function shapeOf(form: FormData): Shape | undefined {
   const sensor = textIn(form, "shape.sensor_height");
   return {
     kind,
-    [size]: Number(textIn(form, `shape.${size}`)),
+    [size]: decimalIn(form, `shape.${size}`),
     unit: textIn(form, "shape.unit"),
-    ...(sensor === "" ? {} : { sensor_height: Number(sensor) }),
+    ...(sensor === "" ? {} : { sensor_height: decimalOf(sensor) }),
   } as Shape;
 }

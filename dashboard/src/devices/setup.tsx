@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ApiError, type ChangedDevice, type InspectedDevice, type ManagedTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { Dialog, InfoDialog } from "../components/dialog.tsx";
-import { Checkbox, Field, SelectField } from "../components/field.tsx";
+import { Checkbox, DecimalField, Field, SelectField } from "../components/field.tsx";
 import { notify } from "../components/notices.tsx";
 import { type Choice, Picker } from "../components/picker.tsx";
 import { counted, dateTime, percent } from "../format.ts";
@@ -158,7 +158,7 @@ function ShapeFields({ tankId }: { readonly tankId: string }) {
 type LengthProps = { readonly label: string; readonly name: string; readonly isOptional?: boolean };
 
 const Length = ({ label, name, isOptional = false }: LengthProps) => (
-  <Field label={label} name={`shape.${name}`} type="number" min={0} step="any" inputMode="decimal" required={!isOptional} />
+  <DecimalField label={label} name={`shape.${name}`} required={!isOptional} />
 );
 
 function resultOf({ released, pending, pending_reason, replaced_device_id }: ChangedDevice): string {

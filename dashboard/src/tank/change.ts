@@ -1,7 +1,7 @@
 // What the form of a tank changes: only the fields that differ. What is left empty is removed where that is possible.
 
 import type { ManagedTank, TankChange } from "../../../client/src/index.ts";
-import { textIn } from "../components/form.ts";
+import { decimalOf, textIn } from "../components/form.ts";
 import { UNITS, USE_CASES } from "./options.ts";
 
 export const PLACES = {
@@ -20,7 +20,7 @@ export function changeOf(tank: ManagedTank, form: FormData): TankChange {
   /** What is no number is sent as it is, and "" where one is required: the response then has an error of the field. */
   const numberIn = (name: string): number | string | null => {
     const text = given(name);
-    const number = Number(text);
+    const number = decimalOf(text);
     return text === "" ? null : Number.isFinite(number) ? number : text;
   };
   const wanted = {

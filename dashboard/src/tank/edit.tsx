@@ -5,7 +5,7 @@ import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, type ManagedCustomer, type ManagedTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { Dialog } from "../components/dialog.tsx";
-import { Checkbox, Field, FieldErrors, SelectField } from "../components/field.tsx";
+import { Checkbox, DecimalField, Field, FieldErrors, SelectField } from "../components/field.tsx";
 import { notify } from "../components/notices.tsx";
 import { findCustomers, Picker } from "../components/picker.tsx";
 import { ErrorState, Loading } from "../components/states.tsx";
@@ -67,6 +67,9 @@ function Fields({ tank, owner }: Loaded) {
   const text = (name: string, label: string, value: string | number | null, more = {}) => (
     <Field key={`${name} ${value}`} label={label} name={name} defaultValue={value === null ? "" : String(value)} {...more} />
   );
+  const decimal = (name: string, label: string, value: number, more = {}) => (
+    <DecimalField key={`${name} ${value}`} label={label} name={name} defaultValue={String(value)} {...more} />
+  );
   const check = (name: string, label: string, isChecked: boolean) => (
     <Checkbox key={`${name} ${isChecked}`} name={name} defaultChecked={isChecked}>
       {label}
@@ -81,8 +84,7 @@ function Fields({ tank, owner }: Loaded) {
       {text("assigned_device_id", "Device", tank.assigned_device_id, { required: true, autoComplete: "off" })}
       <fieldset class="fieldset form">
         <legend>Alerts</legend>
-        {text("min_fill_alert_percentage", "Alert threshold in %", tank.min_fill_alert_percentage, {
-          inputMode: "numeric",
+        {decimal("min_fill_alert_percentage", "Alert threshold in %", tank.min_fill_alert_percentage, {
           required: true,
           help: "An alert opens when the level is at or below it.",
         })}
@@ -110,7 +112,7 @@ function Fields({ tank, owner }: Loaded) {
       </fieldset>
       <More>
         <div class="field-grid">
-          {text("capacity", "Capacity", tank.capacity, { inputMode: "decimal" })}
+          {decimal("capacity", "Capacity", tank.capacity, { isLarge: true })}
           {select("capacity_unit", "Unit", UNITS, tank.capacity_unit)}
           {select("use_case", "Use", USE_CASES, tank.use_case ?? "")}
           {text("custom_id", "Custom id", tank.custom_id, { maxLength: 512, dir: "auto" })}
@@ -137,7 +139,14 @@ function More({ children }: { readonly children: ComponentChildren }) {
   const errors = useContext(FieldErrors);
   const hasError = MORE.some((name) => name in errors);
   return (
-    <details open={hasError || isToggled} onToggle={({ currentTarget }) => setToggled(currentTarget.open)}>
+    <details
+      open={hasError || isToggled}
+      onToggle={({ currentTarget }) => setToggled(currentTarget.open)}
+      onInvalidCapture={({ currentTarget }) => {
+        // At once, so that the browser can show what is wrong.
+        currentTarget.open = true;
+      }}
+    >
       <summary class="strong">More</summary>
       <div class="form more">{children}</div>
     </details>
