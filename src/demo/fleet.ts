@@ -150,9 +150,8 @@ function createTanks(customers: readonly DemoCustomer[], random: Random, now: In
     const town = townOf(owner, random);
     const country = countryOf(town.country);
     const useCase = USE_CASES[owner.kind][random.chance(0.85) ? 0 : 1];
-    const address = [random.pick(country.streets), String(random.whole(1, 140))];
-    if (country.numberFirst) address.reverse();
-    const name = owner.kind === "housing" ? address.join(" ") : random.pick(country.tankNames[useCase]);
+    const address = addressIn(country, random);
+    const name = owner.kind === "housing" ? addressLine(address, country) : random.pick(country.tankNames[useCase]);
     const tank: Tank = {
       id: `tank_demo${String(i + 1).padStart(3, "0")}`,
       assigned_device_id: unused(usedDevices, () => deviceId(random)),
@@ -160,7 +159,7 @@ function createTanks(customers: readonly DemoCustomer[], random: Random, now: In
       capacity_unit: country.unit,
       created_at,
       custom_id: random.chance(0.4) ? `${random.pick(["T", "GT", "LPG"])}-${random.whole(1000, 9999)}` : null,
-      location: locationNear(town, country, random),
+      location: locationNear(town, address, random),
       min_fill_alert_percentage: random.chance(0.7) ? random.pick([15, 20, 25, 30]) : random.whole(10, 35),
       name: unused(usedNames.get(owner) ?? new Set(), (attempt) => (attempt === 1 ? name : `${name} (${attempt})`)),
       owner_id: owner.customer.id,
@@ -192,12 +191,21 @@ function townOf(owner: DemoCustomer, random: Random): DemoTown {
   return random.pick(TOWNS.filter((town) => town.country === owner.home.country));
 }
 
+type Address = { readonly street: string; readonly street_number: string };
+
+function addressIn({ streets }: Country, random: Random): Address {
+  const street_number = `${random.whole(1, 140)}${random.chance(0.1) ? random.pick(["a", "b", "c"]) : ""}`;
+  return { street: random.pick(streets), street_number };
+}
+
+const addressLine = ({ street, street_number }: Address, { numberFirst }: Country): string =>
+  numberFirst ? `${street_number} ${street}` : `${street} ${street_number}`;
+
 /** Real records are rarely complete. */
-function locationNear(town: DemoTown, country: Country, random: Random): Location {
+function locationNear(town: DemoTown, address: Address, random: Random): Location {
   const sometimes = <T>(probability: number, value: T): T | null => (random.chance(probability) ? value : null);
   const degrees = (center: number): number => Math.round(random.normal(center, DISTANCE_FROM_TOWN) * 100_000) / 100_000;
   const coordinates = { latitude: degrees(town.latitude), longitude: degrees(town.longitude) };
-  const street_number = `${random.whole(1, 140)}${random.chance(0.1) ? random.pick(["a", "b", "c"]) : ""}`;
   return {
     city: sometimes(0.98, town.city),
     country: sometimes(0.99, town.country),
@@ -205,7 +213,7 @@ function locationNear(town: DemoTown, country: Country, random: Random): Locatio
     ...(sometimes(0.94, coordinates) ?? { latitude: null, longitude: null }),
     postal_code: sometimes(0.96, random.pick(town.postalCodes)),
     region: sometimes(0.9, town.region),
-    ...(sometimes(0.93, { street: random.pick(country.streets), street_number }) ?? { street: null, street_number: null }),
+    ...(sometimes(0.93, address) ?? { street: null, street_number: null }),
   };
 }
 

@@ -87,6 +87,17 @@ test("each tank has its own device, a threshold from 10 to 35, and a name that i
   }
 });
 
+test("a tank that is named after an address is at that address", () => {
+  const streets = [...new Set(tanks.flatMap(({ tank }) => tank.location.street ?? []))];
+  const named = tanks.filter(({ tank }) => tank.location.street !== null && streets.some((one) => tank.name.includes(one)));
+  assert.ok(named.length > 50, `${named.length} of them`);
+  for (const { tank } of named) {
+    const { street, street_number } = tank.location;
+    const name = tank.name.replace(/ \(\d+\)$/, "");
+    assert.ok([`${street} ${street_number}`, `${street_number} ${street}`].includes(name), `${name}: ${street} ${street_number}`);
+  }
+});
+
 test("tanks are in four countries, at different coordinates, some with incomplete addresses", () => {
   const locations = tanks.map(({ tank }) => tank.location);
   const countries = new Set(locations.map(({ country }) => country).filter((country) => country !== null));
