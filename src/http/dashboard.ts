@@ -1,4 +1,4 @@
-// The dashboard: one page for the paths of all screens, and its files, which `dashboard/build.js` has compressed. Files have hashed
+// The dashboard: one page for the paths of all screens, also of those that do not exist, and its files, which `dashboard/build.js` has compressed. Files have hashed
 // names, so browsers keep them; the page is requested again each time, and names the files.
 
 import { readFile } from "node:fs/promises";
@@ -30,6 +30,8 @@ const PAGE_HEADERS = {
   "cross-origin-opener-policy": "same-origin",
 };
 
+const BASE = '<base href="./">';
+
 const NOT_BUILT = `<!DOCTYPE html>
 <title>Tank Monitor</title>
 <p>The dashboard has not been built. Run <code>npm run prepare</code> in the folder of Tank Monitor, then load this page again.</p>
@@ -52,7 +54,22 @@ export function registerDashboard(app: FastifyInstance): void {
   });
 }
 
-/** Read each time, so that a new build is served without a restart. It is small. */
+/** Paths of the interfaces and of files: a browser sees the same errors there as other clients. */
+const NO_SCREENS = /^\/(?:v\d+|insight|ingest|manage|auth|docs|openapi\.json|assets|healthz|readyz|metrics)(?:\/|$)/;
+
+/** Whether a person has opened a path that does not exist in a browser. */
+export function isUnknownScreen({ is404, method, headers, raw }: FastifyRequest): boolean {
+  const isRead = method === "GET" || method === "HEAD";
+  return is404 && isRead && headers.accept?.includes("text/html") === true && !NO_SCREENS.test(pathOf(raw.url));
+}
+
+/** The page says that there is nothing, with the navigation beside it. */
+export async function sendUnknownScreen(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  request.errorCode = "route_unknown";
+  const page = await readPage(pathOf(request.raw.url));
+  return page === undefined ? sendNotBuilt(reply) : reply.code(404).headers(PAGE_HEADERS).send(page);
+}
+
 async function sendScreen(request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> {
   request.routePath = path;
   const given = pathOf(request.raw.url);
@@ -60,13 +77,21 @@ async function sendScreen(request: FastifyRequest, reply: FastifyReply, path: st
   if (given === "*") throw fileUnknown();
   // Relative URLs in the page would lead elsewhere.
   if (path !== "/" && given.endsWith("/")) return reply.redirect(`../${given.split("/").at(-2)}`, 301);
-  const template = await readFile(new URL("index.html", DIST), "utf8").catch(() => undefined);
-  if (template === undefined) return reply.code(503).headers(PAGE_HEADERS).header("cache-control", "no-store").send(NOT_BUILT);
-  const page = Buffer.from(template.replace('<base href="./">', `<base href="${rootFrom(path)}">`));
+  const page = await readPage(path);
+  if (page === undefined) return sendNotBuilt(reply);
   const etag = await etagOf(page);
   reply.headers(PAGE_HEADERS).header("etag", etag);
   return isKnownTag(request, etag) ? reply.code(304).send() : reply.send(page);
 }
+
+/** Read each time, so that a new build is served without a restart. It is small. */
+async function readPage(path: string): Promise<Buffer | undefined> {
+  const template = await readFile(new URL("index.html", DIST), "utf8").catch(() => undefined);
+  return template === undefined ? undefined : Buffer.from(template.replace(BASE, `<base href="${rootFrom(path)}">`));
+}
+
+const sendNotBuilt = (reply: FastifyReply): FastifyReply =>
+  reply.code(503).headers(PAGE_HEADERS).header("cache-control", "no-store").send(NOT_BUILT);
 
 /** URLs in the page are relative to the root, so that it works behind a proxy that adds a prefix to all paths. */
 const rootFrom = (path: string): string => "../".repeat(path.split("/").length - 2) || "./";

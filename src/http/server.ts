@@ -14,7 +14,7 @@ import { type Caller, createAuthenticator } from "./auth.ts";
 import { BodyBudget, deferContinue, normalizeContentType, readFormBodies } from "./body.ts";
 import { ConnectionLimit, clientAddress, isProxyAddress, type TrustProxy, trustedProxies } from "./connection-limit.ts";
 import { CONNECTION_DEFAULTS, type ConnectionRules, manageConnections } from "./connections.ts";
-import { registerDashboard } from "./dashboard.ts";
+import { isUnknownScreen, registerDashboard, sendUnknownScreen } from "./dashboard.ts";
 import { registerDocumentation } from "./documentation.ts";
 import { registerRoute, sendError } from "./handler.ts";
 import type { LastSeen } from "./last-seen.ts";
@@ -157,7 +157,8 @@ function addHooks(app: FastifyInstance, { corsOrigins, observe }: ServerOptions,
     if (error !== undefined) done(error);
     else if (method === "OPTIONS" && corsOrigins.length > 0 && paths.isKnown(raw.url)) {
       reply.header("access-control-allow-methods", paths.allowed(raw.url)).code(204).send();
-    } else if (request.is404 || method === "OPTIONS") done(paths.error(method, raw.url));
+    } else if (isUnknownScreen(request) && !paths.isKnown(raw.url)) done();
+    else if (request.is404 || method === "OPTIONS") done(paths.error(method, raw.url));
     else done();
   });
 }
@@ -190,9 +191,8 @@ function addErrorHandlers(app: FastifyInstance, paths: KnownPaths, observe: Obse
     return sendError(request, reply, problemBody(error, request.id));
   }
   app.setErrorHandler(respond);
-  app.setNotFoundHandler((request, reply) => {
-    respond(paths.error(request.method, request.raw.url), request, reply);
-  });
+  // All others are rejected before.
+  app.setNotFoundHandler(sendUnknownScreen);
 }
 
 /** The client's own id where it is valid; otherwise a random prefix of the process and a counter. */

@@ -75,6 +75,24 @@ it("a file that does not exist is 404, and no other file can be read", async () 
   expectError(await request(service, "/", { method: "POST" }), 405, "method_not_allowed");
 });
 
+it("a browser shows the page where there is no screen; other clients, and paths of the API, get an error as JSON", async () => {
+  const browser = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
+  for (const path of ["/tanks", "/fleet", "/fleet/", "/tanks/x/y?page=2"]) {
+    const { status, headers, text } = await send(service, path, { headers: browser });
+    assert.deepEqual([status, headers["content-type"]], [404, "text/html; charset=utf-8"], path);
+    const [, base = ""] = /<base href="([^"]+)">/.exec(text) ?? [];
+    assert.equal(new URL(base, `${service.url}${path}`).href, `${service.url}/`, path);
+    assert.match(String(headers["content-security-policy"]), /^default-src 'none'/);
+  }
+  for (const accept of [undefined, "*/*", "application/json"]) {
+    expectError(await request(service, "/fleet", { headers: { accept } }), 404, "route_unknown");
+  }
+  for (const path of ["/v1/tank", "/insight/v1/x", "/manage", "/ingest/v1/x", "/auth/v1/x", "/docs/x", "/assets/x.js"]) {
+    expectError(await request(service, path, { headers: browser }), 404, "route_unknown");
+  }
+  expectError(await request(service, "/fleet", { method: "POST", headers: browser }), 404, "route_unknown");
+});
+
 it("a path with a slash at its end leads to the one without", async () => {
   const { status, headers } = await send(service, "/sign-in/");
   assert.deepEqual([status, headers["location"]], [301, "../sign-in"]);
