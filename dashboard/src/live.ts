@@ -100,7 +100,7 @@ export async function refreshAll(): Promise<void> {
 }
 
 /** A response that refuses something, such as what is deleted by now, is no outage. */
-const isOutage = (error: unknown): boolean =>
+export const isOutage = (error: unknown): boolean =>
   !(error instanceof ApiError) || error.status < 400 || error.status === 429 || error.status >= 500;
 
 export function startLive(): void {

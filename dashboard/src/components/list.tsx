@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { Live } from "../live.ts";
 import { href, query, withQuery } from "../location.ts";
 import { Pager } from "./pager.tsx";
-import { ErrorState, Loading, NotLoaded } from "./states.tsx";
+import { Loading, NotLoaded, RefreshError } from "./states.tsx";
 
 export type Page<T> = {
   readonly data: readonly T[];
@@ -32,11 +32,11 @@ type Props<T> = {
 
 /** With roles, because on a phone the rows are shown as cards, and browsers would then see no table. */
 export function ObjectList<T>({ label, live, columns, idOf, empty }: Props<T>) {
-  const { data, error, isCurrent, refresh } = live;
+  const { data, isCurrent } = live;
   if (data === undefined) return <NotLoaded live={live} />;
   return (
     <div class={isCurrent ? "list" : "list waiting"} aria-busy={!isCurrent}>
-      {error === undefined ? null : <ErrorState error={error} retry={refresh} />}
+      <RefreshError live={live} />
       {data.total_items === 0 ? (
         // What another tab or search has not found says nothing about this one.
         isCurrent ? (

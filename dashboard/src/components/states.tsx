@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { ApiError } from "../../../client/src/index.ts";
-import type { Live } from "../live.ts";
+import { isOutage, type Live } from "../live.ts";
 
 /** Appears only if loading takes a while. */
 export function Loading() {
@@ -47,6 +47,12 @@ export function ErrorState({ error, retry }: ErrorProps) {
 /** Instead of data that is undefined. */
 export function NotLoaded({ live: { error, refresh } }: { readonly live: Pick<Live<unknown>, "error" | "refresh"> }) {
   return error === undefined ? <Loading /> : <ErrorState error={error} retry={refresh} />;
+}
+
+/** Above data that could not be loaded again. An outage is announced once for the whole page, which keeps its data. */
+export function RefreshError({ live: { data, error, refresh } }: { readonly live: Omit<Live<unknown>, "isCurrent"> }) {
+  const isAnnounced = data !== undefined && isOutage(error);
+  return error === undefined || isAnnounced ? null : <ErrorState error={error} retry={refresh} />;
 }
 
 /** Explains an error in words for the user. */

@@ -6,7 +6,7 @@ import { Icon } from "../components/icon.tsx";
 import { pageInUrl } from "../components/list.tsx";
 import { Pager } from "../components/pager.tsx";
 import { Screen } from "../components/screen.tsx";
-import { Empty, ErrorState, Loading } from "../components/states.tsx";
+import { Empty, Loading, RefreshError } from "../components/states.tsx";
 import { counted } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href } from "../location.ts";
@@ -82,7 +82,7 @@ export default function Fleet() {
           <FilterBar />
         </>
       )}
-      {error === undefined ? null : <ErrorState error={error} retry={refresh} />}
+      <RefreshError live={{ data, error, refresh }} />
       {hasTanks || isEmpty || error !== undefined ? null : <Loading />}
       {isEmpty ? <NoTanks isFiltered={isFiltered} /> : null}
       {!hasTanks ? null : (
