@@ -282,12 +282,14 @@ function csvRow(entry: Item): Readonly<Record<string, unknown>> {
     fieldsOf(fieldsOf(forecast)["use_per_day"]),
   ];
   const address = fieldsOf(tank["location"]);
+  const [p10, p50, p90] = [low["p10"], low["p50"], low["p90"]].map(csvTime);
   return {
     ...{ tank_id: tank["id"], name: tank["name"], custom_id: tank["custom_id"], state, silent },
     ...{ days_left_p10: days["p10"], days_left_p50: days["p50"], days_left_p90: days["p90"] },
-    ...{ runs_low_at_p10: low["p10"], runs_low_at_p50: low["p50"], runs_low_at_p90: low["p90"] },
-    ...{ forecast_state: fieldsOf(forecast)["state"], use_per_day: use["volume"] },
-    ...{ fill_percentage: fieldsOf(latest)["fill_percentage"], margin, measured_at: fieldsOf(latest)["created_at"], age_seconds },
+    ...{ runs_low_at_p10: p10, runs_low_at_p50: p50, runs_low_at_p90: p90 },
+    ...{ forecast_state: fieldsOf(forecast)["state"], use_per_day: rounded(use["volume"]) },
+    ...{ fill_percentage: fieldsOf(latest)["fill_percentage"], margin },
+    ...{ measured_at: csvTime(fieldsOf(latest)["created_at"]), age_seconds },
     ...{ remaining: fieldsOf(remaining)["volume"], room: fieldsOf(room)["volume"], unit: tank["capacity_unit"] },
     ...{ street: address["street"], street_number: address["street_number"], postal_code: address["postal_code"] },
     ...{ city: address["city"], region: address["region"], country: address["country"] },
@@ -295,6 +297,13 @@ function csvRow(entry: Item): Readonly<Record<string, unknown>> {
     ...{ customer_id: tank["owner_id"], customer: fieldsOf(customer)["name"], phone: fieldsOf(customer)["phone"] },
   };
 }
+
+/** `2026-11-17 19:12`, in local time: Swedish is written as ISO 8601, which every spreadsheet reads. */
+const TIME = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short" });
+
+const csvTime = (at: unknown): string | null => (typeof at === "string" ? TIME.format(new Date(at)) : null);
+
+const rounded = (volume: unknown): number | null => (typeof volume === "number" ? Number(volume.toFixed(2)) : null);
 
 const tankIn = ({ tank }: Item): Item => (isObject(tank) ? tank : {});
 

@@ -141,6 +141,7 @@ test("at any width, a dispatcher changes the threshold of several tanks, and exp
     assert.match(text, /^\ufefftank;tank_id;/);
     assert.equal(text.split("\r\n").length, 12);
     assert.match(text, /Tank 51;t51;;device-51;Brenner Gas GmbH;'\+49 30 5550;/);
+    assert.match(text, /;\d{4}-\d\d-\d\d \d\d:\d\d\r\n/, "local times, as a spreadsheet reads them");
     assert.deepEqual(errors, []);
   }
 });

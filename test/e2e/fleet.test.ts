@@ -250,6 +250,7 @@ suite("on the database", async () => {
       ...{ customer_id: "bob", customer: "Customer bob", phone: "'+49 30 5550" },
     };
     assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, cell(name)])), expected);
+    assert.match(cell("measured_at") ?? "", /^\d{4}-\d\d-\d\d \d\d:\d\d$/);
     assert.equal(names.length, values.length);
   });
 

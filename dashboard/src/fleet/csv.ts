@@ -1,4 +1,4 @@
-// The fleet as CSV: one line a tank.
+// The fleet as CSV: one line a tank. Volumes and times are as `tank-monitor fleet --csv` writes them.
 
 import type { FleetTank } from "../../../client/src/index.ts";
 
@@ -6,6 +6,12 @@ export const FORMATS = ["comma", "semicolon", "tab"] as const;
 export type Format = (typeof FORMATS)[number];
 
 const SEPARATORS: Readonly<Record<Format, string>> = { comma: ",", semicolon: ";", tab: "\t" };
+
+/** `2026-11-17 19:12`, in local time: Swedish is written as ISO 8601, which every spreadsheet reads. */
+const TIME = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short" });
+
+const rounded = (volume: number | undefined): number | undefined =>
+  volume === undefined ? undefined : Number(volume.toFixed(2));
 
 type Cell = string | number | null | undefined;
 
@@ -28,11 +34,11 @@ const COLUMNS: readonly (readonly [name: string, cell: (entry: FleetTank) => Cel
   ["remaining", ({ remaining }) => remaining?.volume],
   ["room", ({ room }) => room?.volume],
   ["unit", ({ tank }) => tank.capacity_unit],
-  ["use_per_day", ({ forecast }) => forecast.use_per_day?.volume],
+  ["use_per_day", ({ forecast }) => rounded(forecast.use_per_day?.volume)],
   ["days_left_p10", ({ days_left }) => days_left?.p10],
   ["days_left", ({ days_left }) => days_left?.p50],
   ["days_left_p90", ({ days_left }) => days_left?.p90],
-  ["latest_reading", ({ latest }) => latest?.created_at],
+  ["latest_reading", ({ latest }) => (latest === null ? null : TIME.format(new Date(latest.created_at)))],
 ];
 
 export const csvHeader = (format: Format): string => COLUMNS.map(([name]) => name).join(SEPARATORS[format]);
