@@ -1,10 +1,12 @@
 // Numbers, times and places in words, in the language of the browser.
 
 import { signal } from "@preact/signals";
+import type { FleetTank } from "../../client/src/index.ts";
 
 const PERCENT = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, minimumFractionDigits: 1 });
 const WHOLE = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const TIME_OF_DAY = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 /** No line ends between a number and its unit. */
@@ -13,6 +15,7 @@ const SPACE = "\u00a0";
 export const percent = (value: number): string => `${PERCENT.format(value)}${SPACE}%`;
 export const whole = (value: number): string => WHOLE.format(value);
 export const date = (at: string | number): string => DATE.format(new Date(at));
+export const timeOfDay = (at: string | number): string => TIME_OF_DAY.format(new Date(at));
 export const dateTime = (at: string | number): string => DATE_TIME.format(new Date(at));
 
 type Range = { readonly p10: number | null; readonly p90: number | null };
@@ -52,6 +55,15 @@ export function startClock(): void {
 export function ago(at: string): string {
   const seconds = (now.value - Date.parse(at)) / 1000;
   return seconds < SECONDS.min ? "just now" : `${duration(seconds)} ago`;
+}
+
+/** For a low tank, which has no days left until its threshold: "empty in 4 days", or "now" if that is not known. */
+export function emptyIn({ latest, forecast }: FleetTank): string {
+  const at = forecast.runs_empty_at.p50;
+  if (latest?.fill_percentage === 0) return "empty";
+  if (at === null) return "now";
+  const seconds = (Date.parse(at) - now.value) / 1000;
+  return seconds < SECONDS.min ? "empty" : `empty in ${duration(seconds)}`;
 }
 
 type Place = { readonly city: string | null; readonly region: string | null; readonly country: string | null };

@@ -32,6 +32,10 @@ for (const viewport of [DESKTOP, PHONE]) {
       ["Tank 1", "Tank 2", "Tank 3"],
     );
     assert.equal(await page.locator(ROWS).count(), 25);
+    const place = page.locator(ROWS).first().getByText(/Bonn$/).filter({ visible: true });
+    assert.match(await place.innerText(), viewport === PHONE ? /^, Bonn/ : /^Bonn/);
+    const row = await page.locator(ROWS).first().boundingBox();
+    assert.ok(viewport === PHONE || (row?.height ?? 99) < 40, `a row of ${row?.height} px has one line`);
     assert.match(await page.locator(".pager").innerText(), /1–25 of 65/);
     assert.equal(await overflow(page), 0);
     for (const colorScheme of ["light", "dark"] as const) {
@@ -177,10 +181,8 @@ test("new readings and alerts appear by themselves, also in the title of the tab
   const { page } = opened;
   const hasTitle = (title: string) => until(title, async () => (await page.title()) === title, 20_000);
   await hasTitle("(3) Fleet · Tank Monitor");
-  const level = page
-    .locator(ROWS)
-    .filter({ has: page.getByText("Tank 2", { exact: true }) })
-    .locator(".fleet-level");
+  const row = page.locator(ROWS).filter({ has: page.getByText("Tank 2", { exact: true }) });
+  const level = row.locator(".fleet-level");
   expectStatus(
     await manage("POST", "/ingest/v1/readings", [
       { tank_id: "t2", fill_percentage: 1.5 },
@@ -189,6 +191,9 @@ test("new readings and alerts appear by themselves, also in the title of the tab
     200,
   );
   await level.getByText("1.5 %").waitFor();
+  const paused_until = new Date(Date.now() + 86_400_000).toISOString();
+  expectStatus(await manage("PATCH", "/manage/v1/tanks/t2", { alerts: { paused_until } }), 200);
+  await row.getByText("Paused").waitFor();
   await hasTitle("(4) Fleet · Tank Monitor");
   await page.getByRole("link", { name: "Low: Tank 9, Bonn" }).waitFor();
 
@@ -207,7 +212,8 @@ test("a customer sees their own tanks only", async (t) => {
   if (opened === undefined) return;
   const { page } = opened;
   await page.getByText("5 tanks").waitFor();
-  assert.equal(await page.locator(".fleet-customer a").count(), 0);
+  assert.equal(await page.locator(".fleet-customer").count(), 0, "they know their own name");
+  assert.equal(await page.locator(".fleet-place:visible").count(), 5);
   await page.getByRole("button", { name: "Menu" }).click();
   const links = await page.getByRole("navigation", { name: "Screens" }).getByRole("link").allInnerTexts();
   assert.deepEqual(
@@ -277,6 +283,8 @@ test("printed on paper, the fleet is a table with room and use, and without coun
   const row = page.locator(ROWS).first();
   const places = await row.locator("td:visible").evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().x));
   assert.equal(places.length, headings.length);
+  assert.match(await page.locator(".head").innerText(), /Printed .*\d:\d\d/);
+  assert.doesNotMatch(await row.locator(".fleet-age").innerText(), /now|ago|next/);
   const customer = row.locator(".fleet-customer .cut");
   assert.ok(await customer.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth), "names are not cut");
   assert.deepEqual(

@@ -1,9 +1,10 @@
-// Numbers in words.
+// Numbers and times in words.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { FleetTank } from "../../client/src/index.ts";
 import { decimalError, decimalOf } from "../../dashboard/src/components/form.ts";
-import { rangeOf } from "../../dashboard/src/format.ts";
+import { emptyIn, now, rangeOf } from "../../dashboard/src/format.ts";
 
 test("a range is one number where both ends are, and has a word where it is open", () => {
   assert.equal(rangeOf({ p10: 8.6, p90: 17.2 }, "∞"), "9–17");
@@ -18,4 +19,15 @@ test("a number may have a decimal comma or point, and no thousands separators", 
   assert.deepEqual(["2.700,5", "2,700.5", "2 700", "1,2,3", "abc"].filter(isRefused(false)).length, 5);
   assert.deepEqual(["", "2700,5", "0,125", "1250.125", "2,125"].filter(isRefused(false)), []);
   assert.deepEqual(["2700,5", "0.125", "2.700", "12,700"].filter(isRefused(true)), ["2.700", "12,700"]);
+});
+
+test("a low tank says when it is empty, if that is known", () => {
+  const low = (fill_percentage: number, days: number | null) => {
+    const p50 = days === null ? null : new Date(now.value + days * 86_400_000).toISOString();
+    return emptyIn({ latest: { fill_percentage }, forecast: { runs_empty_at: { p50 } } } as FleetTank);
+  };
+  assert.deepEqual(
+    [low(5, 4.2), low(5, 0.5), low(5, -1), low(0, 4), low(5, null)],
+    ["empty in 4 days", "empty in 12 h", "empty", "empty", "now"],
+  );
 });

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { openAlerts } from "../events.tsx";
+import { dateTime, now } from "../format.ts";
 
 type Props = {
   readonly title: string;
@@ -23,6 +24,7 @@ export function Screen({ title, actions, summary, children }: Props) {
             {title}
           </h1>
           {summary === undefined ? null : <p class="dim">{summary}</p>}
+          <PrintedAt />
         </div>
         {actions === undefined ? null : <div class="actions">{actions}</div>}
       </div>
@@ -30,6 +32,8 @@ export function Screen({ title, actions, summary, children }: Props) {
     </>
   );
 }
+
+const PrintedAt = () => <p class="on-paper dim">Printed {dateTime(now.value)}</p>;
 
 /** Adds the number of open alerts, which is seen while another tab is in front. */
 function useTitle(title: string): void {

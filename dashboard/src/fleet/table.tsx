@@ -5,7 +5,7 @@ import { AlertBadge, Badge } from "../components/badge.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Level } from "../components/level.tsx";
 import { toneOf } from "../components/urgency.ts";
-import { dateTime, duration, now, percent, place, rangeOf, volume, whole } from "../format.ts";
+import { date, dateTime, duration, emptyIn, now, percent, place, rangeOf, timeOfDay, volume, whole } from "../format.ts";
 import { customerPath, href, tankPath } from "../location.ts";
 import { may } from "../session.ts";
 
@@ -39,7 +39,7 @@ export function FleetTable({ entries, selection }: Props) {
                 <SelectAll entries={entries} selection={selection} />
               </th>
             )}
-            {HEADINGS.map(([name, label]) => (
+            {HEADINGS.filter(([name]) => name !== "fleet-customer" || may("viewer")).map(([name, label]) => (
               <th key={name} class={name} role="columnheader" scope="col">
                 {label}
               </th>
@@ -97,9 +97,14 @@ function Row({ entry, selection }: { readonly entry: FleetTank; readonly selecti
           {tank.name}
         </a>
       </td>
-      <td class="fleet-customer" role="cell">
-        <Customer customer={customer} />
-      </td>
+      {may("viewer") ? (
+        <td class="fleet-customer" role="cell">
+          <a class="cut" href={href(customerPath(customer.id))} dir="auto" title={contactOf(customer)}>
+            {customer.name}
+          </a>
+          {place(tank.location) === "" ? null : <span class="card-place">, {place(tank.location)}</span>}
+        </td>
+      ) : null}
       <td class="fleet-place" role="cell">
         <span class="cut" dir="auto" title={place(tank.location)}>
           {place(tank.location)}
@@ -127,28 +132,17 @@ function Row({ entry, selection }: { readonly entry: FleetTank; readonly selecti
   );
 }
 
-/** A link for those who may open it. */
-function Customer({ customer: { id, name, phone } }: Pick<FleetTank, "customer">) {
-  const title = `${name}${phone === null ? "" : `, ${phone}`}`;
-  return may("viewer") ? (
-    <a class="cut" href={href(customerPath(id))} dir="auto" title={title}>
-      {name}
-    </a>
-  ) : (
-    <span class="cut" dir="auto" title={title}>
-      {name}
-    </span>
-  );
-}
+const contactOf = ({ name, phone }: FleetTank["customer"]): string => (phone === null ? name : `${name}, ${phone}`);
 
 /** "12 9–17": as likely as not by then, and with a probability of 10 and 90 %. */
-function DaysLeft({ entry: { days_left, state } }: { readonly entry: FleetTank }) {
-  if (state === "low") return <span class="low-now">now</span>;
+function DaysLeft({ entry }: { readonly entry: FleetTank }) {
+  const { days_left, state } = entry;
+  if (state === "low") return <span class="low-now">{emptyIn(entry)}</span>;
   if (days_left === null || days_left.p50 === null) return <span class="dim">–</span>;
   const [days, range] = [whole(days_left.p50), rangeOf(days_left, "∞")];
   return (
     <span title={`With a probability of 80 % in ${rangeOf(days_left, "∞", " to ")} days`}>
-      <span class="strong">{days}</span> {range === days ? null : <span class="dim range">{range}</span>}
+      <span class="strong">{days}</span> <span class="dim range">{range === days ? "" : range}</span>
     </span>
   );
 }
@@ -164,26 +158,30 @@ function Use({ entry: { forecast } }: { readonly entry: FleetTank }) {
   );
 }
 
-/** "2 h ago, next in 1 h": a reading that is due, and a bit late, is not worth a word. */
+/** "2 h ago, next in 1 h"; on paper the date and time. */
 function Age({ entry: { latest, next_reading_at: next } }: { readonly entry: FleetTank }) {
   if (latest === null) return <span class="dim">never</span>;
   const seconds = Math.max(0, (now.value - Date.parse(latest.created_at)) / 1000);
   const remaining = next === null ? undefined : (Date.parse(next) - now.value) / 1000;
   const due = remaining === undefined ? undefined : remaining >= 60 ? `next in ${duration(remaining)}` : "next due";
   return (
-    <span title={`${dateTime(latest.created_at)}${next === null ? "" : `; next due ${dateTime(next)}`}`}>
-      <time dateTime={latest.created_at}>{seconds < 60 ? "now" : `${duration(seconds)} ago`}</time>
-      {due === undefined ? null : (
-        <>
-          , <span class="dim">{due}</span>
-        </>
-      )}
-    </span>
+    <>
+      <span class="on-screen" title={`${dateTime(latest.created_at)}${next === null ? "" : `; next due ${dateTime(next)}`}`}>
+        <time dateTime={latest.created_at}>
+          {seconds < 60 ? "now" : `${duration(seconds)} ago`}
+          {due === undefined ? "" : ","}
+        </time>{" "}
+        <span class="dim next-reading">{due}</span>
+      </span>
+      <span class="on-paper">
+        <time>{date(latest.created_at)}</time> <time>{timeOfDay(latest.created_at)}</time>
+      </span>
+    </>
   );
 }
 
 function State({ entry }: { readonly entry: FleetTank }) {
-  const { alerts, state, silent } = entry;
+  const { alerts, state, silent, alerts_paused_until: pausedUntil } = entry;
   const has = (kind: string) => alerts.some((alert) => alert.kind === kind);
   return (
     <span class="badges">
@@ -191,6 +189,7 @@ function State({ entry }: { readonly entry: FleetTank }) {
       {alerts.map((alert) => (
         <AlertBadge key={alert.id} alert={alert} />
       ))}
+      {pausedUntil === null ? null : <Badge text="Paused" icon="pause" title={`No alert opens until ${dateTime(pausedUntil)}`} />}
       {silent && !has("silent") ? <Badge text="Silent" icon="silent" tone="silent" /> : null}
       {state === "unknown" ? <Badge text="No reading" icon="unknown" /> : null}
       {state === "ok" && alerts.length === 0 && !silent ? <Badge text="OK" icon="check" tone="ok" /> : null}

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { FleetTank, Forecast } from "../../../client/src/index.ts";
 import { Level } from "../components/level.tsx";
 import { toneOf } from "../components/urgency.ts";
-import { ago, date, percent, rangeOf, volume, whole } from "../format.ts";
+import { ago, date, emptyIn, percent, rangeOf, volume, whole } from "../format.ts";
 
 const DAY_SECONDS = 86_400;
 
@@ -24,7 +24,7 @@ export function Figures({ entry }: { readonly entry: FleetTank }) {
         {use === null ? "–" : volume(use)}
       </Figure>
       <Figure label="Days left" note={daysNote(entry)}>
-        {entry.state === "low" ? "low now" : days_left?.p50 == null ? "–" : inDays(days_left.p50)}
+        {entry.state === "low" ? emptyIn(entry) : days_left?.p50 == null ? "–" : inDays(days_left.p50)}
       </Figure>
       <Figure label="Room for a delivery" note={room === null ? null : "up to the whole capacity"}>
         {room === null ? "–" : volume(room)}
