@@ -75,7 +75,8 @@ function isShown({ path }: Item): boolean {
 }
 
 function isCurrent(path: string): boolean {
-  const [, first = ""] = (match.value?.path ?? "").split("/");
+  if (match.value === undefined) return false;
+  const [, first = ""] = match.value.path.split("/");
   return path === `/${first}` || (path === "/" && first === "tanks");
 }
 
