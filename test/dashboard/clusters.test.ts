@@ -4,12 +4,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FleetMap } from "../../client/src/index.ts";
 import { type Cluster, clustersOf, extentOf, pointsOf, STATES } from "../../dashboard/src/map/clusters.ts";
+import { labelsOf } from "../../dashboard/src/map/labels.ts";
 import {
   bboxOf,
   boundsOf,
   fitted,
   latitudeOf,
   longitudeOf,
+  overview,
   surroundings,
   xOf,
   yOf,
@@ -73,4 +75,26 @@ test("a view of all tanks has all of them, and zooming keeps the place under the
   const [west = 0, south = 0, east = 0, north = 0] = bboxOf(all).split(",").map(Number);
   assert.ok(xOf(west) <= all.west && xOf(east) >= all.east && yOf(north) <= all.north && yOf(south) >= all.south);
   assert.ok(Math.abs(latitudeOf(yOf(48.1)) - 48.1) < 1e-9 && Math.abs(longitudeOf(xOf(-7.3)) + 7.3) < 1e-9);
+});
+
+test("tanks of one town are shown in their country; those of a region fill the map", () => {
+  const around = (degrees: number) => ({ west: xOf(9), north: yOf(51.3 + degrees), east: xOf(9 + degrees), south: yOf(51.3) });
+  for (const size of [SIZE, { width: 366, height: 460 }]) {
+    for (const degrees of [0, 0.05]) {
+      const { west, east } = boundsOf(overview(around(degrees), size), size);
+      assert.ok(longitudeOf(east) - longitudeOf(west) > 8);
+    }
+  }
+  const { west, east } = boundsOf(overview(around(0.5), SIZE), SIZE);
+  assert.ok(longitudeOf(east) - longitudeOf(west) < 2);
+});
+
+test("a town between many marks has its name beyond them, but not where that could be the name of another", () => {
+  const town = { name: "Erfurt", latitude: 509_800, longitude: 110_300 };
+  const view = { x: xOf(11.03), y: yOf(50.98), scale: 256 };
+  const marks = [{ left: 340, top: 240, right: 460, bottom: 360 }];
+  const [label] = labelsOf([town], marks, view, SIZE);
+  assert.ok(label !== undefined && label.name === "Erfurt" && Math.hypot(label.x - 400, label.y - 300) < 100);
+  const others = Array.from({ length: 20 }, (_, i) => ({ ...town, name: `Town ${i}` }));
+  assert.deepEqual(labelsOf(others, marks, view, SIZE), []);
 });

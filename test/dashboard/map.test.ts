@@ -24,12 +24,13 @@ function viewIn(url: string): { readonly latitude: number; readonly longitude: n
   return { latitude, longitude, scale };
 }
 
-/** Thirty tanks around Freiburg, one far away with a name of any kind, two in one place, one without coordinates. */
+/** Thirty tanks around Freiburg, one far away with a name of any kind, one without a town, two in one place, one without coordinates. */
 before(async () => {
   await createUser(service, "viewer", STAFF.viewer);
   await service.store.importCustomers([
     customerRecord("cus_own", { email: "own@customers.example" }),
-    customerRecord("cus_other", { email: "other@customers.example" }),
+    customerRecord("cus_other", {}),
+    customerRecord("cus_alone", { email: "alone@customers.example" }),
   ]);
   const near = Array.from({ length: 30 }, (_, i) => {
     const location = { city: "Freiburg", latitude: 48 + Math.floor(i / 6) / 50, longitude: 7.8 + (i % 6) / 40 };
@@ -42,6 +43,7 @@ before(async () => {
   await service.store.importTanks([
     ...near,
     tankRecord("far", "cus_other", { name: HOSTILE, location: hostile }),
+    tankRecord("alone", "cus_alone", { name: "Hunting lodge", location: { latitude: 51.3127, longitude: 9.4797 } }),
     tankRecord("same_1", "cus_own", { location: same }),
     tankRecord("same_2", "cus_own", { location: sameRounded }),
     tankRecord("nowhere", "cus_own", {}),
@@ -70,13 +72,13 @@ describe("the map", () => {
       const singles = (await page.locator(".mark").count()) - counts.length;
       assert.equal(
         counts.reduce((sum, text) => sum + Number(text), singles),
-        33,
+        34,
       );
       await page.getByRole("link", { name: "1 tank without coordinates" }).waitFor();
-      await page.getByRole("link", { name: "List 33 tanks" }).waitFor();
+      await page.getByRole("link", { name: "List 34 tanks" }).waitFor();
       assert.match(
         await page.locator(".map-legend").innerText(),
-        /Low: 1\s+Leak suspected: 0\s+Low within 7 days: 0\s+Silent: 0\s+No reading yet: 30\s+OK: 2/,
+        /Low: 1\s+Leak suspected: 0\s+Low within 7 days: 0\s+Silent: 0\s+No reading yet: 31\s+OK: 2/,
       );
       await expectGood(screen);
     }
@@ -217,7 +219,7 @@ describe("the map", () => {
     await page.keyboard.press("-");
     await page.getByRole("link", { name: /^List (2|3)\d tanks$/ }).waitFor();
     await page.getByRole("link", { name: "Map", exact: true }).click();
-    await page.getByRole("link", { name: "List 33 tanks" }).waitFor();
+    await page.getByRole("link", { name: "List 34 tanks" }).waitFor();
     assert.equal(new URL(page.url()).search, "");
     await page.goBack();
     await page.waitForURL(/at=/);
@@ -235,13 +237,14 @@ describe("the map", () => {
     assert.ok(attempts > 1);
   });
 
-  it("shows customers their own tanks only", async (t) => {
-    const screen = await openDashboard(t, browser, service, "other@customers.example", "/map", { viewport: PHONE });
+  it("shows customers their own tanks only: a single one in its country, by its name if it has no town", async (t) => {
+    const screen = await openDashboard(t, browser, service, "alone@customers.example", "/map", { viewport: PHONE });
     if (screen === undefined) return;
     const { page } = screen;
     await page.locator(".mark").first().waitFor();
     assert.equal(await page.locator(".mark").count(), 1);
     await page.getByRole("link", { name: "List 1 tank", exact: true }).waitFor();
+    await page.locator(".town").getByText("Hunting lodge").waitFor();
     await expectGood(screen);
   });
 });

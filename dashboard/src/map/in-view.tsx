@@ -1,18 +1,26 @@
 // The tanks in view, the most urgent first: also for those who cannot see or use the map.
 
+import type { FleetList } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { AlertBadge } from "../components/badge.tsx";
 import { Level } from "../components/level.tsx";
 import { NotLoaded } from "../components/states.tsx";
 import { toneOf } from "../components/urgency.ts";
 import { counted, place } from "../format.ts";
-import { useLive } from "../live.ts";
+import { type Live, useLive } from "../live.ts";
 import { href, tankPath } from "../location.ts";
 
 const SIZE = 25;
 
-export function InView({ bbox }: { readonly bbox: string }) {
-  const { data, error, refresh } = useLive(`in view ${bbox}`, (signal) => api.insight.fleet.list({ bbox, size: SIZE, signal }));
+/** `bbox`: undefined before the first view. */
+export const useTanksInView = (bbox: string | undefined): TanksInView =>
+  useLive(`in view ${bbox}`, async (signal) =>
+    bbox === undefined ? undefined : api.insight.fleet.list({ bbox, size: SIZE, signal }),
+  );
+
+type TanksInView = Live<FleetList | undefined>;
+
+export function InView({ bbox, live: { data, error, refresh } }: { readonly bbox: string; readonly live: TanksInView }) {
   return (
     <section class="card in-view" aria-labelledby="in-view">
       <div class="card-head">

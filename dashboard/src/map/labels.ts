@@ -1,7 +1,11 @@
-// The names of towns, where they overlap neither each other nor the marks.
+// The names of towns, and of tanks without a town, where they overlap neither each other nor the marks.
 
-import type { FleetMap } from "../../../client/src/index.ts";
+import type { FleetTank } from "../../../client/src/index.ts";
+import type { Cluster } from "./clusters.ts";
 import { type Size, type View, xOf, yOf } from "./projection.ts";
+
+/** Its place is in ten-thousandths of a degree. */
+export type Named = { readonly name: string; readonly latitude: number; readonly longitude: number };
 
 export type Label = {
   readonly name: string;
@@ -18,34 +22,58 @@ const CHARACTER = 6.6;
 const HEIGHT = 15;
 const UNITS = 10_000;
 
-/** From the middle of the town, in the order they are tried. */
-const PLACES = [
-  { dx: 0, dy: 30, anchor: "middle" },
-  { dx: 0, dy: -22, anchor: "middle" },
-  { dx: 24, dy: 4, anchor: "start" },
-  { dx: -24, dy: 4, anchor: "end" },
-] as const;
+type Place = { readonly dx: number; readonly dy: number; readonly anchor: Label["anchor"] };
 
-/** Towns with the most tanks first. */
-export function labelsOf(towns: FleetMap["towns"], marks: readonly Box[], view: View, { width, height }: Size): Label[] {
+/** From the middle of the town, in the order they are tried. */
+const placesAt = (distance: number): readonly Place[] => [
+  { dx: 0, dy: 30 + distance, anchor: "middle" },
+  { dx: 0, dy: -22 - distance, anchor: "middle" },
+  { dx: 24 + distance, dy: 4, anchor: "start" },
+  { dx: -24 - distance, dy: 4, anchor: "end" },
+];
+const NEAR = placesAt(0);
+const FAR = [20, 40, 60, 80, 100].flatMap(placesAt);
+/** With more of them in view, a name that is not beside its town would be taken for that of another. */
+const FEW = 12;
+
+/** Those given first are preferred. */
+export function labelsOf(named: readonly Named[], marks: readonly Box[], view: View, { width, height }: Size): Label[] {
   const taken = [...marks];
   const labels: Label[] = [];
-  for (const { name, latitude, longitude } of towns) {
+  const inView = named
+    .map(({ name, latitude, longitude }) => ({
+      name: name.length > MAX_LENGTH ? `${name.slice(0, MAX_LENGTH - 1).toWellFormed()}…` : name,
+      x: (xOf(longitude / UNITS) - view.x) * view.scale + width / 2,
+      y: (yOf(latitude / UNITS) - view.y) * view.scale + height / 2,
+    }))
+    .filter(({ x, y }) => x >= 0 && y >= 0 && x <= width && y <= height);
+  const places = inView.length > FEW ? NEAR : [...NEAR, ...FAR];
+  for (const { name, x, y } of inView) {
     if (labels.length >= MAX_LABELS) break;
-    const x = (xOf(longitude / UNITS) - view.x) * view.scale + width / 2;
-    const y = (yOf(latitude / UNITS) - view.y) * view.scale + height / 2;
-    if (x < 0 || y < 0 || x > width || y > height) continue;
-    const text = name.length > MAX_LENGTH ? `${name.slice(0, MAX_LENGTH - 1).toWellFormed()}…` : name;
-    for (const { dx, dy, anchor } of PLACES) {
-      const box = boxOf(x + dx, y + dy, text.length * CHARACTER, anchor);
+    for (const { dx, dy, anchor } of places) {
+      const box = boxOf(x + dx, y + dy, name.length * CHARACTER, anchor);
       const isInside = box.left >= 0 && box.right <= width && box.top >= 0 && box.bottom <= height;
       if (!isInside || taken.some((other) => overlap(box, other))) continue;
       taken.push(box);
-      labels.push({ name: text, x: x + dx, y: y + dy, anchor });
+      labels.push({ name, x: x + dx, y: y + dy, anchor });
       break;
     }
   }
   return labels;
+}
+
+/** More than positions on the map are rounded by, in units of the world. */
+const ROUNDED = 0.001;
+
+/** Those that have a mark of their own. */
+export function tanksWithoutTown(tanks: readonly FleetTank[], clusters: readonly Cluster[]): Named[] {
+  return tanks.flatMap(({ tank: { name, location } }) => {
+    const { city, latitude, longitude } = location;
+    if (city !== null || latitude === null || longitude === null) return [];
+    const [left, top] = [xOf(longitude), yOf(latitude)];
+    const isHere = ({ count, x, y }: Cluster) => count === 1 && Math.hypot(x - left, y - top) < ROUNDED;
+    return clusters.some(isHere) ? [{ name, latitude: latitude * UNITS, longitude: longitude * UNITS }] : [];
+  });
 }
 
 function boxOf(x: number, y: number, width: number, anchor: Label["anchor"]): Box {

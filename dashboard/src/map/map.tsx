@@ -1,7 +1,7 @@
 // The map: where the tanks are and which of them need somebody, with a list of those in view.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { FleetMap } from "../../../client/src/index.ts";
+import type { FleetMap, FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
@@ -11,8 +11,8 @@ import { useLive } from "../live.ts";
 import { href, navigate, query, tankPath, withQuery } from "../location.ts";
 import { type Cluster, clustersOf, extentOf, type Points, pointsOf, STATES } from "./clusters.ts";
 import { STEP, useGestures, zoomBy } from "./gestures.ts";
-import { InView } from "./in-view.tsx";
-import { labelsOf } from "./labels.ts";
+import { InView, useTanksInView } from "./in-view.tsx";
+import { labelsOf, tanksWithoutTown } from "./labels.ts";
 import { Mark, radiusOf, Shape, STATE_MARKS } from "./marks.tsx";
 import {
   bboxOf,
@@ -22,6 +22,7 @@ import {
   limited,
   longitudeOf,
   MAX_SCALE,
+  overview,
   type Size,
   surroundings,
   type View,
@@ -82,7 +83,7 @@ function Chart({ map, points }: { readonly map: FleetMap; readonly points: Point
   const size = useSize(frame);
   const [chosen, setView] = useState<View | undefined>(viewInUrl);
   const all = useMemo(() => extentOf(points) ?? WHOLE_WORLD, [points]);
-  const view = size === undefined ? undefined : chosen === undefined ? fitted(all, size) : limited(chosen, size);
+  const view = size === undefined ? undefined : chosen === undefined ? overview(all, size) : limited(chosen, size);
   const showAll = () => setView(undefined);
   const hasMoved = useGestures({ element: frame, view, size: size ?? NO_SIZE, setView, showAll });
   const rested = useRested(view, size);
@@ -100,6 +101,7 @@ function Chart({ map, points }: { readonly map: FleetMap; readonly points: Point
     setView(viewInUrl());
   }, [inUrl]);
   const bbox = rested === undefined ? undefined : bboxOf(boundsOf(rested.view, rested.size));
+  const inView = useTanksInView(bbox);
   // The focus would be lost with the mark that was opened.
   const zoomTo = (next: View) => {
     setView(next);
@@ -118,7 +120,15 @@ function Chart({ map, points }: { readonly map: FleetMap; readonly points: Point
           aria-label="Map: arrow keys move it, plus and minus zoom, 0 shows all"
         >
           {view === undefined || size === undefined ? null : (
-            <Drawing map={map} points={points} view={view} size={size} zoomTo={zoomTo} hasMoved={hasMoved} />
+            <Drawing
+              map={map}
+              points={points}
+              tanks={inView.data?.data ?? NO_TANKS}
+              view={view}
+              size={size}
+              zoomTo={zoomTo}
+              hasMoved={hasMoved}
+            />
           )}
         </div>
         <div class="map-buttons">
@@ -134,14 +144,18 @@ function Chart({ map, points }: { readonly map: FleetMap; readonly points: Point
         </div>
         <Legend map={map} />
       </div>
-      {bbox === undefined ? null : <InView bbox={bbox} />}
+      {bbox === undefined ? null : <InView bbox={bbox} live={inView} />}
     </div>
   );
 }
 
+const NO_TANKS: readonly FleetTank[] = [];
+
 type DrawingProps = {
   readonly map: FleetMap;
   readonly points: Points;
+  /** The most urgent in view. */
+  readonly tanks: readonly FleetTank[];
   readonly view: View;
   readonly size: Size;
   readonly zoomTo: (view: View) => void;
@@ -152,7 +166,7 @@ type DrawingProps = {
 const EDGE_PX = 30;
 const FINE_SCALE = 2.5;
 
-function Drawing({ map, points, view, size, zoomTo, hasMoved }: DrawingProps) {
+function Drawing({ map, points, tanks, view, size, zoomTo, hasMoved }: DrawingProps) {
   const countries = useCountries(view.scale > FINE_SCALE ? "fine" : "coarse");
   // In steps, so that marks stay the same while the scale changes a little.
   const step = Math.round(Math.log2(view.scale) * 2) / 2;
@@ -172,7 +186,7 @@ function Drawing({ map, points, view, size, zoomTo, hasMoved }: DrawingProps) {
     const radius = radiusOf(cluster);
     return { left: x - radius, right: x + radius, top: y - radius, bottom: y + radius };
   });
-  const labels = labelsOf(map.towns, boxes, view, size);
+  const labels = labelsOf([...map.towns, ...tanksWithoutTown(tanks, clusters)], boxes, view, size);
   const opening = useRef<AbortController | undefined>(undefined);
   useEffect(() => () => opening.current?.abort(), []);
   const open = (cluster: Cluster) => {

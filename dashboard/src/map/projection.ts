@@ -4,8 +4,10 @@
 export const WORLD = 1024;
 const MAX_LATITUDE = 85;
 export const MAX_SCALE = 4096;
-/** A single tank is shown with its surroundings. */
 const MAX_FITTED_SCALE = 256;
+/** Tanks of one town, about 12 km in Europe, are shown in their country: at a greater scale there are no borders in view. */
+const ONE_TOWN = 0.5;
+const COUNTRY_SCALE = 16;
 
 export type Size = { readonly width: number; readonly height: number };
 export type View = { readonly x: number; readonly y: number; readonly scale: number };
@@ -32,6 +34,13 @@ export function limited({ x, y, scale }: View, { width, height }: Size): View {
   const within = Math.max(least, Math.min(MAX_SCALE, scale));
   const clamp = (value: number, half: number) => (half >= WORLD / 2 ? WORLD / 2 : Math.max(half, Math.min(WORLD - half, value)));
   return { x: clamp(x, width / within / 2), y: clamp(y, height / within / 2), scale: within };
+}
+
+/** The view of all tanks. */
+export function overview(all: Bounds, size: Size): View {
+  const view = fitted(all, size);
+  const isOneTown = Math.max(all.east - all.west, all.south - all.north) < ONE_TOWN;
+  return isOneTown ? limited({ ...view, scale: Math.min(view.scale, COUNTRY_SCALE) }, size) : view;
 }
 
 export function fitted({ west, north, east, south }: Bounds, size: Size, margin = 48): View {
