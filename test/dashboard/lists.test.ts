@@ -188,6 +188,9 @@ test("a dispatcher creates a customer with a tank, changes it, deletes and resto
   await page.goto(`${fleet.url}/customers`);
   await page.getByRole("searchbox").fill("HOF@lind");
   await page.getByText("1 customer found").waitFor();
+  await page.getByRole("searchbox").fill("Lindenau");
+  await page.getByRole("link", { name: "Tanks of such customers" }).click();
+  await page.locator(".fleet").getByRole("link", { name: "Barn" }).waitFor();
 });
 
 test("an admin creates a key, a webhook and a user: secrets are shown once, a test says what failed", async (t) => {

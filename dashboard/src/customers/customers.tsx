@@ -68,7 +68,7 @@ export default function Customers() {
         live={live}
         columns={COLUMNS}
         idOf={({ id }) => id}
-        empty={<NoCustomers isDeleted={view === "deleted"} isSearch={search !== ""} />}
+        empty={<NoCustomers isDeleted={view === "deleted"} search={search} />}
       />
       {dialog.shown}
     </Screen>
@@ -81,11 +81,17 @@ function filterOf(search: string): { readonly name?: string; readonly email?: st
   return search.includes("@") ? { email: search } : { name: search };
 }
 
-function NoCustomers({ isDeleted, isSearch }: { readonly isDeleted: boolean; readonly isSearch: boolean }) {
-  if (isSearch) {
+function NoCustomers({ isDeleted, search }: { readonly isDeleted: boolean; readonly search: string }) {
+  if (search !== "") {
     return (
       <Empty title="No customer matches">
         <p>The search is for the beginning of a name, or of an address that has an @.</p>
+        {isDeleted || search.includes("@") ? null : (
+          <p>
+            The search of the fleet also finds a word within a name:{" "}
+            <a href={href(`/?search=${encodeURIComponent(search)}`)}>Tanks of such customers</a>
+          </p>
+        )}
         <p>
           <a href={href("/customers")}>Show all customers</a>
         </p>
