@@ -87,7 +87,9 @@ export function DeleteDialog({ customer, close, done }: Props) {
         <li>Keys of this customer stop working.</li>
         {tank_count === 0 ? null : (
           <li>
-            {counted(tank_count, "tank")} of this customer are deleted, too; their alerts close, and their devices become free.
+            {tank_count === 1
+              ? "The tank of this customer is deleted, too; its alerts close, and its device becomes free."
+              : `${counted(tank_count, "tank")} of this customer are deleted, too; their alerts close, and their devices become free.`}
           </li>
         )}
         <li>Nothing is lost: the customer, the tanks and their readings can be restored.</li>

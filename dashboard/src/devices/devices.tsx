@@ -129,8 +129,8 @@ function RemoveDialog({ device: { id, pending }, close, changed }: RemoveProps) 
     <Dialog title="Remove this device?" action="Remove" isDangerous submit={submit} close={close}>
       <p class="break">
         <code>{id}</code> loses its profile
-        {pending === 0 ? "" : `, and its ${counted(pending, "pending reading")} are deleted for good`}. If it sends again, it
-        appears again.
+        {pending === 0 ? "" : `, and ${counted(pending, "pending reading is", "pending readings are")} deleted for good`}. If it
+        sends again, it appears again.
       </p>
     </Dialog>
   );
