@@ -6,7 +6,8 @@ import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
 import { Screen } from "../components/screen.tsx";
 import { SearchField } from "../components/search-field.tsx";
 import { Empty } from "../components/states.tsx";
-import { counted, dateTime } from "../format.ts";
+import { Time } from "../components/time.tsx";
+import { counted } from "../format.ts";
 import { useLive } from "../live.ts";
 import { customerPath, href, navigate, query, tankPath, withQuery } from "../location.ts";
 
@@ -15,7 +16,7 @@ const MAX_LENGTH = 80;
 const TYPES = ["customer", "tank", "device", "key", "alert", "channel", "notification", "user"] as const;
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { label: "When", cell: ({ created_at }) => <time dateTime={created_at}>{dateTime(created_at)}</time> },
+  { label: "When", cell: ({ created_at }) => <Time at={created_at} /> },
   {
     label: "By",
     cell: ({ by }) => (

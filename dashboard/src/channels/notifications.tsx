@@ -8,7 +8,8 @@ import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../component
 import { notify } from "../components/notices.tsx";
 import { Attempts, EVENTS, NotificationState, Recipient, SendAgain } from "../components/notification.tsx";
 import { Empty } from "../components/states.tsx";
-import { counted, dateTime } from "../format.ts";
+import { Time } from "../components/time.tsx";
+import { counted } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href, query, tankPath, withQuery } from "../location.ts";
 
@@ -38,7 +39,7 @@ export function Notifications() {
   const columns: readonly Column<Notification>[] = [
     { label: "About", look: "title", cell: (one) => <About notification={one} /> },
     { label: "To", cell: (one) => <Recipient notification={one} /> },
-    { label: "Created", cell: ({ created_at }) => dateTime(created_at) },
+    { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
     { label: "State", cell: (one) => <NotificationState notification={one} /> },
     { label: "Attempts", cell: (one) => <Attempts notification={one} /> },
     {

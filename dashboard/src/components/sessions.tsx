@@ -8,6 +8,7 @@ import { Badge } from "./badge.tsx";
 import { ObjectList, type Page } from "./list.tsx";
 import { notify } from "./notices.tsx";
 import { Empty } from "./states.tsx";
+import { Time } from "./time.tsx";
 
 /** The most sessions that one person can have: all of them are one page. */
 export const MAX_SESSIONS = 100;
@@ -36,8 +37,8 @@ export function Sessions({ live, end }: Props) {
             </span>
           ),
         },
-        { label: "Signed in", cell: ({ created_at }) => dateTime(created_at) },
-        { label: "Ends", cell: ({ expires_at }) => dateTime(expires_at) },
+        { label: "Signed in", cell: ({ created_at }) => <Time at={created_at} /> },
+        { label: "Ends", cell: ({ expires_at }) => <Time at={expires_at} /> },
         {
           label: "Actions",
           look: "buttons",

@@ -13,6 +13,7 @@ import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
 import { MAX_SESSIONS, Sessions } from "../components/sessions.tsx";
 import { Empty, NotLoaded } from "../components/states.tsx";
+import { Time } from "../components/time.tsx";
 import { toneOf } from "../components/urgency.ts";
 import { dateTime, place } from "../format.ts";
 import { useLive } from "../live.ts";
@@ -150,7 +151,7 @@ const TANKS: readonly Column<FleetTank>[] = [
   },
   {
     label: "Last reading",
-    cell: ({ latest }) => (latest === null ? <span class="dim">never</span> : dateTime(latest.created_at)),
+    cell: ({ latest }) => (latest === null ? <span class="dim">never</span> : <Time at={latest.created_at} />),
   },
   {
     label: "Alerts",

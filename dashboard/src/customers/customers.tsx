@@ -7,7 +7,8 @@ import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../component
 import { Screen } from "../components/screen.tsx";
 import { SearchField } from "../components/search-field.tsx";
 import { Empty } from "../components/states.tsx";
-import { counted, dateTime, whole } from "../format.ts";
+import { Time } from "../components/time.tsx";
+import { counted, whole } from "../format.ts";
 import { useLive } from "../live.ts";
 import { customerPath, href, navigate, query } from "../location.ts";
 import { may } from "../session.ts";
@@ -34,7 +35,7 @@ const COLUMNS: readonly Column<ManagedCustomer>[] = [
   { label: "Tanks", look: "number", cell: ({ tank_count }) => whole(tank_count) },
   {
     label: "Last seen",
-    cell: ({ last_seen_at }) => (last_seen_at === null ? <span class="dim">never</span> : dateTime(last_seen_at)),
+    cell: ({ last_seen_at }) => (last_seen_at === null ? <span class="dim">never</span> : <Time at={last_seen_at} />),
   },
 ];
 

@@ -11,7 +11,8 @@ import { notify } from "../components/notices.tsx";
 import { findCustomers, Picker } from "../components/picker.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty } from "../components/states.tsx";
-import { counted, dateTime } from "../format.ts";
+import { Time } from "../components/time.tsx";
+import { counted } from "../format.ts";
 import { useLive } from "../live.ts";
 import { customerPath, href } from "../location.ts";
 
@@ -41,8 +42,11 @@ export default function Keys() {
     { label: "Role", cell: ({ role }) => ROLE_LABELS[role] },
     { label: "Restricted to", cell: (key) => <Scope of={key} /> },
     { label: "Rate", cell: ({ rate }) => (rate === null ? <span class="dim">default</span> : `${rate} per second`) },
-    { label: "Created", cell: ({ created_at }) => dateTime(created_at) },
-    { label: "Expires", cell: ({ expires_at }) => (expires_at === null ? <span class="dim">never</span> : dateTime(expires_at)) },
+    { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      label: "Expires",
+      cell: ({ expires_at }) => (expires_at === null ? <span class="dim">never</span> : <Time at={expires_at} />),
+    },
     { label: "State", cell: ({ state }) => <State state={state} /> },
     {
       label: "Actions",

@@ -13,6 +13,7 @@ import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
 import { MAX_SESSIONS, Sessions } from "../components/sessions.tsx";
 import { Empty } from "../components/states.tsx";
+import { Time } from "../components/time.tsx";
 import { counted, dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href } from "../location.ts";
@@ -50,7 +51,7 @@ export default function Users() {
     },
     { label: "E-mail", cell: ({ email }) => email },
     { label: "Role", cell: ({ role }) => ROLE_NAMES[role] },
-    { label: "Created", cell: ({ created_at }) => dateTime(created_at) },
+    { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
     {
       label: "Actions",
       look: "buttons",
