@@ -189,7 +189,7 @@ test("a dispatcher creates a customer with a tank, changes it, deletes and resto
   await page.getByRole("searchbox").fill("HOF@lind");
   await page.getByText("1 customer found").waitFor();
   await page.getByRole("searchbox").fill("Lindenau");
-  await page.getByRole("link", { name: "Tanks of such customers" }).click();
+  await page.getByRole("link", { name: "search the fleet" }).click();
   await page.locator(".fleet").getByRole("link", { name: "Barn" }).waitFor();
 });
 

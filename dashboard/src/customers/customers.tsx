@@ -89,8 +89,8 @@ function NoCustomers({ isDeleted, search }: { readonly isDeleted: boolean; reado
         <p>The search is for the beginning of a name, or of an address that has an @.</p>
         {isDeleted || search.includes("@") ? null : (
           <p>
-            The search of the fleet also finds a word within a name:{" "}
-            <a href={href(`/?search=${encodeURIComponent(search)}`)}>Tanks of such customers</a>
+            To find a word within the name, <a href={href(`/?search=${encodeURIComponent(search)}`)}>search the fleet</a>: it
+            lists the tanks of such customers.
           </p>
         )}
         <p>
