@@ -57,6 +57,8 @@ function decoded(part: string): string {
 /** For `href`. */
 export const href = (to: string): string => BASE + to;
 
+export const devicePath = (id: string): string => `/devices?id=${encodeURIComponent(id)}`;
+
 export const tankPath = (id: string): string => `/tanks/${encodeURIComponent(id)}`;
 export const customerPath = (id: string): string => `/customers/${encodeURIComponent(id)}`;
 

@@ -171,7 +171,11 @@ test("a dispatcher creates a customer with a tank, changes it, deletes and resto
   await dialog.getByLabel("Device").fill("barn-2");
   await submit("Restore");
   await page.getByText("Barn was restored").waitFor();
-  await page.getByText("barn-2").waitFor();
+  await page.getByRole("link", { name: "Set up" }).click();
+  await page.getByRole("button", { name: "Set up barn-2" }).waitFor();
+  await page.getByRole("searchbox", { name: "Device id" }).fill("barn");
+  await page.getByText("No device has this id").waitFor();
+  await page.goBack();
   await page.getByRole("link", { name: "Hofgut Lindenau" }).click();
 
   await page.getByRole("button", { name: "Delete" }).click();

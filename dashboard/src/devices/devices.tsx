@@ -1,18 +1,19 @@
 // Devices: first those with pending readings, which need a tank or a profile.
 
-import type { Device } from "../../../client/src/index.ts";
+import { ApiError, type Device } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { Badge } from "../components/badge.tsx";
 import { Dialog, useDialog } from "../components/dialog.tsx";
-import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
+import { type Column, ObjectList, type Page, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
 import { useTanks } from "../components/objects.ts";
 import { Screen } from "../components/screen.tsx";
+import { SearchField } from "../components/search-field.tsx";
 import { Empty } from "../components/states.tsx";
 import { counted } from "../format.ts";
 import { useLive } from "../live.ts";
-import { href, tankPath } from "../location.ts";
+import { href, query, tankPath } from "../location.ts";
 import { may } from "../session.ts";
 import { describeProfile } from "./profiles.ts";
 import { DeviceDialog, DeviceInfo, loadDevice } from "./setup.tsx";
@@ -26,8 +27,9 @@ const VIEWS = [
 export default function Devices() {
   const view = tabInUrl("view", VIEWS);
   const page = pageInUrl();
-  const live = useLive(`devices ${view} ${page}`, (signal) =>
-    api.manage.devices.list({ pending: view === "pending", page, size: SIZE, signal }),
+  const id = (query.value.get("id") ?? "").trim();
+  const live = useLive<Page<Device>>(id === "" ? `devices ${view} ${page}` : `device ${id}`, async (signal) =>
+    id === "" ? api.manage.devices.list({ pending: view === "pending", page, size: SIZE, signal }) : deviceWithId(id, signal),
   );
   const tanks = useTanks((live.data?.data ?? []).flatMap(({ tank_id }) => tank_id ?? []));
   const dialog = useDialog();
@@ -68,11 +70,38 @@ export default function Devices() {
   ];
   return (
     <Screen title="Devices" summary={live.data === undefined ? undefined : counted(live.data.total_items, "device")}>
-      <Tabs label="Which devices" name="view" options={VIEWS} />
-      <ObjectList label="Devices" live={live} columns={columns} idOf={({ id }) => id} empty={<NoDevices view={view} />} />
+      <search class="toolbar">
+        <SearchField name="id" label="Device id" placeholder="Id of a device" />
+        {id === "" ? (
+          <Tabs label="Which devices" name="view" options={VIEWS} />
+        ) : (
+          <a class="button quiet" href={href("/devices")}>
+            Show all devices
+          </a>
+        )}
+      </search>
+      <ObjectList
+        label="Devices"
+        live={live}
+        columns={columns}
+        idOf={(device) => device.id}
+        empty={id === "" ? <NoDevices view={view} /> : <NoSuchDevice id={id} />}
+      />
       {dialog.shown}
     </Screen>
   );
+}
+
+/** A list of one; of none, if there is no such device. */
+async function deviceWithId(id: string, signal: AbortSignal): Promise<Page<Device>> {
+  const data = await api.manage.devices.retrieve(id, { signal }).then(
+    (device) => [device],
+    (error) => {
+      if (error instanceof ApiError && error.code === "device_unknown") return [];
+      throw error;
+    },
+  );
+  return { data, page: 1, size: SIZE, total_pages: 1, total_items: data.length };
 }
 
 type LinkProps = { readonly id: string | null; readonly tanks: ReturnType<typeof useTanks> };
@@ -116,6 +145,16 @@ function NoDevices({ view }: { readonly view: string }) {
     </Empty>
   );
 }
+
+const NoSuchDevice = ({ id }: { readonly id: string }) => (
+  <Empty title="No device has this id">
+    <p>Enter the whole id.</p>
+    <p>
+      To find a part of it, <a href={href(`/?search=${encodeURIComponent(id)}`)}>search the fleet</a>: it lists the tanks of such
+      devices.
+    </p>
+  </Empty>
+);
 
 type RemoveProps = { readonly device: Device; readonly close: () => void; readonly changed: () => Promise<void> };
 

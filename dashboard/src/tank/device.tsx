@@ -6,6 +6,7 @@ import { Badge } from "../components/badge.tsx";
 import { NotLoaded } from "../components/states.tsx";
 import { ago, counted, dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
+import { devicePath, href } from "../location.ts";
 import { may } from "../session.ts";
 
 export function Device({ entry }: { readonly entry: FleetTank }) {
@@ -16,6 +17,7 @@ export function Device({ entry }: { readonly entry: FleetTank }) {
         <h2 id="device">Device</h2>
         {silent ? <Badge text="Silent" icon="silent" tone="silent" /> : null}
         {latest !== null && !silent ? <Badge text="Sending" icon="check" tone="ok" /> : null}
+        {may("dispatcher") ? <a href={href(devicePath(tank.assigned_device_id))}>Set up</a> : null}
       </div>
       <dl class="facts">
         <dt>Id</dt>
@@ -36,7 +38,7 @@ function Details({ id }: { readonly id: string }) {
   return (
     <>
       <dt>Sends</dt>
-      <dd>{data.profile === null ? "fill percentages" : "payloads, interpreted by its profile"}</dd>
+      <dd>{sent(data)}</dd>
       {data.pending === 0 ? null : <Pending device={data} />}
       {data.dropped === 0 ? null : (
         <>
@@ -48,12 +50,18 @@ function Details({ id }: { readonly id: string }) {
   );
 }
 
+function sent({ profile, newest_pending }: InspectedDevice): string {
+  if (profile !== null) return "payloads, interpreted by its profile";
+  return newest_pending === null || newest_pending.payload === null ? "fill percentages" : "payloads, which need a profile";
+}
+
 function Pending({ device: { pending, pending_reason } }: { readonly device: InspectedDevice }) {
   return (
     <>
       <dt>Pending</dt>
       <dd>
-        {counted(pending, "reading")} {pending_reason === null ? "" : `: ${pending_reason}`}
+        {counted(pending, "reading")}
+        {pending_reason === null ? "" : `: ${pending_reason}`}
       </dd>
     </>
   );
