@@ -148,10 +148,9 @@ function NoDevices({ view }: { readonly view: string }) {
 
 const NoSuchDevice = ({ id }: { readonly id: string }) => (
   <Empty title="No device has this id">
-    <p>Enter the whole id.</p>
     <p>
-      To find a part of it, <a href={href(`/?search=${encodeURIComponent(id)}`)}>search the fleet</a>: it lists the tanks of such
-      devices.
+      Enter the whole id. If you know a part of it, <a href={href(`/?search=${encodeURIComponent(id)}`)}>search the fleet</a>: it
+      lists the tanks of such devices.
     </p>
   </Empty>
 );
