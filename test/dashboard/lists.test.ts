@@ -226,6 +226,9 @@ test("an admin creates a key, a webhook and a user: secrets are shown once, a te
   await dialog.getByText(/Attempt 1/).waitFor();
   assert.deepEqual(await seriousViolations(page), []);
   await submit("Done");
+  await page.goto(`${fleet.url}/channels?view=notifications&state=pending`);
+  await rowOf(page, "https://receiver.invalid/hook").waitFor();
+  await page.goBack();
   await page.getByRole("button", { name: /^Disable/ }).click();
   await page.getByRole("button", { name: /^Enable again/ }).click();
   await rowOf(page, "receiver.invalid").getByText("Active").waitFor();
@@ -244,7 +247,9 @@ test("an admin creates a key, a webhook and a user: secrets are shown once, a te
   await submit("Cancel");
 
   await page.goto(`${fleet.url}/audit?type=user`);
-  await page.getByText("user link created").first().waitFor();
+  const link = rowOf(page, "user link created").first();
+  await link.getByRole("link", { name: "The admin", exact: true }).waitFor();
+  await link.getByRole("link", { name: "Ida", exact: true }).waitFor();
   await page.getByLabel("Type of object").selectOption("channel");
   await page.getByText("channel tested").waitFor();
 });

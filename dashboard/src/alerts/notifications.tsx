@@ -3,7 +3,7 @@
 import type { Notification } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { InfoDialog } from "../components/dialog.tsx";
-import { EVENTS, NotificationState, Recipient, SendAgain } from "../components/notification.tsx";
+import { EVENTS, NotificationState, Recipient, SendAgain, useRecipients } from "../components/notification.tsx";
 import { NotLoaded } from "../components/states.tsx";
 import { dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
@@ -14,6 +14,7 @@ export function NotificationsDialog({ alertId, close }: { readonly alertId: stri
   const { data, error, refresh } = useLive(`notifications ${alertId}`, (signal) =>
     api.manage.notifications.list({ alert_id: alertId, size: SIZE, signal }),
   );
+  const nameOf = useRecipients(data?.data ?? []);
   return (
     <InfoDialog title="Notifications of this alert" close={close}>
       {data === undefined ? <NotLoaded live={{ error, refresh }} /> : null}
@@ -22,20 +23,26 @@ export function NotificationsDialog({ alertId, close }: { readonly alertId: stri
       ) : null}
       <ul class="rows">
         {data?.data.map((one) => (
-          <Row key={one.id} notification={one} changed={refresh} />
+          <Row key={one.id} notification={one} nameOf={nameOf} changed={refresh} />
         ))}
       </ul>
     </InfoDialog>
   );
 }
 
-function Row({ notification, changed }: { readonly notification: Notification; readonly changed: () => Promise<void> }) {
+type RowProps = {
+  readonly notification: Notification;
+  readonly nameOf: ReturnType<typeof useRecipients>;
+  readonly changed: () => Promise<void>;
+};
+
+function Row({ notification, nameOf, changed }: RowProps) {
   const { event, attempts } = notification;
   return (
     <li>
       <span class="row-text">
         <span class="break">
-          <span class="strong">{EVENTS[event]}</span> to <Recipient notification={notification} />
+          <span class="strong">{EVENTS[event]}</span> to <Recipient notification={notification} nameOf={nameOf} />
         </span>
         <span>
           <NotificationState notification={notification} />

@@ -3,6 +3,7 @@
 import type { AuditEntry, ListAuditOptions } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
+import { actorOf, type Named, useNames } from "../components/names.ts";
 import { Screen } from "../components/screen.tsx";
 import { SearchField } from "../components/search-field.tsx";
 import { Empty } from "../components/states.tsx";
@@ -15,18 +16,20 @@ const SIZE = 50;
 const MAX_LENGTH = 80;
 const TYPES = ["customer", "tank", "device", "key", "alert", "channel", "notification", "user"] as const;
 
-const COLUMNS: readonly Column<AuditEntry>[] = [
+type NameOf = ReturnType<typeof useNames>;
+
+const columnsWith = (nameOf: NameOf): readonly Column<AuditEntry>[] => [
   { label: "When", cell: ({ created_at }) => <Time at={created_at} /> },
   {
     label: "By",
     cell: ({ by }) => (
-      <a href={href(withQuery({ by, page: undefined }))} title="Show only what they did" dir="auto">
-        {by}
+      <a href={href(withQuery({ by, page: undefined }))} title={`Show only what ${by} did`} dir="auto">
+        {nameOf(by) ?? by}
       </a>
     ),
   },
   { label: "What", look: "title", cell: ({ action, type }) => `${type} ${action.replaceAll("_", " ")}` },
-  { label: "Object", cell: (entry) => <ObjectLink entry={entry} /> },
+  { label: "Object", cell: (entry) => <ObjectLink entry={entry} nameOf={nameOf} /> },
   { label: "Changes", cell: (entry) => <Changes entry={entry} /> },
 ];
 
@@ -34,6 +37,7 @@ export default function Audit() {
   const filters = filtersInUrl();
   const request = { ...filters, page: pageInUrl(), size: SIZE };
   const live = useLive(JSON.stringify(request), (signal) => api.manage.audit.list({ ...request, signal }));
+  const nameOf = useNames(live.data?.data.flatMap(namedIn) ?? []);
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <Screen title="Audit" summary={live.data === undefined ? undefined : counted(live.data.total_items, "entry", "entries")}>
@@ -64,7 +68,7 @@ export default function Audit() {
       <ObjectList
         label="Audit entries"
         live={live}
-        columns={COLUMNS}
+        columns={columnsWith(nameOf)}
         idOf={({ number }) => String(number)}
         empty={
           isFiltered ? (
@@ -82,6 +86,11 @@ export default function Audit() {
       />
     </Screen>
   );
+}
+
+/** Not tanks and customers: a page may have fifty of them, which would be fifty requests. */
+function namedIn({ type, id, by }: AuditEntry): readonly Named[] {
+  return type === "user" || type === "key" || type === "channel" ? [...actorOf(by), { type, id }] : actorOf(by);
 }
 
 /** What is not known is ignored: a link of another version shows more. */
@@ -112,9 +121,13 @@ const Day = ({ name, label }: { readonly name: string; readonly label: string })
   </label>
 );
 
-function ObjectLink({ entry: { type, id } }: { readonly entry: AuditEntry }) {
+function ObjectLink({ entry: { type, id }, nameOf }: { readonly entry: AuditEntry; readonly nameOf: NameOf }) {
   const to = type === "tank" ? tankPath(id) : type === "customer" ? customerPath(id) : withQuery({ type, id, page: undefined });
-  return <a href={href(to)}>{id}</a>;
+  return (
+    <a href={href(to)} title={id} dir="auto">
+      {nameOf(id) ?? id}
+    </a>
+  );
 }
 
 function Changes({ entry }: { readonly entry: AuditEntry }) {

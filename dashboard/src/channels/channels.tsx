@@ -7,6 +7,7 @@ import { ALERT_KINDS } from "../components/alert-kinds.tsx";
 import { Badge } from "../components/badge.tsx";
 import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
+import { channelName } from "../components/names.ts";
 import { notify } from "../components/notices.tsx";
 import { EVENTS } from "../components/notification.tsx";
 import { Screen } from "../components/screen.tsx";
@@ -86,10 +87,10 @@ function ChannelList({ dialog, showSecret }: ListProps) {
               type="button"
               onClick={() => dialog.open((close) => <TestDialog channel={channel} close={close} />)}
             >
-              Test <span class="hidden">{nameOf(channel)}</span>
+              Test <span class="hidden">{channelName(channel)}</span>
             </button>
           ) : (
-            <ActionButton act={() => setState(channel, "active")} of={nameOf(channel)} look="primary">
+            <ActionButton act={() => setState(channel, "active")} of={channelName(channel)} look="primary">
               Enable again
             </ActionButton>
           )}
@@ -98,15 +99,15 @@ function ChannelList({ dialog, showSecret }: ListProps) {
             type="button"
             onClick={() => dialog.open((close) => <ChannelDialog channel={channel} close={close} showSecret={showSecret} />)}
           >
-            Edit <span class="hidden">{nameOf(channel)}</span>
+            Edit <span class="hidden">{channelName(channel)}</span>
           </button>
           {channel.type === "webhook" ? (
-            <ActionButton act={() => rotate(channel)} of={`of ${nameOf(channel)}`} look="quiet">
+            <ActionButton act={() => rotate(channel)} of={`of ${channelName(channel)}`} look="quiet">
               New secret
             </ActionButton>
           ) : null}
           {channel.state === "active" ? (
-            <ActionButton act={() => setState(channel, "disabled")} of={nameOf(channel)} look="quiet">
+            <ActionButton act={() => setState(channel, "disabled")} of={channelName(channel)} look="quiet">
               Disable
             </ActionButton>
           ) : null}
@@ -115,7 +116,7 @@ function ChannelList({ dialog, showSecret }: ListProps) {
             type="button"
             onClick={() => dialog.open((close) => <DeleteDialog channel={channel} close={close} />)}
           >
-            Delete <span class="hidden">{nameOf(channel)}</span>
+            Delete <span class="hidden">{channelName(channel)}</span>
           </button>
         </>
       ),
@@ -135,8 +136,6 @@ function ChannelList({ dialog, showSecret }: ListProps) {
     />
   );
 }
-
-const nameOf = ({ description, url, to }: Channel): string => description ?? url ?? to ?? "";
 
 function Target({ channel }: { readonly channel: Channel }) {
   const { id, type, description, url, to } = channel;
@@ -192,7 +191,7 @@ function DeleteDialog({ channel, close }: { readonly channel: Channel; readonly 
     await refreshAll();
   };
   return (
-    <Dialog title={`Delete ${nameOf(channel)}?`} action="Delete" isDangerous submit={submit} close={close}>
+    <Dialog title={`Delete ${channelName(channel)}?`} action="Delete" isDangerous submit={submit} close={close}>
       <p>It is deleted for good, and notifications that are still to be sent are not sent any more. To pause it, disable it.</p>
     </Dialog>
   );

@@ -6,7 +6,7 @@ import { ActionButton } from "../components/action-button.tsx";
 import { Icon } from "../components/icon.tsx";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
-import { Attempts, EVENTS, NotificationState, Recipient, SendAgain } from "../components/notification.tsx";
+import { Attempts, EVENTS, NotificationState, Recipient, SendAgain, useRecipients } from "../components/notification.tsx";
 import { Empty } from "../components/states.tsx";
 import { Time } from "../components/time.tsx";
 import { counted } from "../format.ts";
@@ -30,6 +30,7 @@ export function Notifications() {
   const live = useLive(`notifications ${JSON.stringify(request)}`, (signal) =>
     api.manage.notifications.list({ ...request, signal }),
   );
+  const nameOf = useRecipients(live.data?.data ?? []);
   const recover = async (id: string) => {
     const since = new Date(Date.now() - NOTIFICATION_RETENTION_MS).toISOString();
     const { recovered } = await api.manage.channels.recover(id, { since });
@@ -38,7 +39,7 @@ export function Notifications() {
   };
   const columns: readonly Column<Notification>[] = [
     { label: "About", look: "title", cell: (one) => <About notification={one} /> },
-    { label: "To", cell: (one) => <Recipient notification={one} /> },
+    { label: "To", cell: (one) => <Recipient notification={one} nameOf={nameOf} /> },
     { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
     { label: "State", cell: (one) => <NotificationState notification={one} /> },
     { label: "Attempts", cell: (one) => <Attempts notification={one} /> },
@@ -54,7 +55,7 @@ export function Notifications() {
         <Tabs label="State of the notifications" name="state" options={STATES} />
         {channel_id === undefined ? null : (
           <a class="chip" href={href(withQuery({ channel: undefined, page: undefined }))}>
-            <span class="cut">Channel: {channel_id}</span>
+            <span class="cut">Channel: {nameOf(channel_id) ?? channel_id}</span>
             <Icon name="close" />
             <span class="hidden">remove this filter</span>
           </a>

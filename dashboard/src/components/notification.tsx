@@ -6,6 +6,7 @@ import { dateTime } from "../format.ts";
 import { customerPath, href } from "../location.ts";
 import { ActionButton } from "./action-button.tsx";
 import { Badge } from "./badge.tsx";
+import { type Named, useNames } from "./names.ts";
 import { notify } from "./notices.tsx";
 
 export const EVENTS: Readonly<Record<Notification["event"], string>> = {
@@ -20,9 +21,31 @@ export const EVENTS: Readonly<Record<Notification["event"], string>> = {
   "customer.verification": "Link to verify an address",
 };
 
-export function Recipient({ notification: { channel_id, customer_id } }: { readonly notification: Notification }) {
-  if (customer_id !== null) return <a href={href(customerPath(customer_id))}>customer {customer_id}</a>;
-  return <span>channel {channel_id}</span>;
+/** The names of the customers and channels they go to. */
+export function useRecipients(notifications: readonly Notification[]): (id: string) => string | undefined {
+  return useNames(
+    notifications.flatMap(({ channel_id, customer_id }): Named[] => [
+      ...(channel_id === null ? [] : [{ type: "channel" as const, id: channel_id }]),
+      ...(customer_id === null ? [] : [{ type: "customer" as const, id: customer_id }]),
+    ]),
+  );
+}
+
+type RecipientProps = { readonly notification: Notification; readonly nameOf: ReturnType<typeof useRecipients> };
+
+export function Recipient({ notification: { channel_id, customer_id }, nameOf }: RecipientProps) {
+  if (customer_id !== null) {
+    return (
+      <a href={href(customerPath(customer_id))} title={customer_id} dir="auto">
+        {nameOf(customer_id) ?? customer_id}
+      </a>
+    );
+  }
+  return channel_id === null ? null : (
+    <span title={channel_id} dir="auto">
+      {nameOf(channel_id) ?? channel_id}
+    </span>
+  );
 }
 
 export function NotificationState({ notification: { state, next_attempt_at } }: { readonly notification: Notification }) {

@@ -1,8 +1,8 @@
 // Who changed the tank, and what.
 
 import type { AuditEntry } from "../../../client/src/index.ts";
-import { usePeople } from "../alerts/people.ts";
 import { api } from "../api.ts";
+import { actorOf, useNames } from "../components/names.ts";
 import { dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
 import { LatestCard } from "./latest-card.tsx";
@@ -12,22 +12,19 @@ const MAX_LENGTH = 60;
 
 export function TankAudit({ tankId }: { readonly tankId: string }) {
   const live = useLive(`audit ${tankId}`, (signal) => api.manage.audit.list({ type: "tank", id: tankId, size: SIZE, signal }));
-  const nameOf = usePeople(live.data?.data.map(({ by }) => by).filter(isUser) ?? []);
-  const row = (entry: AuditEntry) => <AuditRow key={entry.number} entry={entry} name={nameOf(entry.by)} />;
+  const nameOf = useNames((live.data?.data ?? []).flatMap(({ by }) => actorOf(by)));
+  const row = (entry: AuditEntry) => <AuditRow key={entry.number} entry={entry} by={nameOf(entry.by) ?? entry.by} />;
   return <LatestCard id="audit" title="Changes" live={live} row={row} />;
 }
 
-const isUser = (id: string): boolean => id.startsWith("usr_");
-
-/** `name`: of the user; undefined for others, and until it is loaded. */
-function AuditRow({ entry, name }: { readonly entry: AuditEntry; readonly name: string | undefined }) {
+function AuditRow({ entry, by }: { readonly entry: AuditEntry; readonly by: string }) {
   return (
     <li>
       <span class="row-text">
         <span>
           {dateTime(entry.created_at)}: {entry.action} by{" "}
-          <span dir="auto" title={name === undefined ? undefined : entry.by}>
-            {name ?? entry.by}
+          <span dir="auto" title={entry.by}>
+            {by}
           </span>
         </span>
         {changesOf(entry).map((change) => (
