@@ -70,6 +70,22 @@ type Place = { readonly city: string | null; readonly region: string | null; rea
 
 export const place = ({ city, region, country }: Place): string => city ?? region ?? country ?? "";
 
+/** Where the number comes before the street. A country is free text: its code, or its name in English, German or its own language. */
+const NUMBER_FIRST: ReadonlySet<string> = new Set([
+  ...["us", "usa", "united states", "united states of america", "vereinigte staaten"],
+  ...["gb", "uk", "united kingdom", "great britain", "england", "scotland", "wales", "northern ireland", "großbritannien"],
+  ...["vereinigtes königreich", "ie", "ireland", "irland", "fr", "france", "frankreich", "ca", "canada", "kanada"],
+  ...["au", "australia", "australien", "nz", "new zealand", "neuseeland", "lu", "luxembourg", "luxemburg", "lëtzebuerg"],
+]);
+
+type Street = { readonly street: string | null; readonly street_number: string | null; readonly country: string | null };
+
+/** "Lange Straße 12b", "67 Rue de la Gare". */
+export function streetLine({ street, street_number, country }: Street): string {
+  const isNumberFirst = NUMBER_FIRST.has((country ?? "").trim().toLowerCase());
+  return (isNumberFirst ? [street_number, street] : [street, street_number]).filter(Boolean).join(" ");
+}
+
 /** "1 tank", "2 tanks". */
 export const counted = (count: number, one: string, several = `${one}s`): string =>
   `${whole(count)} ${count === 1 ? one : several}`;

@@ -1,10 +1,10 @@
-// Numbers and times in words.
+// Numbers, times and places in words.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FleetTank } from "../../client/src/index.ts";
 import { decimalError, decimalOf } from "../../dashboard/src/components/form.ts";
-import { emptyIn, now, rangeOf } from "../../dashboard/src/format.ts";
+import { emptyIn, now, rangeOf, streetLine } from "../../dashboard/src/format.ts";
 
 test("a range is one number where both ends are, and has a word where it is open", () => {
   assert.equal(rangeOf({ p10: 8.6, p90: 17.2 }, "∞"), "9–17");
@@ -30,4 +30,12 @@ test("a low tank says when it is empty, if that is known", () => {
     [low(5, 4.2), low(5, 0.5), low(5, -1), low(0, 4), low(5, null)],
     ["empty in 4 days", "empty in 12 h", "empty", "empty", "now"],
   );
+});
+
+test("the number of a house is where the country has it, given by its code or its name", () => {
+  const lineIn = (country: string | null) => streetLine({ street: "Rue de la Gare", street_number: "67", country });
+  for (const country of ["France", "fr", " LU ", "Luxembourg", "United States", "GB"])
+    assert.equal(lineIn(country), "67 Rue de la Gare");
+  for (const country of ["Germany", "AT", "Freedonia", "", null]) assert.equal(lineIn(country), "Rue de la Gare 67");
+  assert.equal(streetLine({ street: null, street_number: "67", country: "FR" }), "67");
 });

@@ -1,6 +1,7 @@
 // The fleet as CSV: one line a tank. Volumes and times are as `tank-monitor fleet --csv` writes them.
 
 import type { FleetTank } from "../../../client/src/index.ts";
+import { streetLine } from "../format.ts";
 
 export const FORMATS = ["comma", "semicolon", "tab"] as const;
 export type Format = (typeof FORMATS)[number];
@@ -22,7 +23,7 @@ const COLUMNS: readonly (readonly [name: string, cell: (entry: FleetTank) => Cel
   ["device", ({ tank }) => tank.assigned_device_id],
   ["customer", ({ customer }) => customer.name],
   ["phone", ({ customer }) => customer.phone],
-  ["street", ({ tank }) => [tank.location.street, tank.location.street_number].filter(Boolean).join(" ")],
+  ["street", ({ tank }) => streetLine(tank.location)],
   ["postal_code", ({ tank }) => tank.location.postal_code],
   ["city", ({ tank }) => tank.location.city],
   ["country", ({ tank }) => tank.location.country],

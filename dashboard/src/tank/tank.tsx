@@ -7,7 +7,7 @@ import { useDialog } from "../components/dialog.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty, ErrorState, Loading } from "../components/states.tsx";
-import { dateTime } from "../format.ts";
+import { dateTime, streetLine } from "../format.ts";
 import { useLive } from "../live.ts";
 import { customerPath, href } from "../location.ts";
 import type { ScreenProps } from "../routes.ts";
@@ -113,9 +113,9 @@ function missing({ id, error, retry }: MissingProps) {
 }
 
 function Place({ entry: { tank, customer } }: { readonly entry: FleetTank }) {
-  const { street, street_number, postal_code, city, country } = tank.location;
-  const parts = [[street, street_number], [postal_code, city], [country]].map((part) => part.filter(Boolean).join(" "));
-  const address = parts.filter((part) => part !== "").join(", ");
+  const { postal_code, city, country } = tank.location;
+  const town = [postal_code, city].filter(Boolean).join(" ");
+  const address = [streetLine(tank.location), town, country].filter(Boolean).join(", ");
   return (
     <span class="tank-place">
       {may("viewer") ? (
