@@ -36,12 +36,8 @@ export const DEFAULT_ALERT_SETTINGS: AlertSettings = {
   ownerKinds: ["low"],
 };
 
-/**
- * If the reading is older than this, alerts change but nobody is notified. The limit for forecasts is longer, because some tanks send
- * once a week.
- */
+/** If the reading is older than this, low alerts change but nobody is notified. */
 const NOTIFY_MAX_AGE_MS = 24 * HOUR;
-const FORECAST_NOTIFY_MAX_AGE_MS = 8 * 24 * HOUR;
 /** A tank is not silent before this many of its usual intervals have passed. */
 const SILENT_INTERVALS = 3;
 
@@ -119,12 +115,11 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   const isUnannounced = wasLow ? wasUnannounced && !announcesLow : !isRecent;
   const low = isLow ? (isUnannounced ? "unannounced" : "announced") : "no";
   for (const kind of FORECAST_KINDS) {
-    const change = forecastConditionChange(kind, condition, latest, low, settings);
-    const shouldNotify = now - latest.created_at <= FORECAST_NOTIFY_MAX_AGE_MS;
+    const change = forecastConditionChange(kind, condition, latest.created_at, low, settings, now);
     if ((activeConditions & CONDITION_BITS[kind]) === 0) {
-      if (change === "active" && !isPaused) opened.push({ kind, shouldNotify });
-    } else if (change === "cleared") cleared.push({ kind, shouldNotify });
-    else if (change !== "active" && change !== "unchanged") cleared.push({ kind, shouldNotify, reason: change });
+      if (change === "active" && !isPaused) opened.push({ kind, shouldNotify: true });
+    } else if (change === "cleared") cleared.push({ kind, shouldNotify: true });
+    else if (change !== "active" && change !== "unchanged") cleared.push({ kind, shouldNotify: true, reason: change });
   }
   const limit = silentLimit(condition, settings);
   const silentAt = Math.max(latest.created_at, by.mode === "sweep" ? by.silenceFrom : latest.created_at) + limit;
@@ -148,21 +143,16 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
 function forecastConditionChange(
   kind: ForecastKind,
   { kindsOff, forecast }: TankCondition,
-  { fill_percentage: fill }: Reading,
+  latestAt: Instant,
   low: "no" | "announced" | "unannounced",
   { runsLowDays, leakAlerts }: AlertSettings,
+  now: Instant,
 ): ConditionChange | "turned_off" | "became_low" {
   const isOn = kind === "leak" ? leakAlerts : runsLowDays > 0;
   if (!isOn || kindsOff.includes(kind)) return "turned_off";
-  if (kind === "leak") return evaluateLeak(forecast);
+  if (kind === "leak") return evaluateLeak(forecast, latestAt, now);
   if (low === "unannounced") return "unchanged";
-  return low === "announced" ? "became_low" : evaluateRunsLow(forecast, fill, runsLowDays);
-}
-
-/** Recipients who were notified of an alert are notified of its end, even if a setting ends it long after the last reading. */
-export function shouldNotifyEnd({ kind, state, opened_at }: Alert, latest: Reading, shouldNotify: boolean): boolean {
-  if (shouldNotify || state === "acknowledged") return true;
-  return kind !== "low" && opened_at - latest.created_at <= FORECAST_NOTIFY_MAX_AGE_MS;
+  return low === "announced" ? "became_low" : evaluateRunsLow(forecast, runsLowDays);
 }
 
 /** Also the condition under which the append of a reading can leave an active low condition as it is (see the engines). */

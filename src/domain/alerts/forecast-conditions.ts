@@ -15,15 +15,24 @@ export function kindsOff(on: Readonly<Record<ForecastKind, boolean>>): ForecastK
 
 const DAY = 24 * 3_600_000;
 
-export type ForecastSummary = Pick<ForecastValues, "state" | "level" | "leak"> & {
+export type ForecastSummary = Pick<ForecastValues, "state" | "leak" | "isRisen" | "isProvisional"> & {
   readonly computedAt: Instant;
   /** As likely before as after; null: not within three years. */
   readonly runsLowAt: Instant | null;
 };
 
-export function forecastSummary({ state, level, leak, runs_low_at }: ForecastValues, computedAt: Instant): ForecastSummary {
-  return { state, level, leak, computedAt, runsLowAt: runs_low_at.p50 };
+export function forecastSummary(values: ForecastValues, computedAt: Instant): ForecastSummary {
+  const { state, leak, isRisen, isProvisional, runs_low_at } = values;
+  return { state, leak, isRisen, isProvisional, computedAt, runsLowAt: runs_low_at.p50 };
 }
+
+/** A reading that is older than this, when it is first seen, belongs to an import, or to what a device has stored. Some tanks send weekly. */
+const RECENT_MS = 8 * DAY;
+const isOld = (latestAt: Instant, now: Instant): boolean => now - latestAt > RECENT_MS;
+
+/** Whether a forecast is the first one of an old reading: newer ones may be about to follow. `knownAt`: the latest reading of the forecast before. */
+export const isProvisional = (knownAt: Instant | null, latestAt: Instant, now: Instant): boolean =>
+  knownAt !== latestAt && isOld(latestAt, now);
 
 /** What becomes of a condition: it is active, it has cleared, or it stays as it was. */
 export type ConditionChange = "active" | "cleared" | "unchanged";
@@ -34,16 +43,17 @@ export const isRisenAbove = (level: number | null, fill: number): boolean =>
   level !== null && fill > level + POSSIBLE_DELIVERY_RISE;
 
 /** Opens within so many days, and closes only some days later: a forecast that wobbles makes one alert. */
-export function evaluateRunsLow(forecast: ForecastSummary | null, fill: number, days: number): ConditionChange {
+export function evaluateRunsLow(forecast: ForecastSummary | null, days: number): ConditionChange {
   if (forecast === null || forecast.state === "insufficient_data" || forecast.state === "stale") return "unchanged";
-  const { runsLowAt, computedAt, level } = forecast;
+  const { runsLowAt, computedAt, isRisen = false, isProvisional = false } = forecast;
   const left = runsLowAt === null ? Number.POSITIVE_INFINITY : (runsLowAt - computedAt) / DAY;
   if (left > 1.25 * days + 1) return "cleared";
-  return left <= days && !isRisenAbove(level, fill) ? "active" : "unchanged";
+  return left <= days && !isRisen && !isProvisional ? "active" : "unchanged";
 }
 
-export function evaluateLeak(forecast: ForecastSummary | null): ConditionChange {
+/** Old readings may be years old: that the tank had a leak then is no reason to open an alert. */
+export function evaluateLeak(forecast: ForecastSummary | null, latestAt: Instant, now: Instant): ConditionChange {
   const leak = forecast?.leak ?? "ending";
-  if (leak === "ending") return "unchanged";
-  return leak === "none" ? "cleared" : "active";
+  if (leak === "none") return "cleared";
+  return leak === "ending" || isOld(latestAt, now) ? "unchanged" : "active";
 }

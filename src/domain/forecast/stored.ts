@@ -20,6 +20,8 @@ export type ForecastValues = Omit<Forecast, "levelAt"> & {
   readonly interval?: number | undefined;
   /** The latest reading is far above the level that the forecast starts from: it may be a delivery, which the forecast does not count yet. */
   readonly isRisen?: boolean | undefined;
+  /** The latest reading was old when it was first seen, and newer ones may be about to follow, as in an import. */
+  readonly isProvisional?: boolean | undefined;
   /** Refills until then have been announced, or are too old for it. Undefined before the first one. */
   readonly refillsUntil?: Instant | undefined;
 };
@@ -31,7 +33,7 @@ export const FORECAST_STATES = ["ok", "insufficient_data", "stale", "no_use"] as
 export function isForecast(value: unknown): value is ForecastValues {
   if (!isObject(value)) return false;
   const { state, based_on_until, use_per_day, runs_low_at, runs_empty_at, suggested_delivery, level, leak, interval } = value;
-  const { isRisen, refillsUntil } = value;
+  const { isRisen, isProvisional, refillsUntil } = value;
   return (
     FORECAST_STATES.some((one) => one === state) &&
     isNullOr(isStoredInstant, based_on_until) &&
@@ -42,7 +44,7 @@ export function isForecast(value: unknown): value is ForecastValues {
     isNullOr(Number.isFinite, level) &&
     (leak === "none" || leak === "ending" || isNullOr(isLeak, leak)) &&
     (interval === undefined || Number.isFinite(interval)) &&
-    (isRisen === undefined || typeof isRisen === "boolean") &&
+    [isRisen, isProvisional].every((flag) => flag === undefined || typeof flag === "boolean") &&
     (refillsUntil === undefined || isStoredInstant(refillsUntil))
   );
 }

@@ -13,7 +13,6 @@ import {
   medianInterval,
   ON_CHANGE,
   ON_FORECAST,
-  shouldNotifyEnd,
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
 import { type AlertChange, type AlertEvent, eventObject } from "../../domain/alerts/event.ts";
@@ -149,7 +148,7 @@ function alertChanges(
         .filter((alert) => alert.kind === kind)
         .map((alert) => {
           const why = reason ?? closeReason(alert, threshold, latest.fill_percentage, closeMargin);
-          return closed(alert, why, shouldNotifyEnd(alert, latest, shouldNotify));
+          return closed(alert, why, shouldNotify || alert.state === "acknowledged");
         }),
     ),
     // Announce a low alert that nobody was notified of, unless it was acknowledged in the meantime.

@@ -4,6 +4,7 @@
 import { wants } from "../../domain/alerts/channel.ts";
 import { ON_FORECAST } from "../../domain/alerts/evaluate.ts";
 import { refillEventObject } from "../../domain/alerts/event.ts";
+import { isProvisional } from "../../domain/alerts/forecast-conditions.ts";
 import { newRefills, type Refill } from "../../domain/forecast/refills.ts";
 import type { ComputedForecast } from "../../domain/forecast/stored.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
@@ -59,7 +60,8 @@ function computedForecast(
     computed.latestAt === latest?.created_at &&
     computed.latestFill === latest.fill_percentage;
   const refillsUntil = announcedUntil(stored, [...known, ...(computed?.refills ?? [])]);
-  const forecast = computed === undefined ? null : { ...computed.forecast, refillsUntil };
+  const isFirst = computed !== undefined && isProvisional(stored?.forecast?.based_on_until ?? null, computed.latestAt, at);
+  const forecast = computed === undefined ? null : { ...computed.forecast, refillsUntil, isProvisional: isFirst || undefined };
   return { outdatedSince: isKnown ? null : (stored?.outdatedSince ?? at), computedAt: at, forecast };
 }
 

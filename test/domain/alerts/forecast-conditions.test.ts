@@ -9,11 +9,10 @@ import {
   closeReason,
   DEFAULT_ALERT_SETTINGS,
   evaluate,
-  ON_CHANGE,
   ON_FORECAST,
   type TankCondition,
 } from "../../../src/domain/alerts/evaluate.ts";
-import type { ForecastSummary } from "../../../src/domain/alerts/forecast-conditions.ts";
+import { type ForecastSummary, isProvisional } from "../../../src/domain/alerts/forecast-conditions.ts";
 
 const DAY = 24 * 3_600_000;
 const NOW = Date.parse("2026-11-14T09:30:00Z");
@@ -23,7 +22,6 @@ const forecast = (days: number | null, fields: Partial<ForecastSummary> = {}): F
   state: "ok",
   computedAt: NOW,
   runsLowAt: days === null ? null : NOW + days * DAY,
-  level: 40,
   leak: "none",
   ...fields,
 });
@@ -70,12 +68,12 @@ test("a forecast that wobbles around seven days makes one alert", () => {
   assert.deepEqual(changes(tank(forecast(9.75), SOON)), []);
   assert.deepEqual(changes(tank(forecast(9.76), SOON)), ["-runs_low_soon"]);
   assert.deepEqual(changes(tank(forecast(null), SOON)), ["-runs_low_soon"]);
-  assert.deepEqual(changes(tank(forecast(null, { state: "no_use", level: null }), SOON)), ["-runs_low_soon"]);
+  assert.deepEqual(changes(tank(forecast(null, { state: "no_use" }), SOON)), ["-runs_low_soon"]);
 });
 
 test("a forecast that says nothing, or not of the newest reading, changes nothing", () => {
   for (const state of ["insufficient_data", "stale"] as const) {
-    const expected = forecast(null, { state, level: null, leak: null });
+    const expected = forecast(null, { state, leak: null });
     assert.deepEqual(changes(tank(expected, { activeConditions: CONDITION_BITS.runs_low_soon | CONDITION_BITS.leak })), []);
     assert.deepEqual(changes(tank(expected)), []);
   }
@@ -91,12 +89,33 @@ test("a low tank does not run low soon: the low alert takes over", () => {
   assert.deepEqual(at(23, CONDITION_BITS.low), ["+runs_low_soon", "-low"]);
 });
 
-test("a reading far above the level of the forecast may be a delivery: nothing opens until the forecast knows", () => {
+test("while the latest reading may be a delivery, nothing opens until the forecast knows", () => {
   const filled = { latest: { created_at: NOW, fill_percentage: 90 } };
-  assert.deepEqual(changes(tank(forecast(3), filled)), []);
-  assert.deepEqual(changes(tank(forecast(3), { ...filled, ...SOON })), []);
-  assert.deepEqual(changes(tank(forecast(40, { level: 90 }), { ...filled, ...SOON })), ["-runs_low_soon"]);
-  assert.deepEqual(changes(tank(forecast(3), { latest: { created_at: NOW, fill_percentage: 45 } })), ["+runs_low_soon"]);
+  assert.deepEqual(changes(tank(forecast(3, { isRisen: true }), filled)), []);
+  assert.deepEqual(changes(tank(forecast(3, { isRisen: true }), { ...filled, ...SOON })), []);
+  assert.deepEqual(changes(tank(forecast(40), { ...filled, ...SOON })), ["-runs_low_soon"]);
+});
+
+test("a silent tank that is expected to be low by now runs low soon, and people are told of that and of its end", () => {
+  const silent = { latest: { created_at: NOW - 30 * DAY, fill_percentage: 40 } };
+  const shouldNotify = (condition: TankCondition): boolean[] => {
+    const { opened, cleared } = evaluate(condition, DEFAULT_ALERT_SETTINGS, NOW, ON_FORECAST);
+    return [...opened, ...cleared].map((change) => change.shouldNotify);
+  };
+  assert.deepEqual(changes(tank(forecast(0), silent)), ["+runs_low_soon"]);
+  assert.deepEqual(shouldNotify(tank(forecast(0), silent)), [true]);
+  assert.deepEqual(shouldNotify(tank(forecast(30), { ...silent, ...SOON })), [true]);
+});
+
+test("the first forecast of a reading that is over 8 days old opens nothing: newer ones may follow", () => {
+  const first = { isProvisional: true };
+  assert.deepEqual(changes(tank(forecast(0, first))), []);
+  assert.deepEqual(changes(tank(forecast(0, first), SOON)), []);
+  assert.deepEqual(changes(tank(forecast(30, first), SOON)), ["-runs_low_soon"]);
+  assert.equal(isProvisional(null, NOW - 8 * DAY, NOW), false);
+  assert.equal(isProvisional(null, NOW - 8 * DAY - 1, NOW), true);
+  assert.equal(isProvisional(NOW - 9 * DAY, NOW - 8 * DAY - 1, NOW), true);
+  assert.equal(isProvisional(NOW - 8 * DAY - 1, NOW - 8 * DAY - 1, NOW), false);
 });
 
 test("a leak opens an alert, which closes when use has been normal for some days", () => {
@@ -126,16 +145,14 @@ test("a paused tank opens neither, and closes what is open", () => {
   assert.deepEqual(changes(tank(forecast(3), { pausedUntil }), {}, pausedUntil), ["+runs_low_soon"]);
 });
 
-test("tanks that send once a week are news, those of an old import are not", () => {
-  const shouldNotify = (days: number) =>
-    evaluate(
-      tank(forecast(3), { latest: { created_at: NOW - days * DAY, fill_percentage: 40 } }),
-      DEFAULT_ALERT_SETTINGS,
-      NOW,
-      ON_CHANGE,
-    ).opened.map((opened) => opened.shouldNotify);
-  assert.deepEqual(shouldNotify(8), [true]);
-  assert.deepEqual(shouldNotify(8.1), [false]);
+test("a leak opens an alert in a tank that sends once a week, and not in an old history", () => {
+  const changesAfter = (days: number, activeConditions = 0) =>
+    changes(
+      tank(forecast(100, { leak: LEAK }), { activeConditions, latest: { created_at: NOW - days * DAY, fill_percentage: 40 } }),
+    );
+  assert.deepEqual(changesAfter(8), ["+leak"]);
+  assert.deepEqual(changesAfter(8.1), []);
+  assert.deepEqual(changesAfter(8.1, CONDITION_BITS.leak), []);
 });
 
 test("a new forecast leaves silent alerts as they are, also after the clock was set back", () => {

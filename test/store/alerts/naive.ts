@@ -22,10 +22,13 @@ export type NaiveForecast = {
   readonly state: "ok" | "no_use" | "stale" | "insufficient_data";
   readonly computedAt: number;
   readonly runsLowAt: number | null;
-  readonly level: number | null;
+  /** Its newest reading may be a delivery. */
+  readonly isRisen: boolean;
   readonly leak: Leak | "none" | "ending" | null;
   /** The newest reading that it knows. */
   readonly knows: Reading;
+  /** The instant of the newest reading that was looked at. */
+  readonly until: number;
   /** Another one has to be computed: this one counts no more. */
   readonly isOutdated: boolean;
 };
@@ -59,6 +62,8 @@ export class NaiveAlerts {
   #unannounced = new Set<string>();
   #owners = new Map<string, string>();
   #forecasts = new Map<string, NaiveForecast>();
+  /** Tanks whose forecast is the first one of a reading that was over 8 days old. */
+  #provisional = new Set<string>();
   #lastSweep: number | undefined;
   #silenceFrom = Number.NEGATIVE_INFINITY;
 
@@ -71,6 +76,7 @@ export class NaiveAlerts {
     copy.#active = new Set(this.#active);
     copy.#unannounced = new Set(this.#unannounced);
     copy.#forecasts = new Map(this.#forecasts);
+    copy.#provisional = new Set(this.#provisional);
     copy.#lastSweep = this.#lastSweep;
     copy.#silenceFrom = this.#silenceFrom;
     return copy;
@@ -92,6 +98,8 @@ export class NaiveAlerts {
   /** Of live tanks with readings. */
   forecast(forecasts: ReadonlyMap<string, NaiveForecast>, facts: Facts, now: number): void {
     for (const [tank, forecast] of forecasts) {
+      this.#provisional.delete(tank);
+      if (this.#forecasts.get(tank)?.until !== forecast.until && now - forecast.until > 8 * DAY) this.#provisional.add(tank);
       this.#forecasts.set(tank, forecast);
       this.#evaluate(tank, facts.get(tank) as TankFacts, now, "forecast");
     }
@@ -175,7 +183,6 @@ export class NaiveAlerts {
     const isLow = fill <= threshold || this.#active.has(`${tank} low`);
     // A low alert that nobody was told of, or that nobody would be, replaces nothing.
     const isLowUntold = this.#active.has(`${tank} low`) ? this.#unannounced.has(tank) : !isRecent;
-    const isForecastNews = now - latest.created_at <= 8 * DAY;
     const stored = this.#forecasts.get(tank);
     const forecast = stored !== undefined && !stored.isOutdated && knows(stored, readings) ? stored : undefined;
     const saysNothing = forecast === undefined || forecast.state === "stale" || forecast.state === "insufficient_data";
@@ -186,16 +193,23 @@ export class NaiveAlerts {
       const cleared = isByThreshold ? "threshold_changed" : "recovered";
       const becameLow = isLowUntold ? undefined : "became_low";
       const reason = state.alerts.runs_low_soon ? (isLow ? becameLow : days > 9.75 ? cleared : undefined) : "turned_off";
-      if (reason !== undefined) this.#clear(tank, "runs_low_soon", reason, latest, now, isForecastNews);
-    } else if (state.alerts.runs_low_soon && !isLow && !isPaused && days <= 7 && fill <= (forecast?.level ?? 100) + 5) {
-      this.#open(tank, "runs_low_soon", threshold, latest, now, isForecastNews, { runsLowAt: forecast?.runsLowAt ?? null });
+      if (reason !== undefined) this.#clear(tank, "runs_low_soon", reason, latest, now, true);
+    } else if (
+      state.alerts.runs_low_soon &&
+      !isLow &&
+      !isPaused &&
+      days <= 7 &&
+      !forecast?.isRisen &&
+      !this.#provisional.has(tank)
+    ) {
+      this.#open(tank, "runs_low_soon", threshold, latest, now, true, { runsLowAt: forecast?.runsLowAt ?? null });
     }
     const leak = forecast?.leak ?? "ending";
     if (this.#active.has(`${tank} leak`)) {
       const reason = state.alerts.leak ? (leak === "none" ? "recovered" : undefined) : "turned_off";
-      if (reason !== undefined) this.#clear(tank, "leak", reason, latest, now, isForecastNews);
-    } else if (state.alerts.leak && !isPaused && typeof leak === "object") {
-      this.#open(tank, "leak", threshold, latest, now, isForecastNews, { leakSince: leak.since });
+      if (reason !== undefined) this.#clear(tank, "leak", reason, latest, now, true);
+    } else if (state.alerts.leak && !isPaused && typeof leak === "object" && now - latest.created_at <= 8 * DAY) {
+      this.#open(tank, "leak", threshold, latest, now, true, { leakSince: leak.since });
     }
 
     const limit = Math.max(silent_after ?? SILENT_AFTER, 3 * usualInterval(readings));
@@ -226,11 +240,8 @@ export class NaiveAlerts {
     this.#active.delete(`${tank} ${kind}`);
     const alert = this.unclosed(tank, kind);
     if (alert === undefined) return;
-    // People know of it: somebody has acknowledged it, or the readings were recent enough when the forecast opened it.
-    const isKnown =
-      alert.state === "acknowledged" ||
-      ((kind === "runs_low_soon" || kind === "leak") && alert.openedAt - latest.created_at <= 8 * DAY);
-    this.#close(alert, reason, latest, now, shouldNotify || isKnown);
+    // Who has acknowledged it knows of it.
+    this.#close(alert, reason, latest, now, shouldNotify || alert.state === "acknowledged");
   }
 
   #close(alert: NaiveAlert, reason: string, latest: Reading | undefined, now: number, shouldNotify: boolean): void {

@@ -195,15 +195,15 @@ class AlertRun {
       const knows = readings?.at(-1);
       if (knows === undefined || state === undefined) continue;
       const runsLowAt = one.state === "ok" && one.daysLeft !== null ? this.#now + one.daysLeft * 48 * HALF_HOUR : null;
-      const level = one.state === "ok" ? knows.fill_percentage - one.rise : null;
       const leak = one.leak === "open" ? { since: this.#now - 1000, excess: 1.5, isSudden: false } : one.leak;
       const when = { p10: runsLowAt, p50: runsLowAt, p90: null };
       const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null };
       const latestAt = knows.created_at - Number(one.isLate);
-      const forecast = { state: one.state, based_on_until: latestAt, ...values, level, leak };
+      const forecast = { state: one.state, based_on_until: latestAt, ...values, level: null, isRisen: one.isRisen, leak };
       const known = { updatedAt: state.tank.updated_at, latestAt, latestFill: knows.fill_percentage };
       computed.push({ tankId: one.tank, ...known, forecast, refills: [] });
-      const stored = { state: one.state, computedAt: this.#now, runsLowAt, level, leak, knows, isOutdated: one.isLate };
+      const { isRisen, isLate: isOutdated } = one;
+      const stored = { state: one.state, computedAt: this.#now, runsLowAt, isRisen, leak, knows, until: latestAt, isOutdated };
       if (!state.deleted) naive.set(one.tank, stored);
     }
     await this.#store.putForecasts(computed, this.#now);

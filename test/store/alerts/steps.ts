@@ -16,7 +16,7 @@ const device = fc.oneof(fc.constantFrom(...DEVICES), fc.constant("free"));
 const fill = fc.constantFrom(0, 0.5, 4.99, 5, 7.99, 8, 19, 20, 20.5, 22.99, 23, 50, 99.9, 100);
 const threshold = fc.constantFrom(0, 5, 20, 50, 97, 100);
 /** Half hours before now. */
-const age = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.nat(5), fc.nat(200));
+const age = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.nat(5), fc.nat(500));
 
 const source = fc.oneof(
   { weight: 2, arbitrary: tank.map((id) => ({ tank: id })) },
@@ -38,8 +38,8 @@ const forecast = fc.record({
   state: forecastState,
   daysLeft,
   leak,
-  /** How far the newest reading is above the level of the forecast. */
-  rise: fc.constantFrom(0, 0, 0, 5, 5.5),
+  /** Whether the newest reading may be a delivery. */
+  isRisen: fc.constantFrom(false, false, false, true),
   /** Whether a reading came while it was computed. */
   isLate: fc.constantFrom(false, false, false, true),
 });
