@@ -45,14 +45,20 @@ export type LeakAtLevel = { readonly day: number; readonly leak: Leak | undefine
 export function leakStates(history: Pick<History, "cleaned" | "daily" | "isErratic">, season: Season): LeakAtLevel[] {
   if (history.isErratic) return [];
   const losses = suddenLosses(history.cleaned);
-  const steady = new Map(steadyLeaks(history.daily, season).map(({ day, leak }) => [day, leak]));
+  const steady = new Map(steadyLeaks(history.daily, season).map((state) => [state.day, state]));
+  let judged: LeakAtLevel | undefined;
   return history.daily.flatMap(({ day, segment }) => {
+    judged = steady.get(day) ?? judged;
     // Of the day on which it was certain, a level may be a little older.
-    const loss = losses.findLast(({ since, foundAt }) => Math.floor(foundAt / DAY) <= day && day - since / DAY < LOSS_DAYS);
+    const loss = losses.findLast(({ foundAt }) => Math.floor(foundAt / DAY) <= day);
     const isRefilled =
       loss !== undefined && segment !== history.daily.findLast((level) => level.day * DAY <= loss.since)?.segment;
-    if (loss !== undefined && !isRefilled) return [{ day, leak: { since: loss.since, excess: loss.points, isSudden: true } }];
-    return steady.has(day) || losses.length > 0 ? [{ day, leak: steady.get(day) }] : [];
+    if (loss !== undefined && day - loss.since / DAY < LOSS_DAYS && !isRefilled)
+      return [{ day, leak: { since: loss.since, excess: loss.points, isSudden: true } }];
+    if (judged?.day === day) return [judged];
+    // A loss ends also where steady use has not been judged since, unless it was too high before.
+    const hasEnded = loss !== undefined && judged?.leak === undefined && (judged?.day ?? 0) < loss.foundAt / DAY;
+    return hasEnded ? [{ day, leak: undefined }] : [];
   });
 }
 

@@ -82,6 +82,20 @@ describe("leaks", () => {
     assert.notEqual(states.at(-1)?.leak, undefined);
   });
 
+  it("says nothing of a leak while days without readings keep it from being judged, also after a theft months before", () => {
+    const used = levelsOf(214, (day) => 0.3 + (day >= 190 ? 1.2 : 0) + (day === 60 ? 15 : 0));
+    const levels = used.filter(({ day }) => day < START + 200 || day > START + 207);
+    const states = leakStates(historyOf(levels), seasonAt(null, null));
+    assert.ok(states.some(({ leak }) => leak?.isSudden));
+    assert.equal(states.find(({ day }) => day > START + 68)?.leak, undefined);
+    const last = states.findLast(({ day }) => day < START + 200);
+    assert.equal(last?.leak?.isSudden, false);
+    assert.deepEqual(
+      states.filter(({ day, leak }) => day > START + 200 && leak === undefined),
+      [],
+    );
+  });
+
   it("finds a leak of a generator while it stands still", () => {
     const inBursts = levelsOf(300, (day) => (day % 23 < 2 ? random.between(5, 12) : 0) + (day >= 212 ? 1 : 0));
     const [alarm] = alarmsIn(inBursts, null);
