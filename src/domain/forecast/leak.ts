@@ -42,23 +42,24 @@ const LOSS_DAYS = 7;
 export type LeakAtLevel = { readonly day: number; readonly leak: Leak | undefined };
 
 /** None of a sensor that fails. */
-export function leakStates(history: Pick<History, "cleaned" | "daily" | "isErratic">, season: Season): LeakAtLevel[] {
-  if (history.isErratic) return [];
-  const losses = suddenLosses(history.cleaned);
-  const steady = new Map(steadyLeaks(history.daily, season).map((state) => [state.day, state]));
+export function leakStates({ cleaned, refills, daily, isErratic }: History, season: Season): LeakAtLevel[] {
+  if (isErratic) return [];
+  const losses = suddenLosses(cleaned, refills);
+  const steady = new Map(steadyLeaks(daily, season).map((state) => [state.day, state]));
   let judged: LeakAtLevel | undefined;
-  return history.daily.flatMap(({ day, segment }) => {
+  return daily.flatMap(({ day }) => {
     judged = steady.get(day) ?? judged;
     // Of the day on which it was certain, a level may be a little older.
     const loss = losses.findLast(({ foundAt }) => Math.floor(foundAt / DAY) <= day);
-    const isRefilled =
-      loss !== undefined && segment !== history.daily.findLast((level) => level.day * DAY <= loss.since)?.segment;
-    if (loss !== undefined && day - loss.since / DAY < LOSS_DAYS && !isRefilled)
-      return [{ day, leak: { since: loss.since, excess: loss.points, isSudden: true } }];
+    const hasEnded =
+      loss === undefined ||
+      day - loss.since / DAY >= LOSS_DAYS ||
+      refills.some(({ startedAt, endedAt }) => startedAt >= loss.since && endedAt <= day * DAY);
+    if (!hasEnded) return [{ day, leak: { since: loss.since, excess: loss.points, isSudden: true } }];
     if (judged?.day === day) return [judged];
-    // A loss ends also where steady use has not been judged since, unless it was too high before.
-    const hasEnded = loss !== undefined && judged?.leak === undefined && (judged?.day ?? 0) < loss.foundAt / DAY;
-    return hasEnded ? [{ day, leak: undefined }] : [];
+    // After a loss, use that has not been judged since counts as normal, unless it was too high before.
+    const isNormal = loss !== undefined && judged?.leak === undefined && (judged?.day ?? 0) < loss.foundAt / DAY;
+    return isNormal ? [{ day, leak: undefined }] : [];
   });
 }
 

@@ -2,6 +2,7 @@
 // and ruptures look like that; so does a device that is replaced by one with another offset.
 
 import type { Instant } from "../instant.ts";
+import type { Refill } from "./refills.ts";
 import { DAY, HOUR, itemAt, type Level, variationOf } from "./variation.ts";
 
 export type SuddenLoss = {
@@ -27,7 +28,7 @@ const LEVEL_WINDOW_MS = 2.5 * DAY;
 const HELD = { time: 8 * HOUR, aboutZero: 3, timeAtZero: 2.5 * DAY } as const;
 
 /** `cleaned` is in order of time and without outliers. Losses that are not certain yet are left out. */
-export function suddenLosses(cleaned: readonly Level[]): SuddenLoss[] {
+export function suddenLosses(cleaned: readonly Level[], refills: readonly Refill[]): SuddenLoss[] {
   const losses: SuddenLoss[] = [];
   if (cleaned.length === 0) return losses;
   const { noise, usePerDay } = variationOf(cleaned);
@@ -44,7 +45,7 @@ export function suddenLosses(cleaned: readonly Level[]): SuddenLoss[] {
     const fall = since.fill - reading.fill - (usePerDay * Math.max(0, time - FALL_TIME)) / DAY;
     if (reading.at > pendingUntil) [largest, pending] = [Math.max(largest, pending), 0];
     if (reading.at >= knownAt && fall > Math.max(MIN_FALL.points + noise, MIN_FALL.times * largest)) {
-      const points = lowestBefore(cleaned, top) - reading.fill - (usePerDay * stuckFor(cleaned, top)) / DAY;
+      const points = lowestBefore(cleaned, refills, top, i, noise) - reading.fill - (usePerDay * stuckFor(cleaned, top)) / DAY;
       const foundAt = points > Math.max(MIN_FALL.points, fall / 2) ? heldAt(cleaned, i, points) : undefined;
       if (foundAt !== undefined) {
         losses.push({ since: since.at, foundAt, points });
@@ -65,10 +66,20 @@ function topBefore(cleaned: readonly Level[], index: number): number {
   return top;
 }
 
-function lowestBefore(cleaned: readonly Level[], index: number): number {
-  const start = itemAt(cleaned, index).at - LEVEL_WINDOW_MS;
-  let lowest = itemAt(cleaned, index).fill;
-  for (let i = index - 1; i >= 0 && itemAt(cleaned, i).at >= start; i--) lowest = Math.min(lowest, itemAt(cleaned, i).fill);
+/**
+ * The lowest reading before `top`, since the last refill. That counts only if a reading after it, before `end`, differs from the
+ * top, by noise: often a false high begins with a delivery, and repeats one value.
+ */
+function lowestBefore(cleaned: readonly Level[], refills: readonly Refill[], top: number, end: number, noise: number): number {
+  const { at, fill } = itemAt(cleaned, top);
+  const filledAt = refills.findLast(({ endedAt }) => endedAt <= at)?.endedAt ?? 0;
+  let [lowest, isConfirmed] = [fill, false];
+  for (let i = end - 1; i >= 0; i--) {
+    const reading = itemAt(cleaned, i);
+    if (reading.at < at - LEVEL_WINDOW_MS || (isConfirmed && reading.at < filledAt)) break;
+    isConfirmed ||= reading.at > filledAt && reading.fill !== fill && Math.abs(reading.fill - fill) < noise;
+    if (i < top) lowest = Math.min(lowest, reading.fill);
+  }
   return lowest;
 }
 

@@ -29,6 +29,7 @@ type Opening = { readonly day: number; readonly leak: Leak };
 const historyOf = (daily: readonly DailyLevel[]) => ({
   daily,
   cleaned: daily.map(({ day, fill }) => ({ at: day * DAY, fill })),
+  refills: [],
   isErratic: false,
 });
 
@@ -156,6 +157,10 @@ describe("sudden losses", () => {
     ["a single wrong reading", (level, hour) => (hour === 0 ? 40 : level)],
     ["false zeros of a day", (level, hour) => (hour >= 0 && hour < 24 ? 0 : level)],
     ["the end of a false high", (level, hour) => (hour >= 0 && hour < 36 ? 99 : level - 12)],
+    [
+      "the end of a false high that began with a delivery",
+      (level, hour) => level - 30 + (hour < -24 ? 0 : hour < 0 ? 35 - level + 90 : 50),
+    ],
     ["a sensor that was stuck for three weeks", (level, hour) => (hour > -504 && hour < 0 ? 70.5 : level)],
     ["as much as the tank uses on other days", (level, hour) => level - 12 * Math.floor((hour + 1440) / 480)],
   ];
@@ -168,6 +173,18 @@ describe("sudden losses", () => {
           [],
         );
       }
+    });
+  }
+
+  for (const hours of [8, 16, 30, 54]) {
+    it(`reports a theft ${hours} hours after a delivery, and for a week`, () => {
+      const filled = (level: number, hour: number): number => level - 30 + (hour >= -hours ? 50 : 0);
+      const leakAfter = (days: number) => leaksOf((level, hour) => 2 * stolen(filled(level, hour) / 2, hour), days).at(-1)?.leak;
+      for (const days of [62.5, 63, 66]) {
+        const leak = leakAfter(days);
+        assert.ok(leak !== undefined && Math.abs(leak.excess - 20) < 2, `${days}: ${JSON.stringify(leak)}`);
+      }
+      assert.equal(leakAfter(68)?.since, undefined);
     });
   }
 
