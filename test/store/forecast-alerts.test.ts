@@ -196,6 +196,21 @@ function forecastAlerts(engine: Engine): void {
     assert.deepEqual(await stateOf(store), ["one runs_low_soon manual", "one runs_low_soon open"]);
   });
 
+  test("runs_low_soon of a paused tank that becomes low stays open until the pause ends", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["one"], b: [] });
+    await measure(store, "one", 24, START);
+    await forecast(store, "one", { days: 4 });
+    const paused_until = new Date(START + HOUR).toISOString();
+    await executed(store, command.changeTank("one", { alerts: { paused_until } }), at(START));
+    await measure(store, "one", 19, START + 1);
+    await store.sweepAlerts({ at: START + 1, settings: DEFAULT_ALERT_SETTINGS });
+    assert.deepEqual(await stateOf(store), ["one runs_low_soon open"]);
+    assert.deepEqual((await checked(store)).findings, []);
+    await store.sweepAlerts({ at: START + HOUR });
+    assert.deepEqual(await stateOf(store), ["one low open", "one runs_low_soon became_low"]);
+  });
+
   test("a deleted tank has no alerts; restored, it waits for its next forecast; alerts follow the owner", async (t) => {
     const { store } = await engine.open(t);
     await putFleet(store, { a: ["one"], b: [] });

@@ -112,7 +112,7 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   } else if (hasRecovered) cleared.push({ kind: "low", shouldNotify: !wasUnannounced });
   const isLow = fill <= threshold || (wasLow && !hasRecovered);
   const announcesLow = wasLow && isLow && wasUnannounced && isRecent && !isPaused && by.mode === "change";
-  const isUnannounced = wasLow ? wasUnannounced && !announcesLow : !isRecent;
+  const isUnannounced = wasLow ? wasUnannounced && !announcesLow : !isRecent || isPaused;
   const low = isLow ? (isUnannounced ? "unannounced" : "announced") : "no";
   for (const kind of FORECAST_KINDS) {
     const change = forecastConditionChange(kind, condition, latest.created_at, low, settings, now);

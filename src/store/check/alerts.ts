@@ -79,13 +79,14 @@ function forecastErrors(row: TankRow, latest: Reading, activeConditions: number,
   const values = isCurrent ? forecast.forecast : null;
   const condition: TankCondition = {
     ...{ tankId: tank.id, isLive: true, threshold: tank.min_fill_alert_percentage, latest, activeConditions, evaluateAt: null },
-    ...{ silentAfter: alerts.silent_after, pausedUntil: null, kindsOff: kindsOff(alerts), medianInterval: undefined },
+    // The end of a pause may not have been evaluated yet.
+    pausedUntil: alerts.paused_until === null ? null : Number.POSITIVE_INFINITY,
+    ...{ silentAfter: alerts.silent_after, kindsOff: kindsOff(alerts), medianInterval: undefined },
     forecast: values === null ? null : forecastSummary(values, forecast?.computedAt ?? 0),
   };
   const { opened, cleared } = evaluate(condition, { ...DEFAULT_ALERT_SETTINGS, ...settings }, Date.now(), ON_FORECAST);
-  const missing = alerts.paused_until === null ? opened : [];
   return FORECAST_KINDS.flatMap((kind) => [
-    ...(missing.some((one) => one.kind === kind)
+    ...(opened.some((one) => one.kind === kind)
       ? repairable(`its condition ${kind} is not active, but its forecast says so`)
       : []),
     ...(cleared.some((one) => one.kind === kind) ? repairable(`its condition ${kind} is active, but should not be`) : []),

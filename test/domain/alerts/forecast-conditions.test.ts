@@ -143,6 +143,9 @@ test("a paused tank opens neither, and closes what is open", () => {
   assert.deepEqual(changes(tank(forecast(3, { leak: LEAK }), { pausedUntil })), []);
   assert.deepEqual(changes(tank(forecast(30), { pausedUntil, ...SOON })), ["-runs_low_soon"]);
   assert.deepEqual(changes(tank(forecast(3), { pausedUntil }), {}, pausedUntil), ["+runs_low_soon"]);
+  const low = { pausedUntil, ...SOON, latest: { created_at: NOW, fill_percentage: 19 } };
+  assert.deepEqual(changes(tank(forecast(0), low)), [], "the low alert that would take over does not open yet");
+  assert.deepEqual(changes(tank(forecast(0), low), {}, pausedUntil), ["+low", "-runs_low_soon became_low"]);
 });
 
 test("a leak opens an alert in a tank that sends once a week, and not in an old history", () => {

@@ -182,7 +182,7 @@ export class NaiveAlerts {
 
     const isLow = fill <= threshold || this.#active.has(`${tank} low`);
     // A low alert that nobody was told of, or that nobody would be, replaces nothing.
-    const isLowUntold = this.#active.has(`${tank} low`) ? this.#unannounced.has(tank) : !isRecent;
+    const isLowUntold = this.#active.has(`${tank} low`) ? this.#unannounced.has(tank) : !isRecent || isPaused;
     const stored = this.#forecasts.get(tank);
     const forecast = stored !== undefined && !stored.isOutdated && knows(stored, readings) ? stored : undefined;
     const saysNothing = forecast === undefined || forecast.state === "stale" || forecast.state === "insufficient_data";
