@@ -8,7 +8,7 @@ import { openStore } from "../../src/store/open.ts";
 import { at, command, executed } from "../support/commands.ts";
 import { incomingBatch, type SentReading } from "../support/readings.ts";
 import { alertsOf, putFleet } from "./alert-support.ts";
-import { checked, putTanks, tank } from "./conformance/objects.ts";
+import { checked, putTanks, tank, WHOLE } from "./conformance/objects.ts";
 import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
 
 const MINUTE = 60_000;
@@ -103,6 +103,32 @@ function alertSweep(engine: Engine): void {
     assert.deepEqual(await stateOf(store), ["a1 silent recovered"]);
     await sweepUntil(store, START + 4 * HOUR, START + 6 * HOUR + MINUTE);
     assert.deepEqual(await stateOf(store), ["a1 silent open", "a1 silent recovered"]);
+  });
+
+  test("people are told of a silent tank whose pause somebody ends, and not of one whose old readings are imported", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["paused", "imported"], b: [] });
+    const fields = { type: "webhook", url: "https://hooks.example.com/" };
+    await executed(store, { type: "create_channel", newId: "chn_all", fields, secret: "whsec_", webhookAllow: [] }, at(START));
+    await sweep(store, START);
+    await receive(store, START, { tank: "paused", at: START, fill: 50 });
+    const pause = (until: number | null) => {
+      const paused_until = until === null ? null : new Date(until).toISOString();
+      return command.changeTank("paused", { alerts: { paused_until } });
+    };
+    await executed(store, pause(START + 90 * DAY), at(START));
+    const now = START + 6 * DAY;
+    await sweepUntil(store, START + MINUTE, now);
+    await executed(store, pause(null), at(now));
+    await receive(store, now, { tank: "imported", at: START, fill: 50 });
+    await sweep(store, now + MINUTE);
+    assert.deepEqual(await stateOf(store), ["imported silent open", "paused silent open"]);
+    const all = { channel_id: "chn_all", customer_id: undefined, alert_id: undefined, state: undefined };
+    const { data } = await store.notificationPage({ ...WHOLE, ...all });
+    assert.deepEqual(
+      data.map(({ tank_id }) => tank_id),
+      ["paused"],
+    );
   });
 
   test("silence counts from the end of our own downtime, not from a short stop", async (t) => {

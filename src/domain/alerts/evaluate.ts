@@ -88,10 +88,11 @@ export type Evaluation = {
  */
 export type EvaluationMode =
   | { readonly mode: "sweep"; readonly silenceFrom: Instant }
-  | { readonly mode: "change" }
+  | { readonly mode: "change"; readonly hasNewSettings: boolean }
   | { readonly mode: "forecast" };
-/** After a reading or a changed setting. */
-export const ON_CHANGE: EvaluationMode = { mode: "change" };
+/** After a reading, and after a changed setting. */
+export const ON_CHANGE: EvaluationMode = { mode: "change", hasNewSettings: false };
+export const ON_SETTINGS: EvaluationMode = { mode: "change", hasNewSettings: true };
 export const ON_FORECAST: EvaluationMode = { mode: "forecast" };
 
 export function evaluate(condition: TankCondition, settings: AlertSettings, now: Instant, by: EvaluationMode): Evaluation {
@@ -125,8 +126,8 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   const silentAt = Math.max(latest.created_at, by.mode === "sweep" ? by.silenceFrom : latest.created_at) + limit;
   if ((activeConditions & CONDITION_BITS.silent) === 0) {
     if (by.mode === "sweep" && now >= silentAt && !isPaused) {
-      const sinceWhen = Math.max(silentAt, pausedUntil ?? silentAt);
-      opened.push({ kind: "silent", shouldNotify: now - sinceWhen <= NOTIFY_MAX_AGE_MS });
+      const dueAt = Math.max(silentAt, pausedUntil ?? silentAt, condition.evaluateAt ?? silentAt);
+      opened.push({ kind: "silent", shouldNotify: now - dueAt <= NOTIFY_MAX_AGE_MS });
     }
   } else if (by.mode === "change" && now - latest.created_at < limit) {
     // Notify whatever the age of the reading: a device that sends its backlog begins with the oldest.
@@ -135,7 +136,7 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   const after = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], activeConditions & ~LOW_UNANNOUNCED_BIT);
   const active = cleared.reduce((bits, { kind }) => bits & ~CONDITION_BITS[kind], after);
   const remaining = isUnannounced && (active & CONDITION_BITS.low) !== 0 ? active | LOW_UNANNOUNCED_BIT : active;
-  const evaluateAt = nextEvaluation(condition, remaining, silentAt, now);
+  const evaluateAt = nextEvaluation(condition, remaining, silentAt, now, by);
   return { opened, cleared, announcesLow, activeConditions: remaining, evaluateAt };
 }
 
@@ -164,15 +165,26 @@ function silentLimit({ silentAfter, medianInterval = 0 }: TankCondition, setting
   return Math.max(silentAfter ?? settings.silentAfter, SILENT_INTERVALS * medianInterval);
 }
 
-/** Keeps an earlier scheduled evaluation, so that few readings change the index; that evaluation computes the correct time. */
-function nextEvaluation(condition: TankCondition, activeConditions: number, silentAt: Instant, now: Instant): Instant | null {
+/**
+ * Keeps an earlier scheduled evaluation, so that few readings change the index; that evaluation computes the correct time. A tank that
+ * a setting makes silent is due from now on; one that is silent by an old reading has been due for long, and nobody is notified.
+ */
+function nextEvaluation(
+  condition: TankCondition,
+  activeConditions: number,
+  silentAt: Instant,
+  now: Instant,
+  by: EvaluationMode,
+): Instant | null {
   const { evaluateAt, pausedUntil } = condition;
   const pauseEnd = pausedUntil !== null && pausedUntil > now ? pausedUntil : undefined;
   const silence = (activeConditions & CONDITION_BITS.silent) === 0 ? silentAt : undefined;
   const wanted =
     pauseEnd === undefined ? silence : silence === undefined || silence <= now ? pauseEnd : Math.min(silence, pauseEnd);
   if (wanted === undefined) return null;
-  return evaluateAt !== null && evaluateAt > now && evaluateAt <= wanted ? evaluateAt : wanted;
+  if (by.mode === "change" && by.hasNewSettings) return Math.max(wanted, now);
+  const isKept = evaluateAt !== null && (evaluateAt > now ? evaluateAt <= wanted : evaluateAt > wanted);
+  return isKept ? evaluateAt : wanted;
 }
 
 /** Why an alert closes whose condition has cleared: it may have done so by another threshold only. */

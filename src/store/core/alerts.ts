@@ -31,8 +31,8 @@ const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
 
 /** The last step of every transaction. Returns how many notifications were created. */
 export async function finishTransaction(tx: StoreTransaction, settings: AlertSettings): Promise<number> {
-  const { tankIds, changes, at, mode, created } = tx.alertWork.drain();
-  const evaluated = created + (await evaluateAlerts(tx, tankIds, settings, at, mode));
+  const { tanks, changes, at, created } = tx.alertWork.drain();
+  const evaluated = created + (await evaluateAlerts(tx, tanks, settings, at));
   if (changes.length === 0) return evaluated;
   const context = await lockForEvents(
     tx,
@@ -52,16 +52,17 @@ export async function lockedAlerts(tx: StoreTransaction, ids: readonly string[])
 /** Evaluates the alerts of tanks whose heads the transaction has locked. */
 export async function evaluateAlerts(
   tx: StoreTransaction,
-  tankIds: readonly string[],
+  tanks: ReadonlyMap<string, EvaluationMode>,
   settings: AlertSettings,
   now: Instant,
-  by: EvaluationMode = ON_CHANGE,
 ): Promise<number> {
-  if (tankIds.length === 0) return 0;
-  const conditions = await withHeadReadings(tx, await tx.tankConditions(tankIds), by.mode === "sweep");
+  if (tanks.size === 0) return 0;
+  const modeOf = ({ tankId }: TankCondition): EvaluationMode => tanks.get(tankId) ?? ON_CHANGE;
+  const known = await tx.tankConditions([...tanks.keys()]);
+  const conditions = await withHeadReadings(tx, known, (condition) => modeOf(condition).mode === "sweep");
   const evaluated = conditions.map((condition) => ({
     condition,
-    evaluation: evaluate(condition, settings, now, by),
+    evaluation: evaluate(condition, settings, now, modeOf(condition)),
   }));
   const changed = evaluated.filter(({ condition, evaluation }) => isStateChanged(condition, evaluation));
   const states = new Map(changed.map(({ condition, evaluation }) => [condition.tankId, evaluation]));
@@ -75,12 +76,12 @@ export async function evaluateAlerts(
   }
   const affectedIds = affected.map(({ condition }) => condition.tankId);
   // An engine may send these together; they are executed in this order.
-  const [context, known] = await Promise.all([
+  const [context, unclosed] = await Promise.all([
     lockForEvents(tx, affectedIds),
     tx.alertsNotClosed(affectedIds),
     tx.setEvaluations(states),
   ]);
-  const alerts = Map.groupBy(known, ({ tank_id }) => tank_id);
+  const alerts = Map.groupBy(unclosed, ({ tank_id }) => tank_id);
   const changes = affected.flatMap(({ condition, evaluation }) =>
     alertChanges(condition, evaluation, alerts.get(condition.tankId) ?? [], settings, now),
   );
@@ -106,10 +107,10 @@ export async function tanksWithAlertChanges(tx: StoreTransaction, tankIds: reado
 async function withHeadReadings(
   tx: StoreTransaction,
   conditions: readonly TankCondition[],
-  forAll: boolean,
+  isSwept: (condition: TankCondition) => boolean,
 ): Promise<readonly TankCondition[]> {
   const wanted = conditions.filter(
-    ({ isLive, activeConditions }) => !isLive || forAll || (activeConditions & CONDITION_BITS.silent) !== 0,
+    (condition) => !condition.isLive || isSwept(condition) || (condition.activeConditions & CONDITION_BITS.silent) !== 0,
   );
   if (wanted.length === 0) return conditions;
   const heads = await tx.lockHeads(

@@ -44,8 +44,7 @@ async function evaluateTanks(tx: StoreTransaction, tanks: readonly FleetTank[], 
   if (alerted.length === 0) return;
   await tx.lockHeads(alerted.toSorted(), true);
   tx.alertWork.setTime(at);
-  tx.alertWork.setMode(ON_FORECAST);
-  tx.alertWork.add(alerted);
+  tx.alertWork.add(alerted, ON_FORECAST);
 }
 
 /** Readings that came meanwhile, and changes of the tank, are left to the next forecast. */

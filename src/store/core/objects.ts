@@ -2,6 +2,7 @@
 // which tank, and the audit log.
 
 import { isDeepStrictEqual } from "node:util";
+import { ON_SETTINGS } from "../../domain/alerts/evaluate.ts";
 import { type AuditContext, auditCustomers, auditTanks } from "../../domain/audit.ts";
 import {
   affectedDevices,
@@ -62,7 +63,7 @@ export async function writeTanks(
     context.at,
     outdated,
   );
-  tx.alertWork.add(alerted);
+  tx.alertWork.add(alerted, ON_SETTINGS);
   const devices = await lookupsOn(tx).devices(affectedDevices(changes));
   const moves = deviceMoves(changes, devices, context.at);
   await writeDevices(

@@ -1,5 +1,6 @@
 // One step of the sweep: evaluates some of the tanks that are due, in one transaction; where data is damaged, one tank.
 
+import { ON_SETTINGS } from "../../domain/alerts/evaluate.ts";
 import { beginSweep, type SweepRequest, type SweepResult, type SweepState } from "../../domain/alerts/sweep.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import type { StoreTransaction } from "./transaction.ts";
@@ -34,7 +35,7 @@ export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): 
   return { claimedAt: now, hasMore: last !== undefined || reevaluation !== null };
 }
 
-/** When the transaction ends. Without `state`, silent alerts do not open. */
+/** When the transaction ends. Without `state`, because settings have changed: silent alerts do not open yet. */
 async function evaluateTanks(
   tx: StoreTransaction,
   tankIds: readonly string[],
@@ -43,8 +44,7 @@ async function evaluateTanks(
 ): Promise<void> {
   await tx.lockHeads(tankIds.toSorted(), true);
   tx.alertWork.setTime(now);
-  tx.alertWork.add(tankIds);
-  if (state !== undefined) tx.alertWork.setMode({ mode: "sweep", silenceFrom: state.silenceFrom ?? EARLIEST });
+  tx.alertWork.add(tankIds, state === undefined ? ON_SETTINGS : { mode: "sweep", silenceFrom: state.silenceFrom ?? EARLIEST });
 }
 
 export async function tanksDue(tx: StoreTransaction, at: Instant | undefined): Promise<readonly string[]> {

@@ -250,10 +250,9 @@ export type DraftedGroup = {
 export type DigestDraft = Readonly<Record<string, DraftedGroup>>;
 
 type AlertWork = {
-  readonly tankIds: readonly string[];
+  readonly tanks: ReadonlyMap<string, EvaluationMode>;
   readonly changes: readonly AlertChange[];
   readonly at: Instant;
-  readonly mode: EvaluationMode;
   readonly created: number;
 };
 
@@ -262,9 +261,8 @@ type AlertWork = {
  * it does, and how many notifications it has made due itself.
  */
 export class PendingAlertWork {
-  readonly #tankIds = new Set<string>();
+  readonly #tanks = new Map<string, EvaluationMode>();
   #changes: AlertChange[] = [];
-  #mode = ON_CHANGE;
   #at: Instant | undefined;
   #created = 0;
 
@@ -273,13 +271,9 @@ export class PendingAlertWork {
     this.#at = Math.max(at, this.#at ?? at);
   }
 
-  add(tankIds: Iterable<string>): void {
-    for (const id of tankIds) this.#tankIds.add(id);
-  }
-
-  /** For a transaction that is a sweep, or stores forecasts. */
-  setMode(mode: EvaluationMode): void {
-    this.#mode = mode;
+  /** `by`: why they are evaluated, by default because of readings. */
+  add(tankIds: Iterable<string>, by = ON_CHANGE): void {
+    for (const id of tankIds) if (by !== ON_CHANGE || !this.#tanks.has(id)) this.#tanks.set(id, by);
   }
 
   /** Adds changes to alerts of tanks that the transaction has locked and does not evaluate. */
@@ -295,10 +289,9 @@ export class PendingAlertWork {
   /** Returns the collected work and resets it. Tanks are sorted by id, the order in which heads are locked. */
   drain(): AlertWork {
     const work = {
-      tankIds: [...this.#tankIds].sort(),
+      tanks: new Map([...this.#tanks].sort(([a], [b]) => (a < b ? -1 : 1))),
       changes: this.#changes,
       at: this.#at ?? Date.now(),
-      mode: this.#mode,
       created: this.#created,
     };
     this.clear();
@@ -306,9 +299,8 @@ export class PendingAlertWork {
   }
 
   clear(): void {
-    this.#tankIds.clear();
+    this.#tanks.clear();
     this.#changes = [];
-    this.#mode = ON_CHANGE;
     this.#at = undefined;
     this.#created = 0;
   }

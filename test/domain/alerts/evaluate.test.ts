@@ -10,6 +10,7 @@ import {
   LOW_UNANNOUNCED_BIT,
   medianInterval,
   ON_CHANGE,
+  ON_SETTINGS,
   type TankCondition,
 } from "../../../src/domain/alerts/evaluate.ts";
 
@@ -139,6 +140,18 @@ test("what is over a day old is no news", () => {
   assert.deepEqual(news(sweep(tank(50), NOW + 48 * HOUR + DAY + 1)), [false]);
   const pausedUntil = NOW + 30 * DAY;
   assert.deepEqual(news(sweep(tank(50, { pausedUntil }), pausedUntil + DAY)), [true], "the end of a pause is news");
+});
+
+test("people are told of a tank that a setting makes silent, and not of one that an old reading does", () => {
+  const silent = { latest: { created_at: NOW - 30 * DAY, fill_percentage: 50 } };
+  const isNotified = (evaluateAt: number | null): boolean[] =>
+    sweep(tank(50, { ...silent, evaluateAt }), NOW + 60_000).opened.map(({ shouldNotify }) => shouldNotify);
+  const resumed = evaluate(tank(50, { ...silent, evaluateAt: NOW + DAY }), DEFAULT_ALERT_SETTINGS, NOW, ON_SETTINGS);
+  assert.deepEqual([resumed.evaluateAt, isNotified(resumed.evaluateAt)], [NOW, [true]]);
+  const measured = commit(tank(50, { ...silent, evaluateAt: NOW }), NOW + 1000);
+  assert.deepEqual(isNotified(measured.evaluateAt), [true], "also if another old reading follows");
+  const imported = commit(tank(50, { ...silent, evaluateAt: NOW - 90 * DAY }));
+  assert.deepEqual([imported.evaluateAt, isNotified(imported.evaluateAt)], [NOW - 28 * DAY, [false]]);
 });
 
 test("people are told of a tank that was low by an old reading once a recent one confirms it", () => {

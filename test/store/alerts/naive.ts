@@ -64,6 +64,8 @@ export class NaiveAlerts {
   #forecasts = new Map<string, NaiveForecast>();
   /** Tanks whose forecast is the first one of a reading that was over 8 days old. */
   #provisional = new Set<string>();
+  /** When a setting of a tank with readings was last changed: it is not silent since longer than that. */
+  #changedAt = new Map<string, number>();
   #lastSweep: number | undefined;
   #silenceFrom = Number.NEGATIVE_INFINITY;
 
@@ -77,6 +79,7 @@ export class NaiveAlerts {
     copy.#unannounced = new Set(this.#unannounced);
     copy.#forecasts = new Map(this.#forecasts);
     copy.#provisional = new Set(this.#provisional);
+    copy.#changedAt = new Map(this.#changedAt);
     copy.#lastSweep = this.#lastSweep;
     copy.#silenceFrom = this.#silenceFrom;
     return copy;
@@ -91,6 +94,8 @@ export class NaiveAlerts {
       }
       this.#owners.set(tank, facts.state.tank.owner_id);
       if (known !== undefined && known.state.tank.owner_id !== facts.state.tank.owner_id) this.#tellNewOwner(tank);
+      const hasNewSettings = known !== undefined && settingsOf(known) !== settingsOf(facts);
+      if (hasNewSettings && facts.readings.length > 0) this.#changedAt.set(tank, now);
       if (isTouched(known, facts)) this.#evaluate(tank, facts, now, "commit");
     }
   }
@@ -215,8 +220,10 @@ export class NaiveAlerts {
     const limit = Math.max(silent_after ?? SILENT_AFTER, 3 * usualInterval(readings));
     const silentAt = Math.max(latest.created_at, this.#silenceFrom) + limit;
     if (!this.#active.has(`${tank} silent`)) {
-      if (by === "sweep" && now >= silentAt && !isPaused)
-        this.#open(tank, "silent", threshold, latest, now, now - Math.max(silentAt, paused_until ?? silentAt) <= DAY);
+      if (by === "sweep" && now >= silentAt && !isPaused) {
+        const dueAt = Math.max(silentAt, paused_until ?? silentAt, this.#changedAt.get(tank) ?? silentAt);
+        this.#open(tank, "silent", threshold, latest, now, now - dueAt <= DAY);
+      }
     } else if (by === "commit" && now - latest.created_at < limit) this.#clear(tank, "silent", "recovered", latest, now, true);
   }
 
@@ -292,8 +299,9 @@ function usualInterval(readings: readonly Reading[]): number {
 
 /** Its readings changed, or one of the fields that alerts depend on. */
 function isTouched(before: TankFacts | undefined, after: TankFacts): boolean {
-  const settings = ({ state: { tank, deleted, alerts } }: TankFacts) =>
-    JSON.stringify([deleted, tank.min_fill_alert_percentage, tank.owner_id, alerts]);
   if (JSON.stringify(before?.readings ?? []) !== JSON.stringify(after.readings)) return true;
-  return before !== undefined && settings(before) !== settings(after);
+  return before !== undefined && settingsOf(before) !== settingsOf(after);
 }
+
+const settingsOf = ({ state: { tank, deleted, alerts } }: TankFacts): string =>
+  JSON.stringify([deleted, tank.min_fill_alert_percentage, tank.owner_id, alerts]);
