@@ -84,7 +84,7 @@ export type Evaluation = {
 
 /**
  * Silent alerts open only in a sweep and close only after a reading or a changed setting: a clock that is set back closes none. A new
- * forecast leaves them unchanged. `silenceFrom`: silence counts from here at the earliest, the end of our own downtime.
+ * forecast leaves them unchanged. `silenceFrom`: the end of our own downtime, after which tanks have some time to send.
  */
 export type EvaluationMode =
   | { readonly mode: "sweep"; readonly silenceFrom: Instant }
@@ -123,7 +123,10 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
     else if (change !== "active" && change !== "unchanged") cleared.push({ kind, shouldNotify: true, reason: change });
   }
   const limit = silentLimit(condition, settings);
-  const silentAt = Math.max(latest.created_at, by.mode === "sweep" ? by.silenceFrom : latest.created_at) + limit;
+  const silentAt = Math.max(
+    latest.created_at + limit,
+    by.mode === "sweep" ? by.silenceFrom + timeToSend(condition, limit) : Number.NEGATIVE_INFINITY,
+  );
   if ((activeConditions & CONDITION_BITS.silent) === 0) {
     if (by.mode === "sweep" && now >= silentAt && !isPaused) {
       const dueAt = Math.max(silentAt, pausedUntil ?? silentAt, condition.evaluateAt ?? silentAt);
@@ -163,6 +166,14 @@ export function isRecovered(fill: number, threshold: number, closeMargin: number
 
 function silentLimit({ silentAfter, medianInterval = 0 }: TankCondition, settings: AlertSettings): number {
   return Math.max(silentAfter ?? settings.silentAfter, SILENT_INTERVALS * medianInterval);
+}
+
+/**
+ * The time that a tank has to send after our own downtime. Not the whole limit, if its usual interval is known: a service that is
+ * stopped every night would never find a silent tank.
+ */
+function timeToSend({ medianInterval }: TankCondition, limit: number): number {
+  return medianInterval === undefined ? limit : Math.min(limit, Math.max(HOUR, SILENT_INTERVALS * medianInterval));
 }
 
 /**

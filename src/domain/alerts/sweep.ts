@@ -29,7 +29,7 @@ export type Reevaluation = { readonly after: string; readonly scope: "all" | "ti
 export type SweepState = {
   /** The time of the last sweep, of whichever process. */
   readonly at: Instant;
-  /** Silence counts from here at the earliest: the end of the last gap; null if there was none. */
+  /** The end of the last gap, after which tanks have some time to send; null if there was none. */
   readonly silenceFrom: Instant | null;
   /** The re-evaluation in progress; null if only due tanks are evaluated. */
   readonly reevaluation: Reevaluation | null;

@@ -120,6 +120,17 @@ test("silence counts from the end of a downtime or a clock jump", () => {
   assert.deepEqual(changes(sweep(tank(50), back + 48 * HOUR, back)), ["+silent"]);
 });
 
+test("after a downtime a tank has three usual intervals to send, an hour at least: one every night hides no silence", () => {
+  const back = NOW + 40 * DAY;
+  const silentAfter = (medianInterval: number, silenceFrom = back, silentAfter: number | null = null): number =>
+    Number(sweep(tank(50, { medianInterval, silentAfter }), silenceFrom, silenceFrom).evaluateAt) - silenceFrom;
+  assert.equal(silentAfter(4 * HOUR), 12 * HOUR);
+  assert.equal(silentAfter(60_000), HOUR);
+  assert.equal(silentAfter(60_000, back, HOUR / 2), HOUR / 2);
+  assert.equal(silentAfter(DAY), 72 * HOUR);
+  assert.equal(silentAfter(HOUR, NOW + DAY), 24 * HOUR, "not sooner than without a downtime");
+});
+
 test("a check that comes earlier than needed is kept, a later one is not", () => {
   assert.equal(commit(tank(50, { evaluateAt: NOW + HOUR })).evaluateAt, NOW + HOUR);
   assert.equal(commit(tank(50, { evaluateAt: NOW + 90 * HOUR })).evaluateAt, NOW + 48 * HOUR);

@@ -217,8 +217,11 @@ export class NaiveAlerts {
       this.#open(tank, "leak", threshold, latest, now, true, { leakSince: leak.since });
     }
 
-    const limit = Math.max(silent_after ?? SILENT_AFTER, 3 * usualInterval(readings));
-    const silentAt = Math.max(latest.created_at, this.#silenceFrom) + limit;
+    const interval = usualInterval(readings);
+    const limit = Math.max(silent_after ?? SILENT_AFTER, 3 * (interval ?? 0));
+    // After a downtime, tanks have as long as that to send, or three intervals, but an hour at least.
+    const timeToSend = interval === undefined ? limit : Math.min(limit, Math.max(HOUR, 3 * interval));
+    const silentAt = Math.max(latest.created_at + limit, this.#silenceFrom + timeToSend);
     if (!this.#active.has(`${tank} silent`)) {
       if (by === "sweep" && now >= silentAt && !isPaused) {
         const dueAt = Math.max(silentAt, paused_until ?? silentAt, this.#changedAt.get(tank) ?? silentAt);
@@ -292,9 +295,9 @@ const fleetFieldsOf = ({ state: { tank, deleted } }: TankFacts) => ({
   owner: tank.owner_id,
 });
 
-function usualInterval(readings: readonly Reading[]): number {
+function usualInterval(readings: readonly Reading[]): number | undefined {
   const intervals = readings.slice(1).map(({ created_at }, i) => created_at - (readings[i] as Reading).created_at);
-  return intervals.sort((a, b) => a - b)[intervals.length >> 1] ?? 0;
+  return intervals.sort((a, b) => a - b)[intervals.length >> 1];
 }
 
 /** Its readings changed, or one of the fields that alerts depend on. */
