@@ -139,6 +139,31 @@ function forecastAlerts(engine: Engine): void {
     assert.deepEqual(data.alert["leak"], { since, percentage_per_day: null, percentage_lost: 35 });
   });
 
+  for (const isClosedByHand of [false, true]) {
+    test(`a theft after a steady leak has an alert of its own${isClosedByHand ? ", also if the first was closed by hand" : ""}`, async (t) => {
+      const { store } = await engine.open(t);
+      await putFleet(store, { a: ["one"], b: [] });
+      await putHook(store);
+      await measure(store, "one", 80, START);
+      await forecast(store, "one", { leak: LEAK });
+      const [alert] = await store.unclosedAlerts(["one"]);
+      if (isClosedByHand) await executed(store, command.closeAlert(alert?.id ?? ""), at(START + 1));
+      const theft = { since: START + HOUR, excess: 39, isSudden: true };
+      for (const hours of [12, 20]) await forecast(store, "one", { leak: theft, now: START + hours * HOUR });
+      assert.deepEqual(
+        await stateOf(store),
+        isClosedByHand ? ["one leak manual", "one leak open"] : ["one leak open", "one leak replaced"],
+      );
+      assert.deepEqual(
+        (await store.unclosedAlerts(["one"])).map(({ leak }) => leak),
+        [theft],
+      );
+      const opened = ["leak alert.opened", "leak alert.closed", "leak alert.opened"];
+      assert.deepEqual((await notified(store)).sort(), opened.sort());
+      assert.deepEqual((await checked(store)).findings, []);
+    });
+  }
+
   test("after a refill or with another threshold, an older forecast opens nothing, and the next one decides", async (t) => {
     const { store } = await engine.open(t);
     await putFleet(store, { a: ["filled", "changed"], b: [] });

@@ -28,4 +28,5 @@ export const CLOSE_REASONS: Readonly<Record<NonNullable<Alert["close_reason"]>, 
   turned_off: "alerts of this kind were turned off",
   tank_deleted: "the tank was deleted",
   manual: "closed manually",
+  replaced: "another alert replaced it",
 };

@@ -11,7 +11,15 @@ export type AlertKind = (typeof ALERT_KINDS)[number];
 export const ALERT_STATES = ["open", "acknowledged", "closed"] as const;
 export type AlertState = (typeof ALERT_STATES)[number];
 
-const CLOSE_REASONS = ["recovered", "became_low", "threshold_changed", "turned_off", "tank_deleted", "manual"] as const;
+const CLOSE_REASONS = [
+  "recovered",
+  "became_low",
+  "threshold_changed",
+  "turned_off",
+  "tank_deleted",
+  "manual",
+  "replaced",
+] as const;
 export type CloseReason = (typeof CLOSE_REASONS)[number];
 
 /** A tank has at most one alert of a kind that is not closed. */
@@ -72,7 +80,7 @@ export const AlertObject = object(
     close_reason: nullable(
       oneOf(CLOSE_REASONS, {
         description:
-          "recovered: the condition has cleared; became_low: the tank is low now; threshold_changed: it has cleared by another threshold; turned_off: alerts of this kind are off; tank_deleted: the tank was deleted; manual: somebody closed it",
+          "recovered: the condition has cleared; became_low: the tank is low now; threshold_changed: it has cleared by another threshold; turned_off: alerts of this kind are off; tank_deleted: the tank was deleted; manual: somebody closed it; replaced: more was lost at once, which has an alert of its own",
         examples: [null],
       }),
     ),

@@ -64,6 +64,8 @@ export type TankCondition = {
   readonly kindsOff: readonly ForecastKind[];
   /** Null: there is no forecast that knows the newest reading and the threshold. */
   readonly forecast: ForecastSummary | null;
+  /** When the newest leak alert was opened, closed by hand or not; null while the condition is not active. */
+  readonly leakOpenedAt: Instant | null;
   /** Milliseconds; undefined where it is not known. */
   readonly medianInterval: number | undefined;
 };
@@ -117,10 +119,15 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   const low = isLow ? (isUnannounced ? "unannounced" : "announced") : "no";
   for (const kind of FORECAST_KINDS) {
     const change = forecastConditionChange(kind, condition, latest.created_at, low, settings, now);
-    if ((activeConditions & CONDITION_BITS[kind]) === 0) {
-      if (change === "active" && !isPaused) opened.push({ kind, shouldNotify: true });
-    } else if (change === "cleared") cleared.push({ kind, shouldNotify: true });
-    else if (change !== "active" && change !== "unchanged") cleared.push({ kind, shouldNotify: true, reason: change });
+    const isActive = (activeConditions & CONDITION_BITS[kind]) !== 0;
+    if (change === "active") {
+      const isReplaced = isActive && kind === "leak" && hasLaterLoss(condition);
+      if (isPaused || (isActive && !isReplaced)) continue;
+      if (isReplaced) cleared.push({ kind, shouldNotify: true, reason: "replaced" });
+      opened.push({ kind, shouldNotify: true });
+    } else if (isActive && change !== "unchanged") {
+      cleared.push({ kind, shouldNotify: true, ...(change === "cleared" ? {} : { reason: change }) });
+    }
   }
   const limit = silentLimit(condition, settings);
   const silentAt = Math.max(
@@ -136,8 +143,8 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
     // Notify whatever the age of the reading: a device that sends its backlog begins with the oldest.
     cleared.push({ kind: "silent", shouldNotify: true });
   }
-  const after = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], activeConditions & ~LOW_UNANNOUNCED_BIT);
-  const active = cleared.reduce((bits, { kind }) => bits & ~CONDITION_BITS[kind], after);
+  const uncleared = cleared.reduce((bits, { kind }) => bits & ~CONDITION_BITS[kind], activeConditions & ~LOW_UNANNOUNCED_BIT);
+  const active = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], uncleared);
   const remaining = isUnannounced && (active & CONDITION_BITS.low) !== 0 ? active | LOW_UNANNOUNCED_BIT : active;
   const evaluateAt = nextEvaluation(condition, remaining, silentAt, now, by);
   return { opened, cleared, announcesLow, activeConditions: remaining, evaluateAt };
@@ -157,6 +164,12 @@ function forecastConditionChange(
   if (kind === "leak") return evaluateLeak(forecast, latestAt, now);
   if (low === "unannounced") return "unchanged";
   return low === "announced" ? "became_low" : evaluateRunsLow(forecast, runsLowDays);
+}
+
+/** Whether much was lost at once after the leak alert was opened: people do not know of it, whatever became of that alert. */
+function hasLaterLoss({ forecast, leakOpenedAt }: TankCondition): boolean {
+  const leak = forecast?.leak ?? null;
+  return leak !== null && typeof leak === "object" && leak.isSudden && leakOpenedAt !== null && leak.since > leakOpenedAt;
 }
 
 /** Also the condition under which the append of a reading can leave an active low condition as it is (see the engines). */

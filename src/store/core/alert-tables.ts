@@ -2,7 +2,7 @@
 
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
-import type { TankCondition } from "../../domain/alerts/evaluate.ts";
+import { CONDITION_BITS, type TankCondition } from "../../domain/alerts/evaluate.ts";
 import type { StoredEvent } from "../../domain/alerts/event.ts";
 import { forecastSummary, kindsOff } from "../../domain/alerts/forecast-conditions.ts";
 import type { NewNotification } from "../../domain/alerts/notification.ts";
@@ -150,6 +150,10 @@ const EVENT_FIELDS = ["sequence", "at", "owner_id", "payload"] as const;
 const CURRENT_FORECAST = `forecast.computed_at, CASE WHEN forecast.outdated_since IS NULL AND forecast.at = fleet.at
   AND forecast.fill = fleet.fill THEN forecast.forecast END`;
 
+/** When the newest leak alert of a tank was opened, if its condition is active. */
+const LEAK_OPENED_AT = `CASE WHEN (fleet.active_conditions & ${CONDITION_BITS.leak}) <> 0 THEN (SELECT max(alert.created_at) FROM alert
+  WHERE alert.${ALERT_INDEX_CONDITION} AND alert.tank_id = tank.id AND alert.kind = 'leak') END`; // alert_by_tank
+
 /** Up to 100 tanks are one statement. */
 export const alertsNotClosedOn =
   (prepare: Prepare) =>
@@ -167,13 +171,13 @@ export function alertTables(prepare: Prepare, insert: InsertRows) {
         tankIds,
         (ids) =>
           `SELECT tank.id, tank.min_fill_alert_percentage, fleet.at, fleet.fill, fleet.active_conditions, fleet.evaluate_at,
-           tank.silent_after, tank.paused_until, tank.runs_low_soon, tank.leak, ${CURRENT_FORECAST}, tank.deleted
+           tank.silent_after, tank.paused_until, tank.runs_low_soon, tank.leak, ${CURRENT_FORECAST}, ${LEAK_OPENED_AT}, tank.deleted
          FROM tank LEFT JOIN fleet ON fleet.tank = tank.id LEFT JOIN forecast ON forecast.id = tank.id WHERE tank.id IN (${ids})`,
       );
       return rows.map((row): TankCondition => {
         const [tankId, threshold, at, fill, activeConditions, evaluateAt, silentAfter, pausedUntil, runsLowSoon, leak, ...rest] =
           row;
-        const [computedAt, json] = rest;
+        const [computedAt, json, leakOpenedAt] = rest;
         const forecast = forecastOf(json);
         const hasReading = fill !== null;
         return {
@@ -187,6 +191,7 @@ export function alertTables(prepare: Prepare, insert: InsertRows) {
           pausedUntil: pausedUntil as Instant | null,
           kindsOff: kindsOff({ runs_low_soon: runsLowSoon === 1, leak: leak === 1 }),
           forecast: forecast === null ? null : forecastSummary(forecast, Number(computedAt)),
+          leakOpenedAt: leakOpenedAt as Instant | null,
           medianInterval: undefined,
         };
       });

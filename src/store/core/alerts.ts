@@ -161,7 +161,7 @@ function alertChanges(
       }),
     // In a damaged database an alert may be there already.
     ...opened
-      .filter(({ kind }) => !alerts.some((alert) => alert.kind === kind))
+      .filter(({ kind }) => !alerts.some((alert) => alert.kind === kind) || cleared.some((one) => one.kind === kind))
       .map(
         (change): AlertChange => ({
           before: undefined,
@@ -242,10 +242,11 @@ function outgoingOf(
   now: Instant,
 ): Outgoing {
   const { type, alert, tank } = event;
-  // Skip the closing mail of a runs_low_soon alert if the channel gets mail about the low alert.
-  const isCoveredByLowAlert = (channel: Channel): boolean =>
-    channel.type === "email" && alert.close_reason === "became_low" && wants(channel, "alert.opened", "low", tank.owner_id);
-  const wanting = channels.filter((channel) => wants(channel, type, alert.kind, tank.owner_id) && !isCoveredByLowAlert(channel));
+  // Skip the closing mail of an alert if the channel gets mail about the one that replaces it.
+  const successor = alert.close_reason === "became_low" ? "low" : alert.close_reason === "replaced" ? alert.kind : undefined;
+  const isCovered = (channel: Channel): boolean =>
+    channel.type === "email" && successor !== undefined && wants(channel, "alert.opened", successor, tank.owner_id);
+  const wanting = channels.filter((channel) => wants(channel, type, alert.kind, tank.owner_id) && !isCovered(channel));
   const about = { alert_id: alert.id, tank_id: tank.id, sequence };
   const { notifications, planned } = toChannels({ ...about, event: type, payload }, wanting, now);
   return { notifications, planned: [...planned, ...ownerMail(event, sequence, settings, now)] };

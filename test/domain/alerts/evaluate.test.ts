@@ -29,6 +29,7 @@ const tank = (fill: number, fields: Partial<TankCondition> = {}): TankCondition 
   pausedUntil: null,
   kindsOff: [],
   forecast: null,
+  leakOpenedAt: null,
   medianInterval: undefined,
   ...fields,
 });

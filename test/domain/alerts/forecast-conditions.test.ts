@@ -37,6 +37,7 @@ const tank = (expected: ForecastSummary | null, fields: Partial<TankCondition> =
   pausedUntil: null,
   kindsOff: [],
   forecast: expected,
+  leakOpenedAt: null,
   medianInterval: undefined,
   ...fields,
 });
@@ -124,6 +125,19 @@ test("a leak opens an alert, which closes when use has been normal for some days
   assert.deepEqual(changes(tank(forecast(100, { leak: "none" }), { activeConditions: CONDITION_BITS.leak })), ["-leak"]);
   const low = { latest: { created_at: NOW, fill_percentage: 10 } };
   assert.deepEqual(changes(tank(forecast(0, { leak: LEAK }), low)), ["+low", "+leak"]);
+});
+
+test("a loss at once that began after the leak alert was opened has an alert of its own", () => {
+  const THEFT = { since: NOW - DAY, excess: 30, isSudden: true };
+  const active = { activeConditions: CONDITION_BITS.leak, leakOpenedAt: NOW - 2 * DAY };
+  const theft = tank(forecast(100, { leak: THEFT }), active);
+  assert.deepEqual(changes(theft), ["+leak", "-leak replaced"]);
+  const { opened, cleared, activeConditions } = evaluate(theft, DEFAULT_ALERT_SETTINGS, NOW, ON_FORECAST);
+  assert.ok([...opened, ...cleared].every(({ shouldNotify }) => shouldNotify));
+  assert.equal(activeConditions, CONDITION_BITS.leak);
+  assert.deepEqual(changes({ ...theft, leakOpenedAt: NOW - DAY }), [], "people know of it");
+  assert.deepEqual(changes({ ...theft, pausedUntil: NOW + DAY }), []);
+  assert.deepEqual(changes(tank(forecast(100, { leak: { ...THEFT, isSudden: false } }), active)), []);
 });
 
 test("both kinds can be off, for a tank or everywhere: what is open closes", () => {

@@ -210,6 +210,12 @@ export class NaiveAlerts {
       this.#open(tank, "runs_low_soon", threshold, latest, now, true, { runsLowAt: forecast?.runsLowAt ?? null });
     }
     const leak = forecast?.leak ?? "ending";
+    const lastLeak = this.alerts.findLast((alert) => alert.tank === tank && alert.kind === "leak");
+    const isLater = typeof leak === "object" && leak.isSudden && leak.since > (lastLeak?.openedAt ?? Number.POSITIVE_INFINITY);
+    // A theft after the alert was opened has one of its own.
+    if (isLater && state.alerts.leak && !isPaused && now - latest.created_at <= 8 * DAY && this.#active.has(`${tank} leak`)) {
+      this.#clear(tank, "leak", "replaced", latest, now, true);
+    }
     if (this.#active.has(`${tank} leak`)) {
       const reason = state.alerts.leak ? (leak === "none" ? "recovered" : undefined) : "turned_off";
       if (reason !== undefined) this.#clear(tank, "leak", reason, latest, now, true);

@@ -195,7 +195,7 @@ class AlertRun {
       const knows = readings?.at(-1);
       if (knows === undefined || state === undefined) continue;
       const runsLowAt = one.state === "ok" && one.daysLeft !== null ? this.#now + one.daysLeft * 48 * HALF_HOUR : null;
-      const leak = one.leak === "open" ? { since: this.#now - 1000, excess: 1.5, isSudden: false } : one.leak;
+      const leak = leakOf(one.leak, this.#now);
       const when = { p10: runsLowAt, p50: runsLowAt, p90: null };
       const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null };
       const latestAt = knows.created_at - Number(one.isLate);
@@ -295,6 +295,12 @@ class AlertRun {
       }),
     );
   }
+}
+
+function leakOf(given: GivenForecast["leak"], now: number): NaiveForecast["leak"] {
+  if (given === "open") return { since: now - 1000, excess: 1.5, isSudden: false };
+  if (given === "theft") return { since: now - 1000, excess: 30, isSudden: true };
+  return given === "theft a day ago" ? { since: now - 48 * HALF_HOUR, excess: 30, isSudden: true } : given;
 }
 
 const isSame = (a: object, b: object): boolean => JSON.stringify(a) === JSON.stringify(b);

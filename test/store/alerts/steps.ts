@@ -32,7 +32,14 @@ const forecastState = fc.oneof(
   { weight: 6, arbitrary: fc.constant("ok" as const) },
   fc.constantFrom("no_use" as const, "stale" as const, "insufficient_data" as const),
 );
-const leak = fc.constantFrom("open" as const, "none" as const, "ending" as const, null);
+const leak = fc.constantFrom(
+  "open" as const,
+  "theft" as const,
+  "theft a day ago" as const,
+  "none" as const,
+  "ending" as const,
+  null,
+);
 const forecast = fc.record({
   tank,
   state: forecastState,

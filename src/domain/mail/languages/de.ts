@@ -12,6 +12,7 @@ const REASONS = {
   turned_off: "diese Warnungen wurden abgeschaltet",
   tank_deleted: "der Tank wurde gelöscht",
   manual: "von Hand geschlossen",
+  replaced: "durch einen anderen Alarm ersetzt",
 };
 
 export const de: Phrases = {

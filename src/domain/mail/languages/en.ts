@@ -12,6 +12,7 @@ const REASONS = {
   turned_off: "such alerts were turned off",
   tank_deleted: "the tank was deleted",
   manual: "closed manually",
+  replaced: "replaced by another alert",
 };
 
 export const en: Phrases = {
