@@ -118,7 +118,7 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
   const isUnannounced = wasLow ? wasUnannounced && !announcesLow : !isRecent || isPaused;
   const low = isLow ? (isUnannounced ? "unannounced" : "announced") : "no";
   for (const kind of FORECAST_KINDS) {
-    const change = forecastConditionChange(kind, condition, latest.created_at, low, settings, now);
+    const change = forecastConditionChange(kind, condition, latest.created_at, low, settings);
     const isActive = (activeConditions & CONDITION_BITS[kind]) !== 0;
     if (change === "active") {
       const isReplaced = isActive && kind === "leak" && hasLaterLoss(condition);
@@ -157,11 +157,10 @@ function forecastConditionChange(
   latestAt: Instant,
   low: "no" | "announced" | "unannounced",
   { runsLowDays, leakAlerts }: AlertSettings,
-  now: Instant,
 ): ConditionChange | "turned_off" | "became_low" {
   const isOn = kind === "leak" ? leakAlerts : runsLowDays > 0;
   if (!isOn || kindsOff.includes(kind)) return "turned_off";
-  if (kind === "leak") return evaluateLeak(forecast, latestAt, now);
+  if (kind === "leak") return evaluateLeak(forecast, latestAt);
   if (low === "unannounced") return "unchanged";
   return low === "announced" ? "became_low" : evaluateRunsLow(forecast, runsLowDays);
 }

@@ -52,8 +52,8 @@ export function evaluateRunsLow(forecast: ForecastSummary | null, days: number):
 }
 
 /** Old readings may be years old: that the tank had a leak then is no reason to open an alert. */
-export function evaluateLeak(forecast: ForecastSummary | null, latestAt: Instant, now: Instant): ConditionChange {
-  const leak = forecast?.leak ?? "ending";
-  if (leak === "none") return "cleared";
-  return leak === "ending" || isOld(latestAt, now) ? "unchanged" : "active";
+export function evaluateLeak(forecast: ForecastSummary | null, latestAt: Instant): ConditionChange {
+  if (forecast === null || forecast.leak === null || forecast.leak === "ending") return "unchanged";
+  if (forecast.leak === "none") return "cleared";
+  return isOld(latestAt, forecast.computedAt) ? "unchanged" : "active";
 }

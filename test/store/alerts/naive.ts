@@ -210,16 +210,17 @@ export class NaiveAlerts {
       this.#open(tank, "runs_low_soon", threshold, latest, now, true, { runsLowAt: forecast?.runsLowAt ?? null });
     }
     const leak = forecast?.leak ?? "ending";
+    const isLeakRecent = forecast !== undefined && forecast.computedAt - latest.created_at <= 8 * DAY;
     const lastLeak = this.alerts.findLast((alert) => alert.tank === tank && alert.kind === "leak");
     const isLater = typeof leak === "object" && leak.isSudden && leak.since > (lastLeak?.openedAt ?? Number.POSITIVE_INFINITY);
     // A theft after the alert was opened has one of its own.
-    if (isLater && state.alerts.leak && !isPaused && now - latest.created_at <= 8 * DAY && this.#active.has(`${tank} leak`)) {
+    if (isLater && state.alerts.leak && !isPaused && isLeakRecent && this.#active.has(`${tank} leak`)) {
       this.#clear(tank, "leak", "replaced", latest, now, true);
     }
     if (this.#active.has(`${tank} leak`)) {
       const reason = state.alerts.leak ? (leak === "none" ? "recovered" : undefined) : "turned_off";
       if (reason !== undefined) this.#clear(tank, "leak", reason, latest, now, true);
-    } else if (state.alerts.leak && !isPaused && typeof leak === "object" && now - latest.created_at <= 8 * DAY) {
+    } else if (state.alerts.leak && !isPaused && typeof leak === "object" && isLeakRecent) {
       this.#open(tank, "leak", threshold, latest, now, true, { leakSince: leak.since });
     }
 
