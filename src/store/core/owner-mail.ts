@@ -21,21 +21,25 @@ export function ownerMail(
   return hasRecovered ? [plannedMail(alert, "alert.closed", sequence, now + COLLECT_MS, now)] : [];
 }
 
-/** The new owner of a tank gets mail about its alerts, as if they opened now, unless they had some before, or nobody was notified yet. */
+/**
+ * The new owner of a tank gets mail about its alerts, as if they opened now, unless they had some before, nobody was notified yet, or
+ * the tank is deleted.
+ */
 export async function planMailToNewOwners(tx: StoreTransaction, tankIds: readonly string[], now: Instant): Promise<void> {
   const { ownerKinds, remindAfter } = tx.alertSettings;
   const alerts = (await tx.alertsNotClosed(tankIds)).filter(({ kind }) => ownerKinds.includes(kind));
   if (alerts.length === 0) return;
-  const conditions = await tx.tankConditions(alerts.map(({ tank_id }) => tank_id));
-  const unannounced = conditions.filter(({ activeConditions }) => (activeConditions & LOW_UNANNOUNCED_BIT) !== 0);
-  const isUnannounced = ({ kind, tank_id }: Alert): boolean =>
-    kind === "low" && unannounced.some(({ tankId }) => tankId === tank_id);
+  const conditions = new Map((await tx.tankConditions(alerts.map((alert) => alert.tank_id))).map((one) => [one.tankId, one]));
+  const isAnnounced = ({ kind, tank_id }: Alert): boolean => {
+    const { isLive = false, activeConditions = 0 } = conditions.get(tank_id) ?? {};
+    return isLive && (kind !== "low" || (activeConditions & LOW_UNANNOUNCED_BIT) === 0);
+  };
   for (const [ownerId, own] of Map.groupBy(alerts, ({ owner_id }) => owner_id)) {
     const notified = await tx.alertsNotifiedTo(
       ownerId,
       own.map(({ id }) => id),
     );
-    const wanted = own.filter((alert) => !notified.has(alert.id) && !isUnannounced(alert));
+    const wanted = own.filter((alert) => !notified.has(alert.id) && isAnnounced(alert));
     await tx.planNotifications(wanted.flatMap((alert) => openedMail(alert, null, remindAfter, now)));
   }
 }

@@ -93,7 +93,8 @@ export class NaiveAlerts {
         this.#updateForecast(tank, facts, isSameThreshold, now);
       }
       this.#owners.set(tank, facts.state.tank.owner_id);
-      if (known !== undefined && known.state.tank.owner_id !== facts.state.tank.owner_id) this.#tellNewOwner(tank);
+      const isMoved = known !== undefined && known.state.tank.owner_id !== facts.state.tank.owner_id;
+      if (isMoved && !facts.state.deleted) this.#tellNewOwner(tank);
       const hasNewSettings = known !== undefined && settingsOf(known) !== settingsOf(facts);
       if (hasNewSettings && facts.readings.length > 0) this.#changedAt.set(tank, now);
       if (isTouched(known, facts)) this.#evaluate(tank, facts, now, "commit");
