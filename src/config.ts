@@ -9,7 +9,7 @@ import { ALERT_KINDS, type AlertKind } from "./domain/alerts/alert.ts";
 import type { AlertSettings } from "./domain/alerts/evaluate.ts";
 import { parseWebhookAllow } from "./domain/alerts/webhook-url.ts";
 import { UserError } from "./domain/errors.ts";
-import { parseDuration } from "./domain/instant.ts";
+import { DAY, HOUR, MINUTE, parseDuration } from "./domain/instant.ts";
 import { isWellFormedSecret } from "./domain/key.ts";
 import type { Mailbox } from "./domain/mail/mail.ts";
 import { quoted } from "./domain/text.ts";
@@ -28,10 +28,6 @@ function setting<const N extends string, T>(name: N, fallback: NoInfer<T>, read:
 function optional<const N extends string, T>(name: N, read: (text: string) => T): Setting<N, T | null> {
   return { name, fallback: null, read };
 }
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 const asGiven = (text: string): string => text;
 const portNumber = wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535);

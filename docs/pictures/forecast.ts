@@ -1,9 +1,9 @@
 // Draws docs/pictures/forecast.svg, the picture of docs/forecasts.md, from a simulated tank:
 //   npm exec -- node docs/pictures/forecast.ts > docs/pictures/forecast.svg
 
-import { DAY } from "../../src/domain/forecast/daily.ts";
 import { historyOf } from "../../src/domain/forecast/forecast.ts";
 import { seasonAt } from "../../src/domain/forecast/season.ts";
+import { DAY } from "../../src/domain/instant.ts";
 import { forecast } from "../../test/support/simulated-tanks/forecast.ts";
 import { tankHistory } from "../../test/support/simulated-tanks/tank-history.ts";
 

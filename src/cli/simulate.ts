@@ -2,6 +2,7 @@
 
 import { readEnvFile } from "../config.ts";
 import { UserError } from "../domain/errors.ts";
+import { DAY } from "../domain/instant.ts";
 import { quoted, suggestion } from "../domain/text.ts";
 import { type Fleet, type SeededFleet, seededFleet } from "../simulate/fleet.ts";
 import { type HttpClient, httpClient, httpTransport } from "../simulate/http.ts";
@@ -180,9 +181,8 @@ const MAX_TANKS = 1_000_000;
 const MAX_RATE = 1_000_000;
 /** A tank has one reading per millisecond at most. */
 const MAX_RATE_PER_TANK = 500;
-const DAY_MS = 86_400_000;
 /** Timers take at most 24.8 days. */
-const MAX_DURATION_MS = 24 * DAY_MS;
+const MAX_DURATION_MS = 24 * DAY;
 
 type SimulationOptions = ReturnType<typeof readOptions>;
 
@@ -213,7 +213,7 @@ function errorIn({ url, mqtt, tanks, rate, durationMs = 0, key, manageKey, readK
     return "a key is missing: --key, or TANK_MONITOR_KEY";
   }
   if (url === undefined && verify) return "--verify needs --url, also if readings go to a broker";
-  if (durationMs > MAX_DURATION_MS) return `--duration must be at most ${MAX_DURATION_MS / DAY_MS}d; omit it to run until Ctrl-C`;
+  if (durationMs > MAX_DURATION_MS) return `--duration must be at most ${MAX_DURATION_MS / DAY}d; omit it to run until Ctrl-C`;
   if (verify && readKey === undefined && manageKey === undefined && key === undefined)
     return "--verify needs a key that can read";
   if (verify && rate * (durationMs / 1000) > READING_LOG_LIMIT) {

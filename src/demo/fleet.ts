@@ -1,11 +1,11 @@
 // The customers and tanks of the demo, derived from a seed. This folder fills a store; it knows neither HTTP nor commands.
 
 import type { Customer } from "../domain/customer.ts";
-import type { Instant } from "../domain/instant.ts";
+import { DAY, type Instant } from "../domain/instant.ts";
 import type { CapacityUnit, Location, Tank, UseCase } from "../domain/tank.ts";
 import { type Random, type Seed, seeded } from "../simulate/random.ts";
 import { type Country, countryOf, type DemoTown, TOWNS } from "./countries.ts";
-import { DAY, YEAR } from "./tank-model.ts";
+import { YEAR } from "./tank-model.ts";
 
 const CUSTOMERS = 200;
 const TANKS = 500;

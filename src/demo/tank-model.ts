@@ -1,14 +1,12 @@
 // One tank of the demo over time: use that follows the seasons and the time of day, deliveries, and a sensor that is silent now and
 // then. All of it depends only on the seed, the tank and the instant, so that a restarted demo continues where it ended.
 
-import type { Instant } from "../domain/instant.ts";
+import { DAY, HOUR, type Instant } from "../domain/instant.ts";
 import { FILL, type ReadingBatch } from "../domain/reading.ts";
 import type { Tank, UseCase } from "../domain/tank.ts";
 import { type Seed, seeded } from "../simulate/random.ts";
 import { coldAt } from "./countries.ts";
 
-const HOUR = 3_600_000;
-export const DAY = 24 * HOUR;
 export const YEAR = 365 * DAY;
 
 const REPORT_INTERVAL = 4 * HOUR;

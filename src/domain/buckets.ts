@@ -1,12 +1,9 @@
 // Readings of a tank by buckets of time: minimum, maximum, mean, last and count. Days, weeks and months are those of a time zone.
 
-import { FIRST_INSTANT, type Instant } from "./instant.ts";
+import { DAY, FIRST_INSTANT, HOUR, type Instant, MINUTE } from "./instant.ts";
 import type { ReadingColumns } from "./reading.ts";
 import type { OffsetPeriod, TimeZone } from "./timezone.ts";
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 const WEEK = 7 * DAY;
 
 /** Steps from the shortest to the longest. */

@@ -4,7 +4,7 @@ import type { AlertKind } from "./alerts/alert.ts";
 import type { Customer } from "./customer.ts";
 import type { Area } from "./fleet-map.ts";
 import type { StoredForecast } from "./forecast/stored.ts";
-import type { Instant } from "./instant.ts";
+import { DAY, type Instant } from "./instant.ts";
 import type { Scope } from "./key.ts";
 import type { Page, PageQuery } from "./page.ts";
 import type { Reading } from "./reading.ts";
@@ -97,8 +97,6 @@ export interface FleetReads {
 export function marginOf({ tank, latest }: Pick<FleetEntry, "tank" | "latest">): number | null {
   return latest === null ? null : latest.fill_percentage - tank.min_fill_alert_percentage;
 }
-
-const DAY = 24 * 3_600_000;
 
 /** Until it is low. Null: it is not known, as after a rise that may be a delivery, or not within three years. */
 export function daysLeft(entry: FleetEntry, now: Instant): DaysLeft | null {

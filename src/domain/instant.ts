@@ -4,7 +4,10 @@
 export type Instant = number;
 export type Clock = () => Instant;
 
-const DAY = 86_400_000;
+/** Milliseconds. */
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
 export const FIRST_INSTANT: Instant = Date.parse("0000-01-01T00:00:00.000Z");
 /** Earlier than every instant. */
 export const EARLIEST: Instant = Number.MIN_SAFE_INTEGER;

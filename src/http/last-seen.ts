@@ -1,10 +1,9 @@
 // Records when customers were last seen, in batches, and at most once a minute per customer.
 
-import type { Clock, Instant } from "../domain/instant.ts";
+import { type Clock, type Instant, MINUTE } from "../domain/instant.ts";
 import type { Observe } from "../domain/log-events.ts";
 import type { Writes } from "../domain/store.ts";
 
-const MINUTE_MS = 60_000;
 const FLUSH_EVERY_MS = 500;
 /** Pause after a failed write. */
 const RETRY_MS = 5000;
@@ -31,7 +30,7 @@ export class LastSeen {
   note(customerId: string): void {
     const now = this.#clock();
     const last = this.#recent.get(customerId);
-    if (last !== undefined && Math.abs(now - last) < MINUTE_MS) return;
+    if (last !== undefined && Math.abs(now - last) < MINUTE) return;
     this.#recent.set(customerId, now);
     this.#pending.set(customerId, now);
   }
@@ -50,7 +49,7 @@ export class LastSeen {
     if (this.#pending.size === 0 || performance.now() < this.#retryAt) return;
     const seen = this.#pending;
     this.#pending = new Map();
-    const before = this.#clock() - MINUTE_MS;
+    const before = this.#clock() - MINUTE;
     for (const [id, at] of this.#recent) if (at <= before) this.#recent.delete(id);
     try {
       await this.#update(seen);

@@ -3,7 +3,7 @@
 //
 // Everything in `simulate` is a client of the service, over HTTP or MQTT: it imports only the pure parts of `domain`.
 
-import type { Instant } from "../domain/instant.ts";
+import { HOUR, type Instant } from "../domain/instant.ts";
 import type { Shape } from "../domain/shape.ts";
 import { type Seed, seeded } from "./random.ts";
 import { type Maker, sensorOf, shapeFor } from "./sensors.ts";
@@ -36,7 +36,6 @@ export type SeededFleet = Fleet & {
 const TANKS_PER_CUSTOMER = 5;
 const CAPACITIES = [1200, 1775, 2700, 4850, 6400, 9100, 20_000];
 const NOISE = 0.05;
-const HOUR = 3_600_000;
 
 export function seededFleet(seed: Seed, size: number, makers: readonly Maker[]): SeededFleet {
   // Part of every id, so that fleets of different seeds can share a service.

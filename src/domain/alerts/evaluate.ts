@@ -1,6 +1,6 @@
 // When alerts open and close: pure rules on the newest reading of a tank and its forecast.
 
-import type { Instant } from "../instant.ts";
+import { HOUR, type Instant } from "../instant.ts";
 import type { Reading } from "../reading.ts";
 import type { Alert, AlertKind, CloseReason } from "./alert.ts";
 import {
@@ -26,7 +26,6 @@ export type AlertSettings = {
   readonly ownerKinds: readonly AlertKind[];
 };
 
-const HOUR = 3_600_000;
 export const DEFAULT_ALERT_SETTINGS: AlertSettings = {
   closeMargin: 3,
   silentAfter: 48 * HOUR,

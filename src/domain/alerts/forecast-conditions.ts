@@ -2,7 +2,7 @@
 // one that knows the newest reading, as of the time when it was computed.
 
 import type { ForecastValues } from "../forecast/stored.ts";
-import type { Instant } from "../instant.ts";
+import { DAY, type Instant } from "../instant.ts";
 import type { AlertKind } from "./alert.ts";
 
 export const FORECAST_KINDS = ["runs_low_soon", "leak"] as const satisfies readonly AlertKind[];
@@ -12,8 +12,6 @@ export type ForecastKind = (typeof FORECAST_KINDS)[number];
 export function kindsOff(on: Readonly<Record<ForecastKind, boolean>>): ForecastKind[] {
   return FORECAST_KINDS.filter((kind) => !on[kind]);
 }
-
-const DAY = 24 * 3_600_000;
 
 export type ForecastSummary = Pick<ForecastValues, "state" | "leak" | "isRisen" | "isProvisional"> & {
   readonly computedAt: Instant;

@@ -3,14 +3,12 @@
 // A process claims notifications for the time of a lease, sends them, and records the results. What it has not recorded when
 // the lease ends is claimed again, by any process: a notification may be sent twice, but with the same id.
 
-import type { Instant } from "../instant.ts";
+import { HOUR, type Instant, MINUTE } from "../instant.ts";
 import type { Mail } from "../mail/mail.ts";
 import type { ManagedCustomer } from "../resource.ts";
 import type { Channel, ChannelSecrets, ChannelType } from "./channel.ts";
 import { type Attempt, MAIL_DESTINATION, type Notification, type NotificationState, retryDelay } from "./notification.ts";
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 export const LEASE_MS = 20_000;
 /** An attempt takes no longer. */
 export const ATTEMPT_MS = 15_000;

@@ -1,6 +1,6 @@
 // A notification: one message to one recipient, with the attempts to send it. Its payload is fixed when it is created.
 
-import { errorInClockTimes, formatInstant, formatInstantOrNull, type Instant, isInstant } from "../instant.ts";
+import { errorInClockTimes, formatInstant, formatInstantOrNull, HOUR, type Instant, isInstant, MINUTE } from "../instant.ts";
 import { array, idField, instantField, integer, literal, nullable, object, oneOf, text } from "../schema.ts";
 import { errorInObject } from "../validate.ts";
 import type { Channel } from "./channel.ts";
@@ -103,8 +103,6 @@ export function errorInNotification(notification: Notification): string | undefi
 }
 
 const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 /** Delay before each attempt: ten attempts over about 75 hours. */
 const DELAYS = [0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR] as const;
 const JITTER = 0.2;

@@ -1,7 +1,7 @@
 // Commands that verify the e-mail address of a customer: sending a link, and using it.
 
 import { MAIL_DESTINATION, type NewNotification, type Notification } from "../alerts/notification.ts";
-import { type Instant, nextUpdatedAt } from "../instant.ts";
+import { HOUR, type Instant, nextUpdatedAt } from "../instant.ts";
 import { hashSecret } from "../key.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { languageOf } from "../mail/region.ts";
@@ -11,7 +11,6 @@ import { VERIFICATION_MS } from "../verification.ts";
 import { type CommandError, type Commands, changeSet, commandError, existing, isCommandError, type Planned } from "./command.ts";
 
 const MAX_LINKS = 5;
-const HOUR_MS = 3_600_000;
 
 /** Earlier links of the customer are void. */
 export async function requestVerification(
@@ -24,7 +23,7 @@ export async function requestVerification(
   if (found.deleted) return commandError("state_conflict", "This customer is deleted. Restore it first.");
   if (found.customer.verified_at !== null)
     return commandError("state_conflict", "The address of this customer is verified already.");
-  const limit = limitError(await lookups.verificationsSince(id, at - HOUR_MS), at);
+  const limit = limitError(await lookups.verificationsSince(id, at - HOUR), at);
   if (limit !== undefined) return limit;
   const { name, email: to } = found.customer;
   const language = await languageFor(lookups, found);
@@ -46,7 +45,7 @@ export async function requestVerification(
 function limitError(sent: readonly Instant[], at: Instant): CommandError | undefined {
   const [oldest] = sent;
   if (oldest === undefined || sent.length < MAX_LINKS) return undefined;
-  const retryAfter = Math.max(1, Math.ceil((oldest + HOUR_MS - at) / 1000));
+  const retryAfter = Math.max(1, Math.ceil((oldest + HOUR - at) / 1000));
   const detail = `This customer was sent ${sent.length} links within the last hour. Retry after the time in Retry-After.`;
   return { ...commandError("rate_limited", detail), retryAfter };
 }

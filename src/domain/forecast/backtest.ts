@@ -1,8 +1,9 @@
 // How far off forecasts would have been: they are repeated from every day of a tank's history, with the readings up to that
 // day alone, and compared with what followed, beside the 14-day average.
 
+import { DAY } from "../instant.ts";
 import type { UseCase } from "../tank.ts";
-import { DAY, type DailyLevel, thinned } from "./daily.ts";
+import { type DailyLevel, thinned } from "./daily.ts";
 import { type Forecast, forecastFrom, type History, historyOf } from "./forecast.ts";
 import type { Level } from "./variation.ts";
 

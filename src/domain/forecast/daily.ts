@@ -1,10 +1,10 @@
 // Reduces readings to one level a day, the median: daily temperature swings and noise cancel out, and a year is 365 levels
 // whatever the interval of the readings.
 
+import { DAY } from "../instant.ts";
 import type { Refill } from "./refills.ts";
 import type { Level } from "./variation.ts";
 
-export const DAY = 86_400_000;
 const THINNING_INTERVAL_MS = DAY / 6;
 
 /** At most one reading every four hours, the median, so that what follows takes the same time whatever a device sends. */

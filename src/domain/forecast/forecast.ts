@@ -1,9 +1,9 @@
 // The forecast of a tank: when it falls to its threshold and when it is empty, each as a range. Pure; docs/forecasts.md
 // describes the method.
 
-import type { Instant } from "../instant.ts";
+import { DAY, type Instant } from "../instant.ts";
 import type { CapacityUnit, UseCase } from "../tank.ts";
-import { DAY, type DailyLevel, dailyLevels, isErratic, noiseOf, splitAtJumps } from "./daily.ts";
+import { type DailyLevel, dailyLevels, isErratic, noiseOf, splitAtJumps } from "./daily.ts";
 import { removeOutliers } from "./outliers.ts";
 import { modelsForRange, scaleOf, type Widths, widthAt, widthsOf } from "./range.ts";
 import { findRefills, type Refill } from "./refills.ts";

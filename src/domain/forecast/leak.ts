@@ -1,8 +1,8 @@
 // Finds leaks: use that is steadily and far above what the tank has shown for the season, or a sudden loss. Theft of a little every
 // day, and of much at once, look the same. docs/forecasts.md explains the method.
 
-import type { Instant } from "../instant.ts";
-import { DAY, type DailyLevel, noiseOf } from "./daily.ts";
+import { DAY, type Instant } from "../instant.ts";
+import { type DailyLevel, noiseOf } from "./daily.ts";
 import type { History } from "./forecast.ts";
 import { suddenLosses } from "./loss.ts";
 import type { Season } from "./season.ts";

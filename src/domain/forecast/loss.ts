@@ -1,9 +1,9 @@
 // Finds sudden losses: a level that falls within hours by far more than the tank has ever used in such a time, and stays down. Theft
 // and ruptures look like that; so does a device that is replaced by one with another offset.
 
-import type { Instant } from "../instant.ts";
+import { DAY, HOUR, type Instant } from "../instant.ts";
 import type { Refill } from "./refills.ts";
-import { DAY, HOUR, itemAt, type Level, variationOf } from "./variation.ts";
+import { itemAt, type Level, variationOf } from "./variation.ts";
 
 export type SuddenLoss = {
   /** The highest reading of the hours before it. */

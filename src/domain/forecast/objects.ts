@@ -1,7 +1,7 @@
 // Forecasts and refills as JSON objects.
 
 import { volumeAt } from "../fleet.ts";
-import { formatInstant, type Instant } from "../instant.ts";
+import { formatInstant, type Instant, MINUTE } from "../instant.ts";
 import { instantField, literal, nullable, number, object, oneOf, text } from "../schema.ts";
 import { CAPACITY_UNITS, type Tank } from "../tank.ts";
 import type { Forecast } from "./forecast.ts";
@@ -59,8 +59,6 @@ export const ForecastObject = object(
 const NEVER: WhenRange = { p10: null, p50: null, p90: null };
 
 const instantOrNull = (instant: Instant | null): string | null => (instant === null ? null : formatInstant(instant));
-
-const MINUTE = 60_000;
 
 /** Null: it has not been computed yet. Dates that have passed since it was computed are the end of the current minute. */
 export function forecastObject(tankId: string, forecast: StoredForecast | null, now: Instant) {

@@ -1,7 +1,8 @@
 // Removes false readings: where a level leaves its course by a jump and returns to it by another. A series is cut into runs at its
 // jumps; a short run between two that continue each other is false.
 
-import { DAY, HOUR, itemAt, type Level, type Variation, variationOf } from "./variation.ts";
+import { DAY, HOUR } from "../instant.ts";
+import { itemAt, type Level, type Variation, variationOf } from "./variation.ts";
 
 /** Readings from `start` up to, not including, `end`, without a jump. */
 type Run = { readonly start: number; readonly end: number };

@@ -1,7 +1,7 @@
 // Finds refills: a level that rises by more than it swings, and stays up.
 
-import type { Instant } from "../instant.ts";
-import { DAY, HOUR, itemAt, type Level, quantile, variationOf } from "./variation.ts";
+import { DAY, HOUR, type Instant } from "../instant.ts";
+import { itemAt, type Level, quantile, variationOf } from "./variation.ts";
 
 export type Refill = {
   /** The last reading before the rise. */

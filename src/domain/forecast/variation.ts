@@ -1,11 +1,8 @@
 // How much the level of a tank usually moves: by noise, and by use.
 
-import type { Instant } from "../instant.ts";
+import { DAY, type Instant } from "../instant.ts";
 
 export type Level = { readonly at: Instant; readonly fill: number };
-
-export const HOUR = 3_600_000;
-export const DAY = 24 * HOUR;
 
 export type Variation = {
   /** What a reading may differ by from one before it, apart from use. */

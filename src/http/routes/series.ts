@@ -2,7 +2,7 @@
 
 import { type Bucket, BucketCollector, maxBuckets, STEPS, type Step, shortestStep } from "../../domain/buckets.ts";
 import { type FieldError, RequestError } from "../../domain/errors.ts";
-import { FIRST_INSTANT, formatInstant, type Instant, LAST_INSTANT, parseInstant } from "../../domain/instant.ts";
+import { DAY, FIRST_INSTANT, formatInstant, type Instant, LAST_INSTANT, parseInstant } from "../../domain/instant.ts";
 import { FILL } from "../../domain/reading.ts";
 import {
   array,
@@ -25,7 +25,6 @@ import { type Route, type RouteRequest, route } from "../route.ts";
 import { jsonBody } from "./manage/shared.ts";
 import { found, READINGS_DELETED } from "./read.ts";
 
-const DAY = 86_400_000;
 const QUARTER_HOUR = 900_000;
 const DEFAULT_RANGE = 30 * DAY;
 /** Maximum number of buckets for the step `auto`. */

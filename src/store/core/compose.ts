@@ -12,7 +12,7 @@ import { CHANNEL_EVENTS } from "../../domain/alerts/event.ts";
 import type { NewNotification } from "../../domain/alerts/notification.ts";
 import { quietUntil } from "../../domain/alerts/quiet-hours.ts";
 import { newId } from "../../domain/id.ts";
-import type { Instant } from "../../domain/instant.ts";
+import { DAY, type Instant } from "../../domain/instant.ts";
 import { type AlertItem, updateOf, urgencyRank } from "../../domain/mail/alert-mail.ts";
 import { DIGEST_ABOVE } from "../../domain/mail/section.ts";
 import { type ActiveRecipient, createMail, REFILLED } from "./compose-mail.ts";
@@ -21,7 +21,6 @@ import type { DigestDraft, PlannedNotification, StoreTransaction } from "./trans
 
 /** What follows a mail to the same recipient waits this long. */
 const WINDOW_MS = 10 * 60_000;
-const DAY_MS = 24 * 60 * 60_000;
 /** In one transaction. More of them are collected in a draft, in several transactions. */
 const MAX_ROWS = 500;
 
@@ -63,7 +62,7 @@ async function withoutPaused(
   );
   if (paused.size === 0) return rows;
   const waiting = reminders.filter(({ tank_id }) => paused.has(tank_id));
-  const untilOf = ({ tank_id }: PlannedNotification): Instant => Math.min(paused.get(tank_id) ?? now, now + DAY_MS);
+  const untilOf = ({ tank_id }: PlannedNotification): Instant => Math.min(paused.get(tank_id) ?? now, now + DAY);
   for (const [until, own] of Map.groupBy(waiting, untilOf)) await tx.postponePlanned(idsOf(own), until);
   return rows.filter((row) => !waiting.includes(row));
 }

@@ -7,14 +7,13 @@ import { refillEventObject } from "../../domain/alerts/event.ts";
 import { isProvisional } from "../../domain/alerts/forecast-conditions.ts";
 import { newRefills, type Refill } from "../../domain/forecast/refills.ts";
 import type { ComputedForecast } from "../../domain/forecast/stored.ts";
-import { EARLIEST, type Instant } from "../../domain/instant.ts";
+import { DAY, EARLIEST, type Instant } from "../../domain/instant.ts";
 import { tanksWithAlertChanges } from "./alerts.ts";
 import { lockForEvents, toChannels } from "./events.ts";
 import { writeSortKeys } from "./fleet-order.ts";
 import type { FleetTank } from "./forecast-tables.ts";
 import type { StoreTransaction, TankWithOwner } from "./transaction.ts";
 
-const DAY = 24 * 3_600_000;
 /**
  * What ended longer before the last reading of the previous forecast, or before the first forecast, is history, such as that of an
  * import: a refill is found within this time.
