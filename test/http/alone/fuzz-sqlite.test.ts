@@ -1,3 +1,3 @@
 import { fuzzTest } from "../fuzz/run.ts";
 
-fuzzTest("sqlite", 14_000);
+fuzzTest("sqlite", 8_000);
