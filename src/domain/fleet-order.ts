@@ -3,7 +3,7 @@
 
 import type { FleetSort, LevelState } from "./fleet.ts";
 import type { ForecastValues } from "./forecast/stored.ts";
-import { type Instant, isInstant } from "./instant.ts";
+import { DAY, type Instant, isInstant } from "./instant.ts";
 import type { Reading } from "./reading.ts";
 import { isObject } from "./validate.ts";
 
@@ -11,13 +11,18 @@ import { isObject } from "./validate.ts";
 const MARGIN_UNITS = 1e9;
 
 /**
- * By urgency: low tanks by margin, then those that run low some time by when they do, then the others by margin, then those without a
- * reading. No instant of a forecast is as far from 1970 as the first and the last.
+ * By urgency: low tanks, first those of which nobody knows when they are empty by margin, then by when they are, then those that are not
+ * used by margin; then those that run low some time by when they do, the others by margin, and those without a reading. No instant of a
+ * forecast is further from 1970 than the last one here.
  */
-const LOW = -2e15;
+const LOW = -6e15;
+const LOW_WITH_FORECAST = -4e15;
+const LOW_UNUSED = -2e15;
 const WITHOUT_FORECAST = 2e15;
 const UNKNOWN = 4e15;
 const LATEST_FORECAST = 1e15;
+/** A tank that is not used below this fill is empty: few sensors go down to 0. */
+const UNUSED_MIN_FILL = 5;
 
 export type FleetSortKeys = { readonly margin: number; readonly urgency: number };
 
@@ -25,9 +30,19 @@ export function sortKeysOf(threshold: number, latest: Reading | null, forecast: 
   if (latest === null) return { margin: UNKNOWN, urgency: UNKNOWN };
   const margin = marginUnits(latest.fill_percentage - threshold);
   // After a rise, a tank is not urgent until the forecast counts it as a delivery or as a false reading.
-  const runsLowAt = forecast === null || forecast.isRisen ? null : forecast.runs_low_at.p50;
-  return { margin, urgency: urgencySortKey(margin, runsLowAt) };
+  const known = forecast === null || forecast.isRisen ? null : forecast;
+  if (margin <= 0) return { margin, urgency: lowSortKey(margin, latest, known) };
+  const runsLowAt = known?.runs_low_at.p50 ?? null;
+  return { margin, urgency: runsLowAt === null ? WITHOUT_FORECAST + margin : instantSortKey(runsLowAt) };
 }
+
+function lowSortKey(margin: number, { fill_percentage }: Reading, forecast: ForecastValues | null): number {
+  if (forecast?.state === "ok") return LOW_WITH_FORECAST + instantSortKey(forecast.runs_empty_at.p50 ?? LATEST_FORECAST);
+  const isUnused = forecast?.state === "no_use" && fill_percentage >= UNUSED_MIN_FILL;
+  return (isUnused ? LOW_UNUSED : LOW) + margin;
+}
+
+const instantSortKey = (instant: Instant): number => Math.max(-LATEST_FORECAST, Math.min(LATEST_FORECAST, Math.round(instant)));
 
 /** Whatever is above the threshold stays above it. Adding 0 turns -0 into 0. */
 function marginUnits(margin: number): number {
@@ -35,17 +50,11 @@ function marginUnits(margin: number): number {
   return margin > 0 ? Math.max(1, rounded) : rounded;
 }
 
-function urgencySortKey(margin: number, runsLowAt: Instant | null): number {
-  if (margin <= 0) return LOW + margin;
-  if (runsLowAt === null) return WITHOUT_FORECAST + margin;
-  return Math.max(-LATEST_FORECAST, Math.min(LATEST_FORECAST, Math.round(runsLowAt)));
-}
-
 type Range = { readonly from: number | undefined; readonly to: number | undefined };
 
 /** The sort keys of the tanks in a state. */
 export function sortKeyRange(state: LevelState | undefined, order: "urgency" | "margin"): Range {
-  const lastLow = order === "urgency" ? LOW : 0;
+  const lastLow = order === "urgency" ? LOW_UNUSED : 0;
   switch (state) {
     case undefined:
       return { from: undefined, to: undefined };
@@ -69,7 +78,7 @@ export const isFleetOrderState = (value: unknown): boolean =>
   isObject(value) && isInstant(Number(value["asOf"])) && isInstant(Number(value["at"])) && typeof value["holder"] === "string";
 
 /** A forecast is computed again after a day, also without a new reading: its range widens. */
-export const FORECAST_MAX_AGE_MS = 24 * 3_600_000;
+export const FORECAST_MAX_AGE_MS = DAY;
 
 /** The next tanks by id: how many were looked at, the last of them, and those whose sort keys or forecasts are outdated. */
 export type FleetScan = { readonly scanned: number; readonly last: string; readonly outdated: readonly string[] };
