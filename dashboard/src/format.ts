@@ -57,13 +57,20 @@ export function ago(at: string): string {
   return seconds < SECONDS.min ? "just now" : `${duration(seconds)} ago`;
 }
 
+/** "3 h", "3 days". Unlike an age, days are rounded, as the days left of the fleet are. Undefined: that is now, or has passed. */
+export function timeUntil(at: string): string | undefined {
+  const seconds = (Date.parse(at) - now.value) / 1000;
+  if (seconds < SECONDS.min) return undefined;
+  return seconds < 2 * SECONDS.day ? duration(seconds) : `${whole(seconds / SECONDS.day)} days`;
+}
+
 /** For a low tank, which has no days left until its threshold: "empty in 4 days", or "now" if that is not known. */
 export function emptyIn({ latest, forecast }: FleetTank): string {
   const at = forecast.runs_empty_at.p50;
   if (latest?.fill_percentage === 0) return "empty";
   if (at === null) return "now";
-  const seconds = (Date.parse(at) - now.value) / 1000;
-  return seconds < SECONDS.min ? "empty" : `empty in ${duration(seconds)}`;
+  const left = timeUntil(at);
+  return left === undefined ? "empty" : `empty in ${left}`;
 }
 
 type Place = { readonly city: string | null; readonly region: string | null; readonly country: string | null };

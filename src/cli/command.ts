@@ -60,10 +60,10 @@ export function numberFlag(call: CliCall, flag: string, fallback: number, min: n
   throw new UserError(`--${flag} must be a number from ${min} to ${max}, not ${quoted(given)}`, 2);
 }
 
-export function wholeNumberFlag(...args: Parameters<typeof numberFlag>): number {
-  const value = numberFlag(...args);
+export function wholeNumberFlag(call: CliCall, flag: string, fallback: number, min: number, max: number): number {
+  const value = numberFlag(call, flag, fallback, min, max);
   if (Number.isInteger(value)) return value;
-  throw new UserError(`--${args[1]} must be a whole number, not ${quoted(String(value))}`, 2);
+  throw new UserError(`--${flag} must be a whole number, not ${quoted(String(value))}`, 2);
 }
 
 export function parseDurationFlag(given: string, flag: string): number {

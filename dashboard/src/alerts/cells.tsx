@@ -2,7 +2,7 @@
 
 import type { Alert, FleetTank } from "../../../client/src/index.ts";
 import { CLOSE_REASONS } from "../components/alert-kinds.tsx";
-import { ago, dateTime, duration, now, percent, place, whole } from "../format.ts";
+import { ago, dateTime, percent, place, timeUntil } from "../format.ts";
 import { customerPath, href, tankPath } from "../location.ts";
 import { may } from "../session.ts";
 
@@ -75,7 +75,8 @@ function reasonOf({ kind, state, fill_percentage, threshold, runs_low_at, leak, 
   if (kind === "silent")
     return state === "closed" ? "No reading for too long" : `No reading since ${dateTime(latest_reading_at)}`;
   if (kind === "leak") return leakReason(leak);
-  return runs_low_at === null ? "Low soon" : `Low ${until(runs_low_at)}`;
+  const left = runs_low_at === null ? undefined : timeUntil(runs_low_at);
+  return left === undefined ? "Low soon" : `Low in about ${left}`;
 }
 
 function leakReason(leak: Alert["leak"]): string {
@@ -83,13 +84,4 @@ function leakReason(leak: Alert["leak"]): string {
   const { since, percentage_per_day, percentage_lost } = leak;
   if (percentage_lost !== null) return `${percent(percentage_lost)} lost at once, ${ago(since)}`;
   return percentage_per_day === null ? "Use far above normal" : `${percent(percentage_per_day)} a day above normal use`;
-}
-
-const DAY_SECONDS = 86_400;
-
-/** Days are rounded as those of the fleet. */
-function until(at: string): string {
-  const seconds = (Date.parse(at) - now.value) / 1000;
-  if (seconds <= 0) return "soon";
-  return `in about ${seconds < 2 * DAY_SECONDS ? duration(seconds) : `${whole(seconds / DAY_SECONDS)} days`}`;
 }

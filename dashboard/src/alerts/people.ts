@@ -1,14 +1,14 @@
 // Who acknowledged an alert, in words. Only admins may read the names of others.
 
 import { api } from "../api.ts";
-import { useObjects } from "../components/objects.ts";
+import { useNames } from "../components/names.ts";
 import { may, me } from "../session.ts";
 
 /** Returns a function that knows everybody who is loaded so far; undefined for keys and removed users. */
 export function usePeople(ids: readonly (string | null)[]): (id: string | null) => string | undefined {
   const others = ids.filter((id) => id !== null && id !== me.value?.id && may("admin")) as string[];
-  const users = useObjects("users", others, api.manage.users.retrieve);
-  return (id) => (id === null ? undefined : id === me.value?.id ? "you" : users.get(id)?.name);
+  const nameOf = useNames(others.map((id) => ({ type: "user", id })));
+  return (id) => (id === null ? undefined : id === me.value?.id ? "you" : nameOf(id));
 }
 
 /** "Dana Fischer", or "Somebody else". */

@@ -5,7 +5,7 @@ import type { Cluster } from "./clusters.ts";
 import { type Size, type View, xOf, yOf } from "./projection.ts";
 
 /** Its place is in ten-thousandths of a degree. */
-export type Named = { readonly name: string; readonly latitude: number; readonly longitude: number };
+export type NamedPlace = { readonly name: string; readonly latitude: number; readonly longitude: number };
 
 export type Label = {
   readonly name: string;
@@ -34,10 +34,10 @@ const placesAt = (distance: number): readonly Place[] => [
 const NEAR = placesAt(0);
 const FAR = [20, 40, 60, 80, 100].flatMap(placesAt);
 /** With more of them in view, a name that is not beside its town would be taken for that of another. */
-const FEW = 12;
+const MAX_NAMES_WITH_FAR = 12;
 
 /** Those given first are preferred. */
-export function labelsOf(named: readonly Named[], marks: readonly Box[], view: View, { width, height }: Size): Label[] {
+export function labelsOf(named: readonly NamedPlace[], marks: readonly Box[], view: View, { width, height }: Size): Label[] {
   const taken = [...marks];
   const labels: Label[] = [];
   const inView = named
@@ -47,7 +47,7 @@ export function labelsOf(named: readonly Named[], marks: readonly Box[], view: V
       y: (yOf(latitude / UNITS) - view.y) * view.scale + height / 2,
     }))
     .filter(({ x, y }) => x >= 0 && y >= 0 && x <= width && y <= height);
-  const places = inView.length > FEW ? NEAR : [...NEAR, ...FAR];
+  const places = inView.length > MAX_NAMES_WITH_FAR ? NEAR : [...NEAR, ...FAR];
   for (const { name, x, y } of inView) {
     if (labels.length >= MAX_LABELS) break;
     for (const { dx, dy, anchor } of places) {
@@ -66,7 +66,7 @@ export function labelsOf(named: readonly Named[], marks: readonly Box[], view: V
 const ROUNDED = 0.001;
 
 /** Those that have a mark of their own. */
-export function tanksWithoutTown(tanks: readonly FleetTank[], clusters: readonly Cluster[]): Named[] {
+export function tanksWithoutTown(tanks: readonly FleetTank[], clusters: readonly Cluster[]): NamedPlace[] {
   return tanks.flatMap(({ tank: { name, location } }) => {
     const { city, latitude, longitude } = location;
     if (city !== null || latitude === null || longitude === null) return [];

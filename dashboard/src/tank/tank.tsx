@@ -55,7 +55,7 @@ export default function TankScreen({ params }: ScreenProps) {
             <AlertBadge key={alert.id} alert={alert} />
           ))}
           {paused === null ? null : (
-            <Badge text={`Paused until ${dateTime(paused)}`} icon="clock" title="No alert opens until then" />
+            <Badge text={`Paused until ${dateTime(paused)}`} icon="pause" title="No alert opens until then" />
           )}
         </p>
       )}

@@ -104,5 +104,5 @@ export async function repairAlerts(tx: StoreTransaction, { tank, fleet }: TankRo
     const activeConditions = unclosed.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], fleet.activeConditions & ALL_BITS);
     await tx.setEvaluations(new Map([[id, { activeConditions, evaluateAt: null }]]));
   }
-  tx.alertWork.addCreated(await evaluateAlerts(tx, new Map([[id, ON_CHANGE]]), tx.alertSettings, await tx.now()));
+  tx.alertWork.addCreated(await evaluateAlerts(tx, new Map([[id, ON_CHANGE]]), await tx.now()));
 }

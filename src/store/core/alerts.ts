@@ -30,15 +30,15 @@ import type { StoreTransaction, TankWithOwner } from "./transaction.ts";
 const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
 
 /** The last step of every transaction. Returns how many notifications were created. */
-export async function finishTransaction(tx: StoreTransaction, settings: AlertSettings): Promise<number> {
+export async function finishTransaction(tx: StoreTransaction): Promise<number> {
   const { tanks, changes, at, created } = tx.alertWork.drain();
-  const evaluated = created + (await evaluateAlerts(tx, tanks, settings, at));
+  const evaluated = created + (await evaluateAlerts(tx, tanks, at));
   if (changes.length === 0) return evaluated;
   const context = await lockForEvents(
     tx,
     changes.map(({ after }) => after.tank_id),
   );
-  return evaluated + (await writeAlerts(tx, changes, context, settings, at));
+  return evaluated + (await writeAlerts(tx, changes, context, at));
 }
 
 /** Nobody else changes these alerts until the transaction ends: their tanks are locked, then they are read again. */
@@ -53,7 +53,6 @@ export async function lockedAlerts(tx: StoreTransaction, ids: readonly string[])
 export async function evaluateAlerts(
   tx: StoreTransaction,
   tanks: ReadonlyMap<string, EvaluationMode>,
-  settings: AlertSettings,
   now: Instant,
 ): Promise<number> {
   if (tanks.size === 0) return 0;
@@ -62,7 +61,7 @@ export async function evaluateAlerts(
   const conditions = await withHeadReadings(tx, known, (condition) => modeOf(condition).mode === "sweep");
   const evaluated = conditions.map((condition) => ({
     condition,
-    evaluation: evaluate(condition, settings, now, modeOf(condition)),
+    evaluation: evaluate(condition, tx.alertSettings, now, modeOf(condition)),
   }));
   const changed = evaluated.filter(({ condition, evaluation }) => isStateChanged(condition, evaluation));
   const states = new Map(changed.map(({ condition, evaluation }) => [condition.tankId, evaluation]));
@@ -83,9 +82,9 @@ export async function evaluateAlerts(
   ]);
   const alerts = Map.groupBy(unclosed, ({ tank_id }) => tank_id);
   const changes = affected.flatMap(({ condition, evaluation }) =>
-    alertChanges(condition, evaluation, alerts.get(condition.tankId) ?? [], settings, now),
+    alertChanges(condition, evaluation, alerts.get(condition.tankId) ?? [], tx.alertSettings, now),
   );
-  return writeAlerts(tx, changes, context, settings, now);
+  return writeAlerts(tx, changes, context, now);
 }
 
 function isStateChanged({ isLive, activeConditions, evaluateAt }: TankCondition, after: Evaluation): boolean {
@@ -207,7 +206,6 @@ async function writeAlerts(
   tx: StoreTransaction,
   changes: readonly AlertChange[],
   { owners, channels, nextSequence }: EventContext,
-  settings: AlertSettings,
   now: Instant,
 ): Promise<number> {
   if (changes.length === 0) return 0;
@@ -217,7 +215,9 @@ async function writeAlerts(
     const sequence = nextSequence + i;
     return { before, shouldNotify, event, sequence, payload: JSON.stringify(eventObject(event, sequence)) };
   });
-  const outgoing = events.filter(({ shouldNotify }) => shouldNotify).map((item) => outgoingOf(item, channels, settings, now));
+  const outgoing = events
+    .filter(({ shouldNotify }) => shouldNotify)
+    .map((item) => outgoingOf(item, channels, tx.alertSettings, now));
   const notifications = outgoing.flatMap((one) => one.notifications);
   const listed = events.map(({ before, event }) => ({ before: before && entryOf(before), after: entryOf(event.alert) }));
   // An engine may send these together; they are executed in this order.
@@ -246,8 +246,8 @@ function outgoingOf(
   const successor = alert.close_reason === "became_low" ? "low" : alert.close_reason === "replaced" ? alert.kind : undefined;
   const isCovered = (channel: Channel): boolean =>
     channel.type === "email" && successor !== undefined && wants(channel, "alert.opened", successor, tank.owner_id);
-  const wanting = channels.filter((channel) => wants(channel, type, alert.kind, tank.owner_id) && !isCovered(channel));
+  const subscribed = channels.filter((channel) => wants(channel, type, alert.kind, tank.owner_id) && !isCovered(channel));
   const about = { alert_id: alert.id, tank_id: tank.id, sequence };
-  const { notifications, planned } = toChannels({ ...about, event: type, payload }, wanting, now);
+  const { notifications, planned } = toChannels({ ...about, event: type, payload }, subscribed, now);
   return { notifications, planned: [...planned, ...ownerMail(event, sequence, settings, now)] };
 }

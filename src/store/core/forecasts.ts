@@ -84,7 +84,7 @@ async function writeRefills(
   if (changed.length === 0) return;
   await tx.removeRefills(changed.map(({ tankId }) => tankId));
   await tx.addRefills(changed.flatMap(({ tankId, refills }) => refills.map((refill) => ({ tankId, ...refill }))));
-  const news = changed.flatMap(({ tankId, refills, stored }) => {
+  const toAnnounce = changed.flatMap(({ tankId, refills, stored }) => {
     const announced = announcedUntil(stored, known.get(tankId) ?? []) ?? EARLIEST;
     const isFirst = (stored?.computedAt ?? null) === null;
     const knownUntil = isFirst ? at : (stored?.forecast?.based_on_until ?? at);
@@ -92,7 +92,7 @@ async function writeRefills(
       .filter(({ endedAt }) => endedAt > knownUntil - REFILL_FOUND_WITHIN_MS)
       .map((refill) => ({ tankId, refill }));
   });
-  await reportRefills(tx, news, at);
+  await reportRefills(tx, toAnnounce, at);
 }
 
 type NewRefill = { readonly tankId: string; readonly refill: Refill };
@@ -111,8 +111,8 @@ async function reportRefills(tx: StoreTransaction, refills: readonly NewRefill[]
     return { sequence, at, owner_id: tank.owner_id, tank_id: tankId, payload };
   });
   const outgoing = events.map(({ sequence, owner_id, tank_id, payload }) => {
-    const wanting = channels.filter((channel) => wants(channel, "tank.refilled", null, owner_id));
-    return toChannels({ event: "tank.refilled", alert_id: null, tank_id, sequence, payload }, wanting, at);
+    const subscribed = channels.filter((channel) => wants(channel, "tank.refilled", null, owner_id));
+    return toChannels({ event: "tank.refilled", alert_id: null, tank_id, sequence, payload }, subscribed, at);
   });
   const notifications = outgoing.flatMap((one) => one.notifications);
   await tx.addEvents(events);

@@ -126,7 +126,7 @@ export class Writer {
     const run = async (db: DbTransaction): Promise<T> => {
       const tx = transactionOn(db, this.#alerts, this.damagedTanks);
       const result = await work(tx);
-      notifications = isAborted(result) ? 0 : await finishTransaction(tx, this.#alerts);
+      notifications = isAborted(result) ? 0 : await finishTransaction(tx);
       return result;
     };
     const result = await whileHeadsAreBusy(() => transaction(this.#pool, run, { isAborted }));

@@ -3,7 +3,6 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import { hasCode, RequestError, storeUnavailable } from "../../domain/errors.ts";
 import type { LogEvent } from "../../domain/log-events.ts";
 import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
@@ -24,7 +23,6 @@ const TRANSACTION_MS = 150;
 class WriterThread {
   readonly #db: DatabaseSync;
   readonly #tx: EngineTransaction;
-  readonly #alerts: AlertSettings;
   /** Created in the transaction that is open. */
   #notifications = 0;
   readonly #files: OpenFiles;
@@ -37,7 +35,6 @@ class WriterThread {
 
   constructor({ file, alerts }: ThreadData) {
     this.#db = openWriter(file);
-    this.#alerts = alerts;
     this.#tx = retryWhileBusy(() => transactionOn(this.#db, this.#throttle.pause, alerts));
     this.#files = new OpenFiles(file);
   }
@@ -106,7 +103,7 @@ class WriterThread {
   /** Once for all writes of a group. False: it has failed, and is tried again for each write. */
   async #evaluateAlerts(): Promise<boolean> {
     try {
-      this.#notifications += await finishTransaction(this.#tx, this.#alerts);
+      this.#notifications += await finishTransaction(this.#tx);
       return true;
     } catch (error) {
       if (hasCode(translateError(error), "store_unavailable")) throw error;
@@ -165,7 +162,7 @@ class WriterThread {
     this.#db.exec("SAVEPOINT one_write");
     try {
       const reply = await this.#write(call);
-      this.#notifications += await finishTransaction(this.#tx, this.#alerts);
+      this.#notifications += await finishTransaction(this.#tx);
       this.#db.exec("RELEASE one_write");
       return reply;
     } catch (error) {
