@@ -14,10 +14,18 @@ export const NO_BROWSER = `npm has no browser for ${process.platform} ${process.
 
 /** `flags` besides those that every test has. */
 export async function openBrowser(flags: readonly string[] = []): Promise<Browser | undefined> {
-  const executablePath = installedBrowser() ?? (hasNpmBrowser ? await npmChromium.executablePath() : undefined);
+  const executablePath = await browserPath();
   if (executablePath === undefined) return undefined;
   // Not with the flags of npm's package: they switch off what is tested, and its single process crashes when a page is closed.
   return chromium.launch({ executablePath, args: ["--no-sandbox", ...flags] });
+}
+
+/**
+ * npm's browser is unpacked by the first call. The runner's global setup makes that call, because a test file that starts while
+ * another one unpacks the browser would run half of it.
+ */
+export async function browserPath(): Promise<string | undefined> {
+  return installedBrowser() ?? (hasNpmBrowser ? npmChromium.executablePath() : undefined);
 }
 
 function installedBrowser(): string | undefined {

@@ -1,5 +1,5 @@
-// The runner's global setup: one PostgreSQL for all test files, compiled modules that they share, files in memory, and the dashboard
-// as its source is now.
+// The runner's global setup: one PostgreSQL and one browser for all test files, compiled modules that they share, files in memory, and the
+// dashboard as its source is now.
 
 import { execFile } from "node:child_process";
 import { mkdtempSync } from "node:fs";
@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { openStore } from "../../../src/store/open.ts";
+import { browserPath } from "../chromium.ts";
 import { folderInMemory } from "../memory.ts";
 import { connectionError } from "./cluster.ts";
 import { createDatabase, dropDatabase, TEMPLATE_LOCALE } from "./database.ts";
@@ -26,6 +27,7 @@ export async function globalSetup(): Promise<void> {
     process.env["TMPDIR"] = mkdtempSync(join(memory, "tank-monitor-tests-"));
     removeFiles = watchFolder(process.env["TMPDIR"]);
   }
+  const browser = browserPath();
   const given = process.env["TEST_POSTGRES_URL"];
   if (given) {
     const error = await connectionError(given);
@@ -41,7 +43,7 @@ export async function globalSetup(): Promise<void> {
   template = name;
   await (await openStore(url, () => {})).close();
   process.env["TEST_POSTGRES_TEMPLATE"] = name;
-  await built;
+  await Promise.all([built, browser]);
 }
 
 export async function globalTeardown(): Promise<void> {
