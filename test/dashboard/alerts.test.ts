@@ -138,6 +138,10 @@ test("an admin sees who was notified of an alert", async (t) => {
   const { page } = opened;
   await page.getByRole("row").filter({ hasText: "Tank 1" }).getByRole("button", { name: "Notifications" }).click();
   await page.getByText("Nobody was notified").waitFor();
+  await page
+    .getByRole("dialog")
+    .getByText(/: Tank 1$/)
+    .waitFor();
   await expectGood(opened);
 });
 

@@ -182,7 +182,7 @@ test("a dispatcher creates a customer with a tank, changes it, deletes and resto
   await dialog.getByText(/Nothing is lost/).waitFor();
   await dialog.getByRole("checkbox").check();
   await submit("Delete");
-  await page.getByText("This customer is deleted").waitFor();
+  await page.getByText("This customer is deleted:").waitFor();
   await page.getByRole("link", { name: "All customers" }).click();
   await page.getByRole("link", { name: "Deleted" }).click();
   await page.getByRole("link", { name: "Hofgut Lindenau" }).click();

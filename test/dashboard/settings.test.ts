@@ -91,6 +91,24 @@ test("an admin sets the rate of a key, and changes it", async (t) => {
   await rowOf(page, "gateway 2").getByText("default").waitFor();
 });
 
+test("keys and channels of one customer show its name", async (t) => {
+  const key = { name: "of one", role: "read", customer_id: "c1" };
+  expectStatus(await manage("POST", "/manage/v1/keys", key), 201);
+  const channel = { type: "email", to: "one@operator.example", customer_id: "c1" };
+  expectStatus(await manage("POST", "/manage/v1/channels", channel), 201);
+  const { name } = expectStatus(await manage("GET", "/manage/v1/customers/c1"), 200);
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/keys");
+  if (opened === undefined) return;
+  const { page } = opened;
+  await rowOf(page, "of one")
+    .getByRole("link", { name: String(name) })
+    .waitFor();
+  await page.goto(`${fleet.url}/channels`);
+  await page.getByText(`only of customer ${name}`).waitFor();
+  await page.getByRole("button", { name: "Edit one@operator.example" }).click();
+  await page.getByRole("dialog").getByText(String(name)).waitFor();
+});
+
 test("a screen reader reads that an alert is acknowledged", async (t) => {
   const { data } = expectStatus(await manage("GET", "/insight/v1/alerts?tank_id=t3"), 200);
   const [alert] = data as { readonly id: string }[];

@@ -29,7 +29,9 @@ export function Actions({ alert, entry, open, changed }: Props) {
         : null}
       {canChange ? button("Close", (close) => <CloseDialog {...props} close={close} />) : null}
       {canChange ? button("Pause", (close) => <PauseDialog tankId={alert.tank_id} {...props} close={close} />) : null}
-      {may("admin") ? button("Notifications", (close) => <NotificationsDialog alertId={alert.id} close={close} />) : null}
+      {may("admin")
+        ? button("Notifications", (close) => <NotificationsDialog alert={alert} entry={entry} close={close} />)
+        : null}
     </>
   );
 }

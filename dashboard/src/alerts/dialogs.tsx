@@ -22,7 +22,7 @@ type Props = {
 type SubjectProps = { readonly tankId: string; readonly entry: FleetTank | undefined; readonly kind?: Alert["kind"] };
 
 /** Several tanks may have the same name: the customer and the place say which one it is. */
-function Subject({ tankId, entry, kind }: SubjectProps) {
+export function Subject({ tankId, entry, kind }: SubjectProps) {
   const name = entry?.tank.name ?? tankId;
   const where = entry === undefined ? [] : [entry.customer.name, place(entry.tank.location)].filter((part) => part !== "");
   return (

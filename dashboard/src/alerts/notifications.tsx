@@ -1,22 +1,26 @@
 // Who was notified of an alert, and what became of each attempt.
 
-import type { Notification } from "../../../client/src/index.ts";
+import type { Alert, FleetTank, Notification } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { InfoDialog } from "../components/dialog.tsx";
 import { EVENTS, NotificationState, Recipient, SendAgain, useRecipients } from "../components/notification.tsx";
 import { NotLoaded } from "../components/states.tsx";
 import { dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
+import { Subject } from "./dialogs.tsx";
 
 const SIZE = 50;
 
-export function NotificationsDialog({ alertId, close }: { readonly alertId: string; readonly close: () => void }) {
-  const { data, error, refresh } = useLive(`notifications ${alertId}`, (signal) =>
-    api.manage.notifications.list({ alert_id: alertId, size: SIZE, signal }),
+type Props = { readonly alert: Alert; readonly entry: FleetTank | undefined; readonly close: () => void };
+
+export function NotificationsDialog({ alert, entry, close }: Props) {
+  const { data, error, refresh } = useLive(`notifications ${alert.id}`, (signal) =>
+    api.manage.notifications.list({ alert_id: alert.id, size: SIZE, signal }),
   );
   const nameOf = useRecipients(data?.data ?? []);
   return (
     <InfoDialog title="Notifications of this alert" close={close}>
+      <Subject tankId={alert.tank_id} entry={entry} kind={alert.kind} />
       {data === undefined ? <NotLoaded live={{ error, refresh }} /> : null}
       {data?.total_items === 0 ? (
         <p>Nobody was notified: no channel wants this kind, and its owner gets no mail about it.</p>

@@ -7,7 +7,7 @@ import { ALERT_KINDS } from "../components/alert-kinds.tsx";
 import { Badge } from "../components/badge.tsx";
 import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
-import { channelName } from "../components/names.ts";
+import { channelName, customerOf, useNames } from "../components/names.ts";
 import { notify } from "../components/notices.tsx";
 import { EVENTS } from "../components/notification.tsx";
 import { Screen } from "../components/screen.tsx";
@@ -66,6 +66,7 @@ type ListProps = {
 function ChannelList({ dialog, showSecret }: ListProps) {
   const page = pageInUrl();
   const live = useLive(`channels ${page}`, (signal) => api.manage.channels.list({ page, size: SIZE, signal }));
+  const nameOf = useNames((live.data?.data ?? []).flatMap(customerOf));
   const setState = async ({ id }: Channel, state: Channel["state"]) => {
     await api.manage.channels.update(id, { state });
     notify({ text: state === "active" ? "The channel is active again" : "The channel is disabled" });
@@ -74,7 +75,7 @@ function ChannelList({ dialog, showSecret }: ListProps) {
   const rotate = async ({ id }: Channel) => showSecret((await api.manage.channels.rotate(id, { overlap: "24h" })).secret);
   const columns: readonly Column<Channel>[] = [
     { label: "Channel", look: "title", cell: (channel) => <Target channel={channel} /> },
-    { label: "Sends", cell: (channel) => <Filter channel={channel} /> },
+    { label: "Sends", cell: (channel) => <Filter channel={channel} nameOf={nameOf} /> },
     { label: "State", cell: (channel) => <State channel={channel} /> },
     {
       label: "Actions",
@@ -97,7 +98,7 @@ function ChannelList({ dialog, showSecret }: ListProps) {
           <button
             class="button"
             type="button"
-            onClick={() => dialog.open((close) => <ChannelDialog channel={channel} close={close} showSecret={showSecret} />)}
+            onClick={() => dialog.open((close) => <ChannelDialog {...{ channel, nameOf, close, showSecret }} />)}
           >
             Edit <span class="hidden">{channelName(channel)}</span>
           </button>
@@ -155,13 +156,19 @@ function Target({ channel }: { readonly channel: Channel }) {
   );
 }
 
-function Filter({ channel }: { readonly channel: Channel }) {
+type FilterProps = { readonly channel: Channel; readonly nameOf: ReturnType<typeof useNames> };
+
+function Filter({ channel, nameOf }: FilterProps) {
   const { events, kinds, customer_id, delay, quiet_hours } = channel;
   return (
     <>
       <span class="block">{events === null ? "All events" : events.map((event) => EVENTS[event]).join(", ")}</span>
       <span class="block">{kinds === null ? "of all kinds" : kinds.map((kind) => ALERT_KINDS[kind].label).join(", ")}</span>
-      {customer_id === null ? null : <span class="dim block">only of customer {customer_id}</span>}
+      {customer_id === null ? null : (
+        <span class="dim block">
+          only of customer <bdi>{nameOf(customer_id) ?? customer_id}</bdi>
+        </span>
+      )}
       {delay === null ? null : <span class="dim block">if still unacknowledged after {delay}</span>}
       {quiet_hours === null ? null : (
         <span class="dim block">

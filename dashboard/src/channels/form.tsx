@@ -29,11 +29,13 @@ const TYPES = [
 type Props = {
   /** To change; without it, one is created. */
   readonly channel?: Channel;
+  /** Of customers, as far as they are loaded. */
+  readonly nameOf?: (customerId: string) => string | undefined;
   readonly close: () => void;
   readonly showSecret: (secret: string | null) => void;
 };
 
-export function ChannelDialog({ channel, close, showSecret }: Props) {
+export function ChannelDialog({ channel, nameOf, close, showSecret }: Props) {
   const [type, setType] = useState<Channel["type"]>(channel?.type ?? "email");
   const submit = async (form: FormData) => {
     const fields = fieldsOf(form);
@@ -50,6 +52,7 @@ export function ChannelDialog({ channel, close, showSecret }: Props) {
     await refreshAll();
   };
   const isNew = channel === undefined;
+  const customerId = channel?.customer_id ?? null;
   return (
     <Dialog title={isNew ? "Add channel" : "Edit channel"} action={isNew ? "Add" : "Save"} submit={submit} close={close}>
       {isNew ? (
@@ -82,7 +85,7 @@ export function ChannelDialog({ channel, close, showSecret }: Props) {
         placeholder="Start of the name"
         name="customer_id"
         none="All customers"
-        initial={initialCustomer(channel)}
+        initial={customerId === null ? undefined : { id: customerId, title: nameOf?.(customerId) ?? customerId }}
         search={findCustomers}
       />
       <Field
@@ -98,9 +101,6 @@ export function ChannelDialog({ channel, close, showSecret }: Props) {
 }
 
 const KIND_LABELS = Object.fromEntries(KINDS.map((kind) => [kind, ALERT_KINDS[kind].label])) as Record<AlertKind, string>;
-
-const initialCustomer = (channel: Channel | undefined) =>
-  channel === undefined || channel.customer_id === null ? undefined : { id: channel.customer_id, title: channel.customer_id };
 
 type ChoicesProps<T extends string> = {
   readonly legend: string;

@@ -4,27 +4,28 @@ import { useState } from "preact/hooks";
 import { ApiError } from "../../../client/src/index.ts";
 
 type Conflict<T> = {
-  /** The object as it was last read. */
+  /** The object as it was last read. A field keyed by its value in it is created again when somebody else has changed it. */
   readonly latest: T;
-  /** Counts the reads, as a key of fields that show values of the object. */
-  readonly number: number;
   /** Executes a change of `latest`. After a conflict the object is read again; the error says so. */
   readonly attempt: <R>(change: Promise<R>) => Promise<R>;
 };
 
 /** `name`: of the kind of object, such as "customer". */
-export function useConflict<T>(name: string, given: T, read: () => Promise<T>): Conflict<T> {
-  const [{ latest, number }, setState] = useState({ latest: given, number: 0 });
+export function useConflict<T>(name: string, given: T, readAgain: () => Promise<T>): Conflict<T> {
+  const [latest, setLatest] = useState(given);
   const attempt = async <R>(change: Promise<R>): Promise<R> => {
     try {
       return await change;
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== "precondition_failed") throw error;
-      setState({ latest: await read(), number: number + 1 });
-      throw new Error(
-        `Somebody else has changed this ${name}, and nothing was stored. The form has the present values now: try again.`,
-      );
+      if (!isConflict(error)) throw error;
+      setLatest(await readAgain());
+      throw new Error(conflictMessage(name));
     }
   };
-  return { latest, number, attempt };
+  return { latest, attempt };
 }
+
+export const isConflict = (error: unknown): boolean => error instanceof ApiError && error.code === "precondition_failed";
+
+export const conflictMessage = (name: string): string =>
+  `Somebody else has changed this ${name} meanwhile, and nothing was stored. What they changed is shown as it is now, and what you typed is kept: check it, and try again.`;

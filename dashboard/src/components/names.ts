@@ -22,6 +22,10 @@ export function useNames(objects: readonly Named[]): (id: string) => string | un
   return (id) => names.get(id);
 }
 
+/** The customer that a key or a channel is limited to. */
+export const customerOf = ({ customer_id }: { readonly customer_id: string | null }): readonly Named[] =>
+  customer_id === null ? [] : [{ type: "customer", id: customer_id }];
+
 const PREFIXES = { usr_: "user", key_: "key", cus_: "customer" } as const;
 
 /** Who did something, from the audit log. It has no name to load if it is a part of the service, such as "sign-in link". */

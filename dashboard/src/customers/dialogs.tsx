@@ -1,6 +1,5 @@
 // Forms about a customer: create, change, delete, restore, and add a tank.
 
-import { Fragment } from "preact";
 import type { ManagedCustomer } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { useConflict } from "../components/conflict.ts";
@@ -18,12 +17,11 @@ type CustomerProps = {
   readonly done: (customer: ManagedCustomer) => unknown;
 };
 
+const NEW_CUSTOMER = { name: "", email: "", phone: null, notifications: { language: null } };
+
 export function CustomerDialog({ customer: given, close, done }: CustomerProps) {
-  const {
-    latest: customer,
-    number,
-    attempt,
-  } = useConflict("customer", given, async () => given && api.manage.customers.retrieve(given.id));
+  const read = async () => given && api.manage.customers.retrieve(given.id);
+  const { latest: customer, attempt } = useConflict("customer", given, read);
   const submit = async (form: FormData) => {
     const fields = {
       name: textIn(form, "name"),
@@ -39,31 +37,40 @@ export function CustomerDialog({ customer: given, close, done }: CustomerProps) 
     await done(stored);
   };
   const isNew = customer === undefined;
+  const { name, email, phone, notifications } = customer ?? NEW_CUSTOMER;
   return (
     <Dialog title={isNew ? "Add customer" : "Edit customer"} action={isNew ? "Add" : "Save"} submit={submit} close={close}>
-      <Fragment key={number}>
-        <Field label="Name" name="name" required maxLength={512} defaultValue={customer?.name ?? ""} dir="auto" autoFocus />
-        <Field
-          label="E-mail address"
-          name="email"
-          type="email"
-          required
-          maxLength={254}
-          defaultValue={customer?.email ?? ""}
-          help={
-            isNew
-              ? "The customer signs in with it, and gets mail once it is verified."
-              : "A new address must be verified, and changing it ends the customer's sessions."
-          }
-        />
-        <Field label="Phone" name="phone" type="tel" maxLength={64} defaultValue={customer?.phone ?? ""} help="Optional." />
-        <SelectField
-          label="Language of mail"
-          name="notifications.language"
-          options={LANGUAGE_OPTIONS}
-          defaultValue={customer?.notifications.language ?? ""}
-        />
-      </Fragment>
+      <Field key={`name ${name}`} label="Name" name="name" required maxLength={512} defaultValue={name} dir="auto" autoFocus />
+      <Field
+        key={`email ${email}`}
+        label="E-mail address"
+        name="email"
+        type="email"
+        required
+        maxLength={254}
+        defaultValue={email}
+        help={
+          isNew
+            ? "The customer signs in with it, and gets mail once it is verified."
+            : "A new address must be verified, and changing it ends the customer's sessions."
+        }
+      />
+      <Field
+        key={`phone ${phone}`}
+        label="Phone"
+        name="phone"
+        type="tel"
+        maxLength={64}
+        defaultValue={phone ?? ""}
+        help="Optional."
+      />
+      <SelectField
+        key={`language ${notifications.language}`}
+        label="Language of mail"
+        name="notifications.language"
+        options={LANGUAGE_OPTIONS}
+        defaultValue={notifications.language ?? ""}
+      />
     </Dialog>
   );
 }

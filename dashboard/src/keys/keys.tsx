@@ -7,6 +7,7 @@ import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
 import { Field, SelectField } from "../components/field.tsx";
 import { textIn } from "../components/form.ts";
 import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
+import { customerOf, useNames } from "../components/names.ts";
 import { notify } from "../components/notices.tsx";
 import { findCustomers, Picker } from "../components/picker.tsx";
 import { Screen } from "../components/screen.tsx";
@@ -21,6 +22,7 @@ const SIZE = 25;
 export default function Keys() {
   const page = pageInUrl();
   const live = useLive(`keys ${page}`, (signal) => api.manage.keys.list({ page, size: SIZE, signal }));
+  const nameOf = useNames((live.data?.data ?? []).flatMap(customerOf));
   const dialog = useDialog();
   const showSecret = ({ name, secret }: CreatedKey) =>
     dialog.open((close) => (
@@ -40,7 +42,7 @@ export default function Keys() {
   const columns: readonly Column<Key>[] = [
     { label: "Name", look: "title", cell: ({ name }) => <span dir="auto">{name}</span> },
     { label: "Role", cell: ({ role }) => ROLE_LABELS[role] },
-    { label: "Restricted to", cell: (key) => <Scope of={key} /> },
+    { label: "Restricted to", cell: (key) => <Scope of={key} nameOf={nameOf} /> },
     { label: "Rate", cell: ({ rate }) => (rate === null ? <span class="dim">default</span> : `${rate} per second`) },
     { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
     {
@@ -117,11 +119,17 @@ const ROLE_LABELS: Readonly<Record<Key["role"], string>> = {
 };
 const ROLES = Object.keys(ROLE_LABELS) as Key["role"][];
 
-function Scope({ of: { customer_id, device_id } }: { readonly of: Key }) {
+type ScopeProps = { readonly of: Key; readonly nameOf: ReturnType<typeof useNames> };
+
+function Scope({ of: { customer_id, device_id }, nameOf }: ScopeProps) {
   if (customer_id === null && device_id === null) return <span class="dim">not restricted</span>;
   return (
     <>
-      {customer_id === null ? null : <a href={href(customerPath(customer_id))}>customer {customer_id}</a>}
+      {customer_id === null ? null : (
+        <a href={href(customerPath(customer_id))} dir="auto">
+          {nameOf(customer_id) ?? customer_id}
+        </a>
+      )}
       {device_id === null ? null : <span class="block">device {device_id}</span>}
     </>
   );

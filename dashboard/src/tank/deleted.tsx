@@ -86,7 +86,7 @@ export function DeletedTank({ id, restored }: { readonly id: string; readonly re
 type RestoreProps = { readonly tank: ManagedTank; readonly close: () => void; readonly done: () => Promise<void> };
 
 function RestoreTank({ tank, close, done }: RestoreProps) {
-  const { latest, number, attempt } = useConflict("tank", tank, () => api.manage.tanks.retrieve(tank.id));
+  const { latest, attempt } = useConflict("tank", tank, () => api.manage.tanks.retrieve(tank.id));
   const submit = async (form: FormData) => {
     const device = textIn(form, "assigned_device_id");
     const change = device === latest.assigned_device_id ? {} : { assigned_device_id: device };
@@ -99,7 +99,7 @@ function RestoreTank({ tank, close, done }: RestoreProps) {
     <Dialog title={`Restore ${tank.name}?`} action="Restore" submit={submit} close={close}>
       <p>The tank is in the fleet again, with its readings.</p>
       <Field
-        key={number}
+        key={latest.assigned_device_id}
         label="Device"
         name="assigned_device_id"
         required

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, type ManagedCustomer, type ManagedTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { conflictMessage, isConflict } from "../components/conflict.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, DecimalField, Field, FieldErrors, SelectField } from "../components/field.tsx";
 import { notify } from "../components/notices.tsx";
@@ -39,9 +40,9 @@ export function EditTank({ id, close, changed }: Props) {
       await api.manage.tanks.update(id, change, { ifMatch: loaded.tank, ...(form.has("swap") ? { swap: true } : {}) });
     } catch (error) {
       if (error instanceof ApiError && error.code === "device_in_use") setCanSwap(true);
-      if (!(error instanceof ApiError) || error.code !== "precondition_failed") throw error;
+      if (!isConflict(error)) throw error;
       setLoaded(await load(id));
-      throw new Error(CHANGED_MEANWHILE);
+      throw new Error(conflictMessage("tank"));
     }
     notify({ text: "The tank was changed" });
     await changed();
@@ -56,9 +57,6 @@ export function EditTank({ id, close, changed }: Props) {
     </Dialog>
   );
 }
-
-const CHANGED_MEANWHILE =
-  "Somebody else has changed this tank since you opened the form, and nothing was stored. The fields that they changed have the present values now, the others what you typed: check them, and save again.";
 
 /** Keyed by its value, a field is created again when somebody else has changed it. Other fields keep what was typed. */
 function Fields({ tank, owner }: Loaded) {
