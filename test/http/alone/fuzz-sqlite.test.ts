@@ -1,3 +1,3 @@
 import { fuzzTest } from "../fuzz/run.ts";
 
-fuzzTest("sqlite", 8_000);
+fuzzTest("sqlite", 16_000);
