@@ -50,7 +50,7 @@ export interface Lookups {
   users(): Promise<readonly User[]>;
   /** Where the first tank of the customer is. */
   countryOf(customerId: string): Promise<string | null>;
-  customersAt: AccountReads["customersAt"];
+  customersWithEmail: AccountReads["customersWithEmail"];
   signInByHash: AccountReads["signInByHash"];
   signInsOf: AccountReads["signInsOf"];
   /** How many links were requested since then for the address, in whatever case. */

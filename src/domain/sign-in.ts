@@ -61,12 +61,12 @@ export const signInUrl = (publicUrl: string, token: string): string => `${public
 /** Changes only A to Z, as the indexes do. */
 export const lowerCase = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-type AccountLookup = Pick<AccountReads, "customersAt"> & { readonly users: () => Promise<readonly User[]> };
+type AccountLookup = Pick<AccountReads, "customersWithEmail"> & { readonly users: () => Promise<readonly User[]> };
 
 /** What a link opens: the accounts that have its address now. */
 export async function accountsFor({ email, user_id }: SignIn, lookup: AccountLookup): Promise<readonly Account[]> {
   const users = (await lookup.users()).filter((user) => user.email === email && (user_id === null || user.id === user_id));
-  const customers = user_id === null ? await lookup.customersAt(email) : [];
+  const customers = user_id === null ? await lookup.customersWithEmail(email) : [];
   const own = customers.filter(({ customer }) => customer.email === email);
   return [...users.map(userAccount), ...own.map(({ customer }) => customerAccount(customer))];
 }
@@ -81,5 +81,5 @@ export interface AccountReads {
   /** Sign-in links that a browser has requested for this address, in any case of letters; newest first. */
   signInsOf(browser: string, email: string): Promise<readonly SignIn[]>;
   /** Customers with this address, in whatever case of A to Z, oldest first; without deleted ones. */
-  customersAt(email: string): Promise<readonly ManagedCustomer[]>;
+  customersWithEmail(email: string): Promise<readonly ManagedCustomer[]>;
 }

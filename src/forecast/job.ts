@@ -19,10 +19,10 @@ const PASS_MS = 5000;
 /** The pause after a pass, for each tank that was read or outdated: many times what that takes, so that others have the processor. */
 const PAUSE_MS = { scanned: 0.02, outdated: 6 } as const;
 const MAX_PAUSE_MS = 40_000;
-/** The holder says at least this often that it still is. */
+/** After a pass the holder says that it still is, if it said so this long ago. */
 const STATE_MS = 15_000;
-/** If it says nothing for longer, another process takes its place. */
-export const HOLDER_TIMEOUT_MS = 45_000;
+/** If it says nothing for longer than the longest pause and two passes take, another process takes its place. */
+export const HOLDER_TIMEOUT_MS = 90_000;
 /** The time from one forecast to the next: up to 200 a second. */
 const FORECAST_EVERY_MS = 5;
 
@@ -73,12 +73,12 @@ export class ForecastJob {
     const started = performance.now();
     if (started < (this.#isWoken ? this.#passAfter : this.#passBy)) return;
     this.#passBy = started + PASS_MS;
+    this.#isWoken = false;
     const { store, clock } = this.#options;
     const state = await store.fleetOrderState();
     const now = clock();
     this.#isHolder = state === undefined || state.holder === this.#id || Math.abs(now - state.at) > HOLDER_TIMEOUT_MS;
     if (!this.#isHolder) return;
-    this.#isWoken = false;
     const { isComplete, scanned, outdated } = await updateFleetOrder(store, now, {
       failed: this.#failed,
       isStopping: () => this.#order.isStopping,

@@ -160,7 +160,7 @@ export class SignInService {
 
   async #accountsFor(signIn: SignIn): Promise<readonly Account[]> {
     const { reads } = this.#options.management;
-    return accountsFor(signIn, { users: () => reads.userList(), customersAt: (email) => reads.customersAt(email) });
+    return accountsFor(signIn, { users: () => reads.userList(), customersWithEmail: (email) => reads.customersWithEmail(email) });
   }
 
   async signInWithToken(token: string, account: string | undefined, client: ClientInfo): Promise<SignInResult> {

@@ -60,7 +60,7 @@ export type ClaimPlan<D extends DestinationLoad> = {
 
 /**
  * Claims as many as there is room for beside those claimed already: first for destinations with nothing claimed, beginning with the one
- * that was left out last time. `due` is in the order of names.
+ * that was left out last time. `due` is in the order of names. Also updates `claimLimit` of responsive destinations.
  */
 export function planClaims<D extends DestinationLoad>(
   due: readonly D[],

@@ -2,13 +2,13 @@
 
 import type { ComposeReads, ComposeSettings, ComposeWrites } from "../domain/alerts/compose.ts";
 import { hasCode } from "../domain/errors.ts";
-import type { Clock } from "../domain/instant.ts";
+import { type Clock, MINUTE } from "../domain/instant.ts";
 import type { Observe } from "../domain/log-events.ts";
 import { RepeatedTask } from "../domain/repeated-task.ts";
 
 const CHECK_MS = 1000;
 /** Where composing fails for one recipient, for example because of damaged data, this recipient waits, and the others go on. */
-const RETRY_MS = 10 * 60_000;
+const RETRY_MS = 10 * MINUTE;
 
 export type ComposerOptions = {
   readonly store: ComposeReads & ComposeWrites;

@@ -69,7 +69,11 @@ function openMail({ smtpUrl, mailFrom }: MailSettings, missing: readonly string[
     return openMailTransport(smtpUrl, mailFrom);
   };
   async function sendMail(id: string, mail: Mail): Promise<AttemptResult> {
-    opened ??= open();
+    opened ??= open().catch((error: unknown) => {
+      // The next mail tries again.
+      opened = undefined;
+      throw error;
+    });
     return (await opened).send(id, mail);
   }
   return {
@@ -80,6 +84,10 @@ function openMail({ smtpUrl, mailFrom }: MailSettings, missing: readonly string[
       // The address of the channel may have been changed since.
       return sendMail(id, { ...mail, to: channel?.to ?? mail.to });
     },
-    interrupt: () => void opened?.then((transport) => transport.close()),
+    interrupt: () =>
+      void opened?.then(
+        (transport) => transport.close(),
+        () => {},
+      ),
   };
 }

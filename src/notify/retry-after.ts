@@ -1,8 +1,8 @@
 // The header Retry-After: seconds, or an HTTP date.
 
-import type { Instant } from "../domain/instant.ts";
+import { DAY, type Instant } from "../domain/instant.ts";
 
-const MAX_MS = 24 * 3_600_000;
+const MAX_MS = DAY;
 
 /** Milliseconds from now, at most 24 hours; undefined if there is none, or it is not understood. */
 export function retryAfter(header: string | undefined, now: Instant): number | undefined {

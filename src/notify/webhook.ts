@@ -74,7 +74,7 @@ export class WebhookSender {
     };
   }
 
-  /** More than `MAX_WEBHOOKS` of a channel wait for each other, within their time. Errors are results, not rejections. */
+  /** More than `MAX_WEBHOOKS` of a channel wait for each other, within their time. Errors of the receiver or the connection are results, not rejections. */
   async send({ channelId, url, id, payload, secrets }: Webhook): Promise<WebhookResult> {
     const { version, clock } = this.#options;
     if (this.#isClosed) return failure(INTERRUPTED);

@@ -72,7 +72,7 @@ export function lookupsOf(known: StoredObjects): Lookups {
         .map(({ created_at }) => created_at),
     users: async () => users,
     countryOf: async (id) => ofOwners([id]).find(({ deleted }) => !deleted)?.tank.location.country ?? null,
-    customersAt: async (email) =>
+    customersWithEmail: async (email) =>
       customers.filter(({ customer, deleted }) => !deleted && lowerCase(customer.email) === lowerCase(email)),
     signInByHash: async (hash) => signIns.find((one) => one.hash === hash),
     signInsOf: async (browser, email) =>

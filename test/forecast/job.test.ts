@@ -2,12 +2,13 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import type { StoredForecast } from "../../src/domain/forecast/stored.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { LogEvent } from "../../src/domain/log-events.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { computeForecast, type ForecastTask } from "../../src/forecast/compute.ts";
-import { ForecastJob } from "../../src/forecast/job.ts";
+import { ForecastJob, HOLDER_TIMEOUT_MS } from "../../src/forecast/job.ts";
 import { type ComputingOptions, computeOutdated } from "../../src/forecast/outdated.ts";
 import { ForecastThread } from "../../src/forecast/thread.ts";
 import { forecastMetrics } from "../../src/observe/fleet-metrics.ts";
@@ -164,13 +165,36 @@ function forecastJob(engine: Engine): void {
     await putTanks(store, tank("one", "a"), tank("two", "a"));
     const first = startJob(store);
     const { holder } = await until("one begins", () => store.fleetOrderState(), WAIT_MS);
-    startJob(other, NOW + 60_000);
+    startJob(other, NOW + 2 * HOLDER_TIMEOUT_MS);
     await ingest(store, { tank: "two", at: NOW, fill: 5 });
     first.wake();
     await until("the order follows", async () => (await orderOf(store))[0] === "two", WAIT_MS);
     await first.stop();
     await until("the other takes over", async () => (await store.fleetOrderState())?.holder !== holder, WAIT_MS);
   });
+
+  job(
+    "a process that is not the holder rarely looks whether it should be, also after a reading",
+    engine,
+    async (opened, startJob) => {
+      const { store } = opened;
+      startJob(store);
+      await until("one begins", () => store.fleetOrderState(), WAIT_MS);
+      const other = await opened.reopen();
+      let reads = 0;
+      const counted: Store = {
+        ...other,
+        fleetOrderState: () => {
+          reads++;
+          return other.fleetOrderState();
+        },
+      };
+      startJob(counted).wake();
+      await until("it has looked", () => reads > 0, WAIT_MS);
+      await pause(1500);
+      assert.ok(reads <= 2, `${reads} reads`);
+    },
+  );
 
   job(
     "a tank that runs low within a week, and one that leaks, have alerts; a refill closes the first",

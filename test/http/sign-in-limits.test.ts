@@ -20,7 +20,7 @@ const MAIL = { MAIL_FROM: "tanks@operator.example", PUBLIC_URL: "http://tanks.lo
 const calls = ({ events }: Service, since: number): string[] =>
   events.slice(since).flatMap((event) => {
     if (event.kind === "write_completed") return event.write === "execute" ? ["execute"] : [];
-    return event.kind === "query_completed" && /^(user|session|signIn|customersAt)/.test(event.query) ? [event.query] : [];
+    return event.kind === "query_completed" && /^(user|session|signIn|customersWithEmail)/.test(event.query) ? [event.query] : [];
   });
 
 for (const engine of ["sqlite", "postgres"] as const) {

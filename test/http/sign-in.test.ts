@@ -249,7 +249,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
         calls.push(
           service.events.slice(before).flatMap((event) => {
             if (isCommand(event)) return ["execute"];
-            return event.kind === "query_completed" && /^(user|session|signIn|customersAt)/.test(event.query)
+            return event.kind === "query_completed" && /^(user|session|signIn|customersWithEmail)/.test(event.query)
               ? [event.query]
               : [];
           }),

@@ -8,6 +8,7 @@ import { at, command, executed } from "../support/commands.ts";
 import { putForecast } from "./alert-support.ts";
 import {
   compose,
+  composeNext,
   DAY,
   HOUR,
   MINUTE,
@@ -160,7 +161,24 @@ function changedChannels(engine: Engine): void {
   });
 }
 
+function deletedChannels(engine: Engine): void {
+  test("the mail that is being composed for a channel is dropped with it", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    const tanks = Array.from({ length: 501 }, (_, i) => `t${i}`);
+    await putOwner(store, "a", tanks, { settings: { unsubscribed_at: NOON } });
+    await putMailChannel(store);
+    await measure(store, 10, NOON, ...tanks);
+    const drafts = async () => (await runSql(opened.url, "SELECT recipient FROM digest_draft")).map(({ recipient }) => recipient);
+    while ((await drafts()).length === 0) assert.ok(await composeNext(store, NOON + MINUTE));
+    assert.deepEqual(await drafts(), ["chn_mail"]);
+    await executed(store, { type: "delete_channel", id: "chn_mail" }, at(NOON + MINUTE));
+    assert.deepEqual([await drafts(), await planned(opened), await mails(opened)], [[], 0, []]);
+  });
+}
+
 for (const engine of [sqliteEngine, postgresEngine]) {
   suite(`${engine.name}: mail to operators`, () => operatorMail(engine));
   suite(`${engine.name}: changed channels`, () => changedChannels(engine));
+  suite(`${engine.name}: deleted channels`, () => deletedChannels(engine));
 }

@@ -100,7 +100,7 @@ export class ModelStore extends ModelReads implements ModelledStore {
     verificationsSince: async () => [],
     users: async () => [],
     countryOf: async () => null,
-    customersAt: async () => [],
+    customersWithEmail: async () => [],
     signInByHash: async () => undefined,
     signInsOf: async () => [],
     signInsSince: async () => 0,

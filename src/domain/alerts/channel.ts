@@ -179,7 +179,7 @@ export function testEventObject(channel: Channel, at: Instant) {
   } as const;
 }
 
-/** Whether a channel wants an event; `ownerId` is that of the tank. One for some kinds of alerts wants no other events. */
+/** Whether a channel wants an event; `ownerId` is that of the tank. A channel with `kinds` gets only alerts of these kinds, no refills. */
 export function wants(channel: Channel, type: EventType, kind: AlertKind | null, ownerId: string): boolean {
   const { state, events, kinds, customer_id } = channel;
   if (state !== "active") return false;

@@ -91,8 +91,7 @@ export type EvaluationMode =
   | { readonly mode: "sweep"; readonly silenceFrom: Instant }
   | { readonly mode: "change"; readonly hasNewSettings: boolean }
   | { readonly mode: "forecast" };
-/** After a reading, and after a changed setting. */
-export const ON_CHANGE: EvaluationMode = { mode: "change", hasNewSettings: false };
+export const ON_READING: EvaluationMode = { mode: "change", hasNewSettings: false };
 export const ON_SETTINGS: EvaluationMode = { mode: "change", hasNewSettings: true };
 export const ON_FORECAST: EvaluationMode = { mode: "forecast" };
 

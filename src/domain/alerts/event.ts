@@ -3,7 +3,7 @@
 import { type CustomerWithCount, customerObject } from "../customer.ts";
 import { refillObject } from "../forecast/objects.ts";
 import type { Refill } from "../forecast/refills.ts";
-import { errorInClockTimes, formatInstant, type Instant } from "../instant.ts";
+import { DAY, errorInClockTimes, formatInstant, type Instant } from "../instant.ts";
 import { type Tank, tankObject } from "../tank.ts";
 import { isObject, parseJson } from "../validate.ts";
 import { type Alert, alertObject } from "./alert.ts";
@@ -16,7 +16,7 @@ export const EVENT_TYPES = [...CHANNEL_EVENTS, "channel.test"] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** How long the feed keeps events, and how long an ended notification is kept. */
-export const EVENT_RETENTION_MS = 30 * 24 * 3_600_000;
+export const EVENT_RETENTION_MS = 30 * DAY;
 
 export type AlertEvent = {
   readonly type: AlertEventType;

@@ -119,7 +119,7 @@ export const releaseRecord = ({ id, lease, channel_id, attempts }: ClaimedNotifi
 });
 
 /** Instead of an attempt: says why there is none. */
-const noAttempt = (at: Instant, error: string): Attempt => ({ at, status: null, duration_ms: 0, error });
+export const noAttempt = (at: Instant, error: string): Attempt => ({ at, status: null, duration_ms: 0, error });
 const DISABLED = "The channel is disabled.";
 export const disabledAttempt = (at: Instant): Attempt => noAttempt(at, DISABLED);
 

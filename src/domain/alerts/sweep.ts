@@ -1,7 +1,7 @@
 // The sweep evaluates tanks that need it without a new reading: those that have become silent, and those whose pause has ended.
 // One process of all on a database sweeps at a time: it claims the sweep in a state that they share.
 
-import { type Instant, isInstant } from "../instant.ts";
+import { HOUR, type Instant, isInstant } from "../instant.ts";
 import { isObject, parseJson } from "../validate.ts";
 import type { AlertSettings } from "./evaluate.ts";
 
@@ -9,7 +9,7 @@ export const SWEEP_EVERY_MS = 30_000;
 /** A claim ends a little before the next sweep, so that inexact timers skip none. A process that dies holds the others up no longer. */
 const CLAIM_MS = 25_000;
 /** A longer gap between two sweeps means that we were down, or that the clock jumped: readings may be missing through no fault of a device. */
-const GAP_MS = 3_600_000;
+const GAP_MS = HOUR;
 
 /** What an evaluation depends on, besides the tank. */
 const SWEEP_SETTING_NAMES = [

@@ -1,7 +1,16 @@
 // What the operator sets for the alerts of one tank.
 
 import type { FieldError } from "../errors.ts";
-import { formatDuration, formatInstantOrNull, type Instant, instantOrNull, isInstant, parseDuration } from "../instant.ts";
+import {
+  DAY,
+  formatDuration,
+  formatInstantOrNull,
+  type Instant,
+  instantOrNull,
+  isInstant,
+  MINUTE,
+  parseDuration,
+} from "../instant.ts";
 import { boolean, durationField, instantField, nullable, object, partial } from "../schema.ts";
 import { errorsInObject, isObject } from "../validate.ts";
 
@@ -22,7 +31,7 @@ export const DEFAULT_TANK_ALERT_SETTINGS: TankAlertSettings = {
   leak: true,
 };
 
-const SILENT_AFTER = { minimum: 600_000, maximum: 365 * 86_400_000 };
+const SILENT_AFTER = { minimum: 10 * MINUTE, maximum: 365 * DAY };
 
 /** A kind of alerts that may be off. */
 const kindField = (description: string) => boolean({ description, examples: [true] });

@@ -7,8 +7,8 @@ import {
   evaluate,
   isRecovered,
   LOW_UNANNOUNCED_BIT,
-  ON_CHANGE,
   ON_FORECAST,
+  ON_READING,
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
 import { FORECAST_KINDS, forecastSummary, kindsOff } from "../../domain/alerts/forecast-conditions.ts";
@@ -104,5 +104,5 @@ export async function repairAlerts(tx: StoreTransaction, { tank, fleet }: TankRo
     const activeConditions = unclosed.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], fleet.activeConditions & ALL_BITS);
     await tx.setEvaluations(new Map([[id, { activeConditions, evaluateAt: null }]]));
   }
-  tx.alertWork.addCreated(await evaluateAlerts(tx, new Map([[id, ON_CHANGE]]), await tx.now()));
+  tx.alertWork.addDueNotifications(await evaluateAlerts(tx, new Map([[id, ON_READING]]), await tx.now()));
 }

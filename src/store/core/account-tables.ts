@@ -1,4 +1,4 @@
-// Users, sessions and links to sign in, written once over the statements of an engine.
+// Users, sessions and links to sign in, in SQL for both engines.
 
 import type { UserChange } from "../../domain/commands/command.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -58,7 +58,7 @@ const SIGN_IN_BY_HASH = `SELECT ${SIGN_IN_COLUMNS} FROM sign_in WHERE hash = $1`
 const SIGN_INS_OF = `SELECT ${SIGN_IN_COLUMNS} FROM sign_in WHERE browser = $1 AND lower(email) = $2 ORDER BY created_at DESC`; // sign_in_by_browser
 const countryOf = ({ isLive }: Dialect): string =>
   `SELECT country FROM tank WHERE owner_id = $1 AND ${isLive("tank")} ORDER BY created_at, id LIMIT 1`; // tank_by_owner
-const customersAt = ({ isLive }: Dialect): string =>
+const customersWithEmail = ({ isLive }: Dialect): string =>
   `SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE lower(email) = $1 AND ${isLive("customer")}
    ORDER BY created_at, id LIMIT ${MAX_ACCOUNTS}`; // customer_by_any_case_email
 
@@ -70,7 +70,7 @@ export function accountReads(prepare: Prepare, dialect: Dialect): AccountReads &
     sessionsOf: async ({ type, id }, now) => (await prepare(SESSIONS_OF[type])(id, now)).flatMap(openSession),
     signInByHash: async (hash) => (await prepare(SIGN_IN_BY_HASH)(hash)).map(signInOf)[0],
     signInsOf: async (browser, email) => (await prepare(SIGN_INS_OF)(browser, lowerCase(email))).map(signInOf),
-    customersAt: async (email) => (await prepare(customersAt(dialect))(lowerCase(email))).map(customerState),
+    customersWithEmail: async (email) => (await prepare(customersWithEmail(dialect))(lowerCase(email))).map(customerState),
   };
 }
 

@@ -1,4 +1,4 @@
-// Reads of alerts and of the event feed, written once over the statements of an engine.
+// Reads of alerts and of the event feed, in SQL for both engines.
 
 import { ALERT_KINDS, type Alert } from "../../domain/alerts/alert.ts";
 import type { AlertCounts, AlertQuery, FeedPage, FeedQuery } from "../../domain/alerts/reads.ts";

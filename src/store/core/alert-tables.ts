@@ -1,4 +1,4 @@
-// The tables of alerts, events, channels and notifications, written once over the statements of an engine.
+// The tables of alerts, events, channels and notifications, in SQL for both engines.
 
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
@@ -256,7 +256,7 @@ export function alertTables(prepare: Prepare, insert: InsertRows) {
     },
 
     async addNotifications(notifications: readonly NewNotification[]): Promise<void> {
-      // One that quiet hours hold is pending since they end.
+      // `pending_since` is `due_at`: time in quiet hours does not count towards expiry.
       const rows = notifications.map((one) => [
         ...[one.id, one.channel_id, one.customer_id, one.destination, one.event, JSON.stringify(one.alert_ids), one.tank_id],
         ...["pending", one.due_at, one.created_at, one.due_at, one.payload, "[]"],

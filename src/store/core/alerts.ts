@@ -11,8 +11,8 @@ import {
   type EvaluationMode,
   evaluate,
   medianInterval,
-  ON_CHANGE,
   ON_FORECAST,
+  ON_READING,
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
 import { type AlertChange, type AlertEvent, eventObject } from "../../domain/alerts/event.ts";
@@ -24,14 +24,19 @@ import { isIntactHead, openHead } from "../series/checksum.ts";
 import { LISTS } from "../series/lists.ts";
 import { type EventContext, lockForEvents, type Outgoing, toChannels } from "./events.ts";
 import { updateLists } from "./lists.ts";
-import { ownerMail } from "./owner-mail.ts";
+import { ownerMail, planMailToNewOwners } from "./owner-mail.ts";
 import type { StoreTransaction, TankWithOwner } from "./transaction.ts";
 
 const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
 
 /** The last step of every transaction. Returns how many notifications were created. */
 export async function finishTransaction(tx: StoreTransaction): Promise<number> {
-  const { tanks, changes, at, created } = tx.alertWork.drain();
+  const { tanks, owners, changes, at, created } = tx.alertWork.drain();
+  if (owners.size > 0) {
+    await tx.lockAlerts();
+    await tx.moveAlerts(owners);
+    await planMailToNewOwners(tx, [...owners.keys()], at);
+  }
   const evaluated = created + (await evaluateAlerts(tx, tanks, at));
   if (changes.length === 0) return evaluated;
   const context = await lockForEvents(
@@ -49,6 +54,18 @@ export async function lockedAlerts(tx: StoreTransaction, ids: readonly string[])
   return tx.alerts(ids);
 }
 
+/** Locks the heads. The alerts are evaluated when the transaction ends. */
+export async function scheduleEvaluation(
+  tx: StoreTransaction,
+  tankIds: readonly string[],
+  mode: EvaluationMode,
+  at: Instant,
+): Promise<void> {
+  await tx.lockHeads(tankIds.toSorted(), true);
+  tx.alertWork.setTime(at);
+  tx.alertWork.add(tankIds, mode);
+}
+
 /** Evaluates the alerts of tanks whose heads the transaction has locked. */
 export async function evaluateAlerts(
   tx: StoreTransaction,
@@ -56,7 +73,7 @@ export async function evaluateAlerts(
   now: Instant,
 ): Promise<number> {
   if (tanks.size === 0) return 0;
-  const modeOf = ({ tankId }: TankCondition): EvaluationMode => tanks.get(tankId) ?? ON_CHANGE;
+  const modeOf = ({ tankId }: TankCondition): EvaluationMode => tanks.get(tankId) ?? ON_READING;
   const known = await tx.tankConditions([...tanks.keys()]);
   const conditions = await withHeadReadings(tx, known, (condition) => modeOf(condition).mode === "sweep");
   const evaluated = conditions.map((condition) => ({

@@ -1,4 +1,4 @@
-// Reads of channels and notifications, written once over the statements of an engine.
+// Reads of channels and notifications, in SQL for both engines.
 
 import type { Channel, ChannelStatus, StoredChannel } from "../../domain/alerts/channel.ts";
 import type { ChannelReads, NotificationQuery } from "../../domain/alerts/channel-reads.ts";
@@ -11,9 +11,8 @@ import { type Condition, Parameters, prefixed, where } from "./dialect.ts";
 import { inRange, limits, type ManagementEngine, pageOf } from "./management-reads.ts";
 import type { Prepare } from "./reads.ts";
 
-/** Short reads. */
 export function channelReads(prepare: Prepare): Pick<ChannelReads, "channelList" | "notificationById"> {
-  // There are few: they are sorted.
+  // Sorted without an index: there are few channels.
   const channels = prepare(
     `SELECT ${CHANNEL_COLUMNS}, failing_since, (
        SELECT pending_since FROM notification

@@ -1,7 +1,8 @@
-// What commands read and write of channels and notifications, written once over the statements of an engine.
+// What commands read and write of channels and notifications, in SQL for both engines.
 
 import type { Channel } from "../../domain/alerts/channel.ts";
-import { type Attempt, destinationOf, type Notification } from "../../domain/alerts/notification.ts";
+import { destinationOf, type Notification } from "../../domain/alerts/notification.ts";
+import { noAttempt } from "../../domain/alerts/notification-queue.ts";
 import type { ChannelChange } from "../../domain/commands/command.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { FailedNotification } from "../../domain/lookups.ts";
@@ -51,9 +52,6 @@ const ROTATE = `UPDATE channel SET secret = $2, previous_until = $3,
 const RESCHEDULE = `UPDATE planned_notification
   SET due_at = CASE WHEN created_at + $2 > $3 THEN created_at + $2 ELSE $3 END WHERE recipient = $1`; // planned_notification_by_recipient
 
-/** An attempt that says why a notification is not sent any more. */
-const DELETED = (at: Instant): Attempt => ({ at, status: null, duration_ms: 0, error: "The channel was deleted." });
-
 /** The column `attempts` with one more; `attempt` is a parameter. */
 export const withAttempt = (attempt: string): string =>
   `CASE WHEN attempts = '[]' THEN '[' ELSE substr(attempts, 1, length(attempts) - 1) || ',' END || CAST(${attempt} AS text) || ']'`;
@@ -63,6 +61,7 @@ export function channelTables(prepare: Prepare) {
     if (before !== undefined && after === undefined) {
       await prepare("DELETE FROM channel WHERE id = $1")(before.id);
       await prepare("DELETE FROM planned_notification WHERE recipient = $1")(before.id); // planned_notification_by_recipient
+      await prepare("DELETE FROM digest_draft WHERE recipient = $1")(before.id);
       return;
     }
     if (after === undefined) return;
@@ -146,7 +145,7 @@ export function channelTables(prepare: Prepare) {
              attempts = ${withAttempt("$2")}
            WHERE id IN (${all}) AND state = 'pending'`,
         at,
-        JSON.stringify(DELETED(at)),
+        JSON.stringify(noAttempt(at, "The channel was deleted.")),
       );
     },
   };

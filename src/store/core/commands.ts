@@ -86,7 +86,7 @@ async function writeChannels(tx: StoreTransaction, plan: ChangeSet, at: Instant)
   if (notifications.length > 0) await tx.addNotifications(notifications);
   if (notificationsRetried.length > 0) await tx.retryNotifications(notificationsRetried, at);
   if (notificationsEnded.length > 0) await tx.endNotifications(notificationsEnded, at);
-  tx.alertWork.addCreated(notifications.length + notificationsRetried.length);
+  tx.alertWork.addDueNotifications(notifications.length + notificationsRetried.length);
 }
 
 /** The sessions of a user end before the user is removed. */

@@ -35,7 +35,7 @@ function linkTo({ tank }: TankWithOwner, { publicUrl }: ComposeSettings): string
   return publicUrl === null ? null : `${publicUrl}/tanks/${encodeURIComponent(tank.id)}`;
 }
 
-/** Only what it lists is loaded. */
+/** Loads only the alerts and refills that the mail lists. */
 export async function createMail(
   tx: StoreTransaction,
   recipient: ActiveRecipient,
@@ -79,7 +79,7 @@ export async function createMail(
       payload: JSON.stringify(mail),
     },
   ]);
-  tx.alertWork.addCreated(1);
+  tx.alertWork.addDueNotifications(1);
 }
 
 /** Staff are named to operators only: a channel for one customer may belong to that customer. */
@@ -92,7 +92,7 @@ async function namesOfUsers(
   return new Map((isNamed ? await tx.users() : []).map(({ id, name, email }) => [id, name || email]));
 }
 
-/** As their events have them, of tanks and owners as they are now. */
+/** Refills are as in their events; tanks and owners are current. */
 async function refillGroup(
   tx: StoreTransaction,
   isShown: (tank: TankWithOwner) => boolean,
@@ -109,7 +109,7 @@ async function refillGroup(
   return { total, items };
 }
 
-/** That of all in the mail, unless they are too many to list, or have different ones. */
+/** The event that all entries of the mail share; `alert.digest` if they differ or are too many to list. */
 function eventOf(groups: readonly AlertGroup[], items: readonly AlertItem[], refills: RefillGroup): NewNotification["event"] {
   const events = new Set<NewNotification["event"]>(items.map(({ update }) => `alert.${update}` as const));
   if (refills.items.length > 0) events.add(REFILLED);

@@ -12,7 +12,7 @@ import { CHANNEL_EVENTS } from "../../domain/alerts/event.ts";
 import type { NewNotification } from "../../domain/alerts/notification.ts";
 import { quietUntil } from "../../domain/alerts/quiet-hours.ts";
 import { newId } from "../../domain/id.ts";
-import { DAY, type Instant } from "../../domain/instant.ts";
+import { DAY, type Instant, MINUTE } from "../../domain/instant.ts";
 import { type AlertItem, updateOf, urgencyRank } from "../../domain/mail/alert-mail.ts";
 import { DIGEST_ABOVE } from "../../domain/mail/section.ts";
 import { type ActiveRecipient, createMail, REFILLED } from "./compose-mail.ts";
@@ -20,7 +20,7 @@ import { COLLECT_MS } from "./events.ts";
 import type { DigestDraft, PlannedNotification, StoreTransaction } from "./transaction.ts";
 
 /** What follows a mail to the same recipient waits this long. */
-const WINDOW_MS = 10 * 60_000;
+const WINDOW_MS = 10 * MINUTE;
 /** In one transaction. More of them are collected in a draft, in several transactions. */
 const MAX_ROWS = 500;
 
@@ -61,10 +61,10 @@ async function withoutPaused(
     now,
   );
   if (paused.size === 0) return rows;
-  const waiting = reminders.filter(({ tank_id }) => paused.has(tank_id));
+  const isPaused = ({ event, tank_id }: PlannedNotification): boolean => event === "alert.reminder" && paused.has(tank_id);
   const untilOf = ({ tank_id }: PlannedNotification): Instant => Math.min(paused.get(tank_id) ?? now, now + DAY);
-  for (const [until, own] of Map.groupBy(waiting, untilOf)) await tx.postponePlanned(idsOf(own), until);
-  return rows.filter((row) => !waiting.includes(row));
+  for (const [until, own] of Map.groupBy(rows.filter(isPaused), untilOf)) await tx.postponePlanned(idsOf(own), until);
+  return rows.filter((row) => !isPaused(row));
 }
 
 export async function postponeNotifications(tx: StoreTransaction, recipientId: string, until: Instant): Promise<void> {
@@ -129,7 +129,7 @@ async function createWebhooks(
   });
   await tx.removePlanned(idsOf(due));
   await tx.addNotifications(notifications);
-  tx.alertWork.addCreated(notifications.length);
+  tx.alertWork.addDueNotifications(notifications.length);
 }
 
 /** Since they were planned, the channel may have changed, and tanks may have other owners. */

@@ -1,4 +1,4 @@
-// The tables of forecasts and refills, written once over the statements of an engine.
+// The tables of forecasts and refills, in SQL for both engines.
 
 import type { Refill } from "../../domain/forecast/refills.ts";
 import { type ForecastValues, isForecast, type StoredForecast } from "../../domain/forecast/stored.ts";

@@ -8,7 +8,7 @@ import { isProvisional } from "../../domain/alerts/forecast-conditions.ts";
 import { newRefills, type Refill } from "../../domain/forecast/refills.ts";
 import type { ComputedForecast } from "../../domain/forecast/stored.ts";
 import { DAY, EARLIEST, type Instant } from "../../domain/instant.ts";
-import { tanksWithAlertChanges } from "./alerts.ts";
+import { scheduleEvaluation, tanksWithAlertChanges } from "./alerts.ts";
 import { lockForEvents, toChannels } from "./events.ts";
 import { writeSortKeys } from "./fleet-order.ts";
 import type { FleetTank } from "./forecast-tables.ts";
@@ -29,21 +29,18 @@ export async function putForecasts(tx: StoreTransaction, computed: readonly Comp
   );
   const known = await tx.refillsOf(tanks.map(({ id }) => id));
   await writeSortKeys(tx, tanks, (tank) => computedForecast(tank, byTank.get(tank.id), known.get(tank.id) ?? [], at));
-  await evaluateTanks(tx, tanks, at);
+  await scheduleAlertChanges(tx, tanks, at);
   await writeRefills(tx, tanks, byTank, known, at);
 }
 
-/** When the transaction ends. Heads are locked before alerts, as everyone does. */
-async function evaluateTanks(tx: StoreTransaction, tanks: readonly FleetTank[], at: Instant): Promise<void> {
+/** Heads are locked before alerts, as everyone does. */
+async function scheduleAlertChanges(tx: StoreTransaction, tanks: readonly FleetTank[], at: Instant): Promise<void> {
   const alerted = await tanksWithAlertChanges(
     tx,
     tanks.map(({ id }) => id),
     at,
   );
-  if (alerted.length === 0) return;
-  await tx.lockHeads(alerted.toSorted(), true);
-  tx.alertWork.setTime(at);
-  tx.alertWork.add(alerted, ON_FORECAST);
+  if (alerted.length > 0) await scheduleEvaluation(tx, alerted, ON_FORECAST, at);
 }
 
 /** Readings that came meanwhile, and changes of the tank, are left to the next forecast. */
@@ -58,8 +55,10 @@ function computedForecast(
     computed.latestAt === latest?.created_at &&
     computed.latestFill === latest.fill_percentage;
   const refillsUntil = announcedUntil(stored, [...known, ...(computed?.refills ?? [])]);
-  const isFirst = computed !== undefined && isProvisional(stored?.forecast?.based_on_until ?? null, computed.latestAt, at);
-  const forecast = computed === undefined ? null : { ...computed.forecast, refillsUntil, isProvisional: isFirst || undefined };
+  const isProvisionalNow =
+    computed !== undefined && isProvisional(stored?.forecast?.based_on_until ?? null, computed.latestAt, at);
+  const forecast =
+    computed === undefined ? null : { ...computed.forecast, refillsUntil, isProvisional: isProvisionalNow || undefined };
   return { outdatedSince: isKnown ? null : (stored?.outdatedSince ?? at), computedAt: at, forecast };
 }
 
@@ -86,8 +85,7 @@ async function writeRefills(
   await tx.addRefills(changed.flatMap(({ tankId, refills }) => refills.map((refill) => ({ tankId, ...refill }))));
   const toAnnounce = changed.flatMap(({ tankId, refills, stored }) => {
     const announced = announcedUntil(stored, known.get(tankId) ?? []) ?? EARLIEST;
-    const isFirst = (stored?.computedAt ?? null) === null;
-    const knownUntil = isFirst ? at : (stored?.forecast?.based_on_until ?? at);
+    const knownUntil = stored?.forecast?.based_on_until ?? at;
     return newRefills(refills, announced, at)
       .filter(({ endedAt }) => endedAt > knownUntil - REFILL_FOUND_WITHIN_MS)
       .map((refill) => ({ tankId, refill }));
@@ -118,7 +116,7 @@ async function reportRefills(tx: StoreTransaction, refills: readonly NewRefill[]
   await tx.addEvents(events);
   await tx.addNotifications(notifications);
   await tx.planNotifications(outgoing.flatMap(({ planned }) => planned));
-  tx.alertWork.addCreated(notifications.length);
+  tx.alertWork.addDueNotifications(notifications.length);
 }
 
 function hasSame(before: readonly Refill[], after: readonly Refill[]): boolean {

@@ -34,10 +34,13 @@ async function findReasonsNotToSend(
   tx: StoreTransaction,
   claimed: readonly ClaimedNotification[],
 ): Promise<ReadonlyMap<string, string>> {
+  const customerIds = [...new Set(claimed.flatMap(({ customer_id }) => customer_id ?? []))];
+  // An engine may send these together.
+  const customers = new Map(await Promise.all(customerIds.map(async (id) => [id, await tx.recipientCustomer(id)] as const)));
   const reasons = new Map<string, string>();
   for (const notification of claimed) {
     const { id, customer_id } = notification;
-    const customer = customer_id === null ? undefined : await tx.recipientCustomer(customer_id);
+    const customer = customers.get(customer_id ?? "");
     const reason = customer && reasonNotToSend(notification, customer);
     if (reason !== undefined) reasons.set(id, reason);
   }
@@ -51,18 +54,18 @@ export async function recordAttempts(
 ): Promise<RecordedAttempts> {
   const byChannel = Map.groupBy(records, ({ channel_id }) => channel_id ?? "");
   byChannel.delete("");
-  // Sorted, as everyone locks channels.
+  // Channels in this order, then notifications, as everyone locks them.
   const channelIds = [...byChannel.keys()].sort();
   const recordsOf = (id: string) => byChannel.get(id) ?? [];
-  const recorded = await tx.putAttempts(records, now);
   await tx.setWorking(channelIds.filter((id) => recordsOf(id).some(({ health }) => health === "working")));
   const disabled: DisabledChannel[] = [];
   for (const id of channelIds) {
     const failure = await permanentFailure(tx, id, recordsOf(id), now);
-    const channel = failure === undefined ? undefined : await disable(tx, id, failure, now);
-    if (channel !== undefined && failure !== undefined) disabled.push({ ...channel, reason: failure.reason });
+    if (failure === undefined) continue;
+    const channel = await disable(tx, id, failure, now);
+    if (channel !== undefined) disabled.push({ ...channel, reason: failure.reason });
   }
-  return { recorded, disabled };
+  return { recorded: await tx.putAttempts(records, now), disabled };
 }
 
 /** Why a channel is disabled. A failure from before it was changed does not count: it may have another URL now. */
@@ -117,7 +120,7 @@ async function disable(
     payload: JSON.stringify(channelDisabledMail({ to: receiver.to ?? "", language: "en" }, receiver, channel, reason, now)),
   }));
   await tx.addNotifications(notifications);
-  tx.alertWork.addCreated(notifications.length);
+  tx.alertWork.addDueNotifications(notifications.length);
   return channel;
 }
 

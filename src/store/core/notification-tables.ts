@@ -1,4 +1,4 @@
-// The queue of notifications, written once over the statements of an engine: claiming, recording, and removing what has ended.
+// The queue of notifications, in SQL for both engines: claiming, recording, and removing what has ended.
 
 import { randomBytes } from "node:crypto";
 import { EVENT_RETENTION_MS } from "../../domain/alerts/event.ts";

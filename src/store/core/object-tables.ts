@@ -1,4 +1,4 @@
-// The tables of customers, tanks, devices, keys, the audit log and idempotency keys, written once over the statements of an engine.
+// The tables of customers, tanks, devices, keys, the audit log and idempotency keys, in SQL for both engines.
 
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import { type Change, type CustomerState, releasesDevice, type TankState } from "../../domain/changes.ts";

@@ -18,7 +18,6 @@ import { entryChanges, LISTS, type ListedChange } from "../series/lists.ts";
 import { updateSortKeys } from "./fleet-order.ts";
 import { updateLists } from "./lists.ts";
 import { lookupsOn } from "./lookups.ts";
-import { planMailToNewOwners } from "./owner-mail.ts";
 import type { CountedDevice, StoreTransaction } from "./transaction.ts";
 
 const CUSTOMER_LISTS = [LISTS.customers, LISTS.customersByEmail];
@@ -52,9 +51,7 @@ export async function writeTanks(
   await updateLists(tx, TANK_LISTS, listed);
   await tx.addTankCounts(tankCountDeltas(listed));
   await tx.setThresholds(changedThresholds(changes));
-  const ownerOf = newOwners(changes);
-  await tx.moveAlerts(ownerOf);
-  await planMailToNewOwners(tx, [...ownerOf.keys()], context.at);
+  tx.alertWork.addOwners(newOwners(changes));
   const outdated = new Set(changes.filter(changesForecast).map(({ id }) => id));
   const updated = changes.filter((change) => changesSortKeys(change) || outdated.has(change.id));
   await updateSortKeys(

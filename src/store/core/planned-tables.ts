@@ -1,4 +1,4 @@
-// The tables that planned notifications are composed from, written once over the statements of an engine.
+// The tables that planned notifications are composed from, in SQL for both engines.
 
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { Instant } from "../../domain/instant.ts";

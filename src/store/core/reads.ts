@@ -1,4 +1,4 @@
-// Reads that cost little whatever the size of the database, written once over the statements of an engine.
+// Reads that cost little whatever the size of the database, in SQL for both engines.
 
 import type { TankState } from "../../domain/changes.ts";
 import type { CustomerWithCount } from "../../domain/customer.ts";

@@ -1,4 +1,4 @@
-// Reads of planned mail, and of links that were sent, written once over the statements of an engine.
+// Reads of planned mail, and of links that were sent, in SQL for both engines.
 
 import type { ComposeReads } from "../../domain/alerts/compose.ts";
 import type { Instant } from "../../domain/instant.ts";

@@ -79,7 +79,7 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     };
   }
 
-  async function translated<T>(work: Promise<T>): Promise<T> {
+  async function withTranslatedErrors<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
     } catch (error) {
@@ -100,8 +100,8 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     ...(Object.fromEntries(writes) as StoreWrites),
     ingest: watched(health.writes, "ingest", engine.ingest),
     // A copy may fail because of its destination, which says nothing about the database.
-    backup: (file, progress) => translated(engine.backup(file, progress)),
-    scratchCopy: (progress) => translated(engine.scratchCopy(progress)),
+    backup: (file, progress) => withTranslatedErrors(engine.backup(file, progress)),
+    scratchCopy: (progress) => withTranslatedErrors(engine.scratchCopy(progress)),
     exportRecords: engine.exportRecords,
     check: engine.check,
     close: engine.close,
@@ -112,6 +112,7 @@ const OBJECTS: Readonly<Record<string, string>> = {
   alertById: "alert",
   customerById: "customer",
   evaluateTank: "tank",
+  fleetEntry: "tank",
   historyColumns: "tank",
   refillPage: "tank",
   tankForecast: "tank",
@@ -119,6 +120,7 @@ const OBJECTS: Readonly<Record<string, string>> = {
   managedDevice: "device",
   managedTank: "tank",
   newestPending: "device",
+  notificationById: "notification",
   readingColumns: "tank",
   tankById: "tank",
   telemetryPage: "tank",

@@ -1,8 +1,9 @@
 // One step of the sweep: evaluates some of the tanks that are due, in one transaction; where data is damaged, one tank.
 
-import { ON_SETTINGS } from "../../domain/alerts/evaluate.ts";
-import { beginSweep, type SweepRequest, type SweepResult, type SweepState } from "../../domain/alerts/sweep.ts";
+import { type EvaluationMode, ON_SETTINGS } from "../../domain/alerts/evaluate.ts";
+import { beginSweep, type SweepRequest, type SweepResult, type SweepState, sweepStateOf } from "../../domain/alerts/sweep.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
+import { scheduleEvaluation } from "./alerts.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 /** Tanks in one transaction, and what it writes for them: a notification for each channel. */
@@ -14,7 +15,7 @@ const NOT_CLAIMED: SweepResult = { claimedAt: undefined, hasMore: false };
 export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): Promise<SweepResult> {
   // An engine may send these together.
   const [now, stored, channels] = await Promise.all([request.at ?? tx.now(), tx.serviceState(STATE), tx.channels()]);
-  const state = beginSweep(stored === undefined ? undefined : (JSON.parse(stored) as SweepState), now, request);
+  const state = beginSweep(stored === undefined ? undefined : sweepStateOf(stored), now, request);
   if (state === undefined) return NOT_CLAIMED;
   const { reevaluation } = state;
   const forAll = channels.filter(({ customer_id }) => customer_id === null).length;
@@ -25,7 +26,9 @@ export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): 
   // Of several processes that have come this far, one replaces the state.
   const after = JSON.stringify({ ...state, reevaluation: remaining } satisfies SweepState);
   if (!(await tx.replaceServiceState(STATE, stored, after))) return NOT_CLAIMED;
-  if (tankIds.length > 0) await evaluateTanks(tx, tankIds, now, reevaluation?.scope === "all" ? undefined : state);
+  // Changed settings do not open silent alerts yet.
+  const mode = reevaluation?.scope === "all" ? ON_SETTINGS : sweepMode(state);
+  if (tankIds.length > 0) await scheduleEvaluation(tx, tankIds, mode, now);
   // A reevaluation begins after the clock was set back, among others.
   if (reevaluation?.after === "") {
     await tx.lockAlerts();
@@ -35,17 +38,10 @@ export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): 
   return { claimedAt: now, hasMore: last !== undefined || reevaluation !== null };
 }
 
-/** When the transaction ends. Without `state`, because settings have changed: silent alerts do not open yet. */
-async function evaluateTanks(
-  tx: StoreTransaction,
-  tankIds: readonly string[],
-  now: Instant,
-  state: Pick<SweepState, "silenceFrom"> | undefined,
-): Promise<void> {
-  await tx.lockHeads(tankIds.toSorted(), true);
-  tx.alertWork.setTime(now);
-  tx.alertWork.add(tankIds, state === undefined ? ON_SETTINGS : { mode: "sweep", silenceFrom: state.silenceFrom ?? EARLIEST });
-}
+const sweepMode = (state: SweepState | undefined): EvaluationMode => ({
+  mode: "sweep",
+  silenceFrom: state?.silenceFrom ?? EARLIEST,
+});
 
 export async function tanksDue(tx: StoreTransaction, at: Instant | undefined): Promise<readonly string[]> {
   return tx.tanksToEvaluate(at ?? (await tx.now()), MAX_TANKS);
@@ -53,6 +49,6 @@ export async function tanksDue(tx: StoreTransaction, at: Instant | undefined): P
 
 export async function evaluateTank(tx: StoreTransaction, tankId: string, at: Instant | undefined): Promise<void> {
   const stored = await tx.serviceState(STATE);
-  const state = stored === undefined ? { silenceFrom: null } : (JSON.parse(stored) as SweepState);
-  await evaluateTanks(tx, [tankId], at ?? (await tx.now()), state);
+  const state = stored === undefined ? undefined : sweepStateOf(stored);
+  await scheduleEvaluation(tx, [tankId], sweepMode(state), at ?? (await tx.now()));
 }

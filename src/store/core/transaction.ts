@@ -7,7 +7,7 @@ import {
   type AlertSettings,
   type Evaluation,
   type EvaluationMode,
-  ON_CHANGE,
+  ON_READING,
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
 import type { AlertChange, StoredEvent } from "../../domain/alerts/event.ts";
@@ -124,9 +124,9 @@ export interface StoreTransaction extends Lookups {
 
   // Alerts
 
-  /** Held by all who write alerts, events, channels or new notifications. */
+  /** Held by all who write alerts, events or planned notifications, and by commands on channels. The sender does not take it. */
   lockAlerts(): Promise<void>;
-  /** Without the usual interval. Unknown tanks are left out. */
+  /** `medianInterval` is undefined: only the head has it. Unknown tanks are left out. */
   tankConditions(tankIds: readonly string[]): Promise<readonly TankCondition[]>;
   setEvaluations(states: ReadonlyMap<string, StoredEvaluation>): Promise<void>;
   /** Tanks whose alerts must be evaluated again by then, at most `limit`. Their heads are not locked. */
@@ -251,17 +251,19 @@ export type DigestDraft = Readonly<Record<string, DraftedGroup>>;
 
 type AlertWork = {
   readonly tanks: ReadonlyMap<string, EvaluationMode>;
+  readonly owners: ReadonlyMap<string, string>;
   readonly changes: readonly AlertChange[];
   readonly at: Instant;
   readonly created: number;
 };
 
 /**
- * Collects what a transaction does to alerts at its end: tanks to evaluate, changes that a command has planned, the time at which
- * it does, and how many notifications it has made due itself.
+ * Collects what a transaction does to alerts at its end: tanks to evaluate, tanks with a new owner, changes that a command has
+ * planned, the time at which it does, and how many notifications it has made due itself.
  */
 export class PendingAlertWork {
   readonly #tanks = new Map<string, EvaluationMode>();
+  readonly #owners = new Map<string, string>();
   #changes: AlertChange[] = [];
   #at: Instant | undefined;
   #created = 0;
@@ -271,9 +273,13 @@ export class PendingAlertWork {
     this.#at = Math.max(at, this.#at ?? at);
   }
 
-  /** `by`: why they are evaluated, by default because of readings. */
-  add(tankIds: Iterable<string>, by = ON_CHANGE): void {
-    for (const id of tankIds) if (by !== ON_CHANGE || !this.#tanks.has(id)) this.#tanks.set(id, by);
+  add(tankIds: Iterable<string>, mode = ON_READING): void {
+    for (const id of tankIds) if (mode !== ON_READING || !this.#tanks.has(id)) this.#tanks.set(id, mode);
+  }
+
+  /** New owners, keyed by tank. */
+  addOwners(ownerOf: ReadonlyMap<string, string>): void {
+    for (const [tankId, ownerId] of ownerOf) this.#owners.set(tankId, ownerId);
   }
 
   /** Adds changes to alerts of tanks that the transaction has locked and does not evaluate. */
@@ -281,8 +287,8 @@ export class PendingAlertWork {
     this.#changes.push(...changes);
   }
 
-  /** Notifications that the transaction has made due: after its commit they are sent. */
-  addCreated(count: number): void {
+  /** Notifications that the transaction has created or is sending again: after its commit they are sent. */
+  addDueNotifications(count: number): void {
     this.#created += count;
   }
 
@@ -290,6 +296,7 @@ export class PendingAlertWork {
   drain(): AlertWork {
     const work = {
       tanks: new Map([...this.#tanks].sort(([a], [b]) => (a < b ? -1 : 1))),
+      owners: new Map(this.#owners),
       changes: this.#changes,
       at: this.#at ?? Date.now(),
       created: this.#created,
@@ -300,6 +307,7 @@ export class PendingAlertWork {
 
   clear(): void {
     this.#tanks.clear();
+    this.#owners.clear();
     this.#changes = [];
     this.#at = undefined;
     this.#created = 0;

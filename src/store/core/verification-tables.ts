@@ -1,4 +1,4 @@
-// Links that verify the addresses of customers, written once over the statements of an engine.
+// Links that verify the addresses of customers, in SQL for both engines.
 
 import type { Instant } from "../../domain/instant.ts";
 import type { EmailVerification } from "../../domain/verification.ts";

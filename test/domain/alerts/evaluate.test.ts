@@ -9,7 +9,7 @@ import {
   evaluate,
   LOW_UNANNOUNCED_BIT,
   medianInterval,
-  ON_CHANGE,
+  ON_READING,
   ON_SETTINGS,
   type TankCondition,
 } from "../../../src/domain/alerts/evaluate.ts";
@@ -33,7 +33,7 @@ const tank = (fill: number, fields: Partial<TankCondition> = {}): TankCondition 
   medianInterval: undefined,
   ...fields,
 });
-const commit = (condition: TankCondition, now = NOW) => evaluate(condition, DEFAULT_ALERT_SETTINGS, now, ON_CHANGE);
+const commit = (condition: TankCondition, now = NOW) => evaluate(condition, DEFAULT_ALERT_SETTINGS, now, ON_READING);
 const sweep = (condition: TankCondition, now: number, silenceFrom = 0) =>
   evaluate(condition, DEFAULT_ALERT_SETTINGS, now, { mode: "sweep", silenceFrom });
 const changes = ({ opened, cleared }: Evaluation): string[] => [
@@ -49,7 +49,7 @@ function changesOf(threshold: number, fills: readonly number[], closeMargin = 3)
       tank(fill, { threshold, activeConditions }),
       { ...DEFAULT_ALERT_SETTINGS, closeMargin },
       NOW,
-      ON_CHANGE,
+      ON_READING,
     );
     activeConditions = evaluation.activeConditions;
     return changes(evaluation).map((change) => `${change} at ${fill}`);
