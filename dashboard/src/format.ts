@@ -18,6 +18,10 @@ export const date = (at: string | number): string => DATE.format(new Date(at));
 export const timeOfDay = (at: string | number): string => TIME_OF_DAY.format(new Date(at));
 export const dateTime = (at: string | number): string => DATE_TIME.format(new Date(at));
 
+/** The date of the person's calendar, as an input of type date has it: "2026-11-14". */
+export const localDate = (at: Date): string =>
+  [at.getFullYear(), String(at.getMonth() + 1).padStart(2, "0"), String(at.getDate()).padStart(2, "0")].join("-");
+
 type Range = { readonly p10: number | null; readonly p90: number | null };
 
 /** "9–17"; one number where both ends are the same. */

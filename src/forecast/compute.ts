@@ -25,11 +25,10 @@ export function computeForecast({ tank, latestAt, latestFill, parts, now }: Fore
   const { capacity, capacity_unit, use_case, location, min_fill_alert_percentage: threshold } = tank;
   const input = { capacity, capacity_unit, use_case, latitude: location.latitude, threshold, now };
   const { levelAt, ...values } = forecastFrom(history, input);
-  // All readings until the latest were looked at, whichever of them were used.
   const found = { level: levelAt(now)?.p50 ?? null, leak: leakIn(history, tank), interval: usualInterval(parts) };
   const isRisen = isRisenAbove(levelAt(latestAt)?.p50 ?? null, latestFill) || undefined;
   const delivery = values.suggested_delivery;
-  // No more than fits into the tank by its latest reading, if that is a delivery.
+  // No more than fits into the tank by its latest reading, if that is a refill.
   const room = isRisen ? volumeAt(tank, 100 - latestFill).volume : Number.POSITIVE_INFINITY;
   const suggested_delivery = delivery && { ...delivery, volume: Math.min(delivery.volume, room) };
   const forecast = { ...values, suggested_delivery, based_on_until: latestAt, ...found, isRisen };

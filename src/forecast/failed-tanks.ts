@@ -1,10 +1,10 @@
-// Tanks that could not be written, for example because of damage. They are left out for a while, so that others go on.
+// Tanks that could not be written, for example because of damage. They are skipped for a while, so that others go on.
 
 import { hasCode } from "../domain/errors.ts";
-import type { Instant } from "../domain/instant.ts";
+import { HOUR, type Instant } from "../domain/instant.ts";
 import type { Observe } from "../domain/log-events.ts";
 
-const LEFT_OUT_MS = 3_600_000;
+const SKIPPED_MS = HOUR;
 /** If more fail, the cause is not in single tanks. */
 const MAX_FAILED = 1000;
 
@@ -16,13 +16,12 @@ export class FailedTanks {
     this.#observe = observe;
   }
 
-  /** The tanks to leave out. */
-  at(now: Instant): ReadonlySet<string> {
-    for (const [id, failedAt] of this.#failedAt) if (Math.abs(now - failedAt) >= LEFT_OUT_MS) this.#failedAt.delete(id);
+  skippedTanks(now: Instant): ReadonlySet<string> {
+    for (const [id, failedAt] of this.#failedAt) if (Math.abs(now - failedAt) >= SKIPPED_MS) this.#failedAt.delete(id);
     return new Set(this.#failedAt.keys());
   }
 
-  /** Writes all at once. If that fails, one by one: those that fail are reported and left out. */
+  /** Writes all at once. If that fails, one by one: those that fail are reported and skipped. */
   async write<T>(all: readonly T[], now: Instant, idOf: (one: T) => string, write: (some: readonly T[]) => Promise<void>) {
     try {
       return await write(all);

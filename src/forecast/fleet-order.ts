@@ -19,13 +19,13 @@ export async function updateFleetOrder(
   now: Instant,
   { failed, isStopping = () => false }: FleetOrderOptions = {},
 ): Promise<FleetOrderUpdate> {
-  const leftOut = failed?.at(now);
+  const skipped = failed?.skippedTanks(now);
   const write = (tankIds: readonly string[]): Promise<void> => store.updateSortKeys(tankIds, now);
   let [after, scanned, outdated] = ["", 0, 0];
   for (;;) {
     const scan = await store.scanFleet(after, now - FORECAST_MAX_AGE_MS);
     if (scan.scanned === 0) return { isComplete: true, scanned, outdated };
-    const tanks = scan.outdated.filter((id) => !leftOut?.has(id));
+    const tanks = scan.outdated.filter((id) => !skipped?.has(id));
     for (let from = 0; from < tanks.length; from += TANKS_PER_WRITE) {
       if (isStopping()) return { isComplete: false, scanned, outdated };
       const some = tanks.slice(from, from + TANKS_PER_WRITE);

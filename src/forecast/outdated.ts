@@ -3,13 +3,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { hasCode } from "../domain/errors.ts";
 import type { ComputedForecast, ForecastReads, ForecastWrites, OutdatedTank } from "../domain/forecast/stored.ts";
-import type { Clock, Instant } from "../domain/instant.ts";
+import { type Clock, DAY, type Instant } from "../domain/instant.ts";
 import type { Observe } from "../domain/log-events.ts";
 import type { ReadingColumns } from "../domain/reading.ts";
 import { computeForecast, type ForecastTask } from "./compute.ts";
 import { FailedTanks } from "./failed-tanks.ts";
 
-const TWO_YEARS = 2 * 365 * 24 * 3_600_000;
+const HISTORY_MS = 2 * 365 * DAY;
 
 const FORECASTS_PER_WRITE = 20;
 
@@ -31,9 +31,9 @@ export async function computeOutdated(options: ComputingOptions): Promise<void> 
   const { store, clock, observe, everyMs, isStopping, failed = new FailedTanks(observe) } = options;
   let next = performance.now();
   for (let hasMore = true; hasMore && !isStopping(); ) {
-    const leftOut = failed.at(clock());
-    const found = await store.outdatedForecasts(FORECASTS_PER_WRITE + leftOut.size);
-    const outdated = found.filter(({ tank }) => !leftOut.has(tank.id)).slice(0, FORECASTS_PER_WRITE);
+    const skipped = failed.skippedTanks(clock());
+    const found = await store.outdatedForecasts(FORECASTS_PER_WRITE + skipped.size);
+    const outdated = found.filter(({ tank }) => !skipped.has(tank.id)).slice(0, FORECASTS_PER_WRITE);
     const computed: ComputedForecast[] = [];
     for (const one of outdated) {
       if (isStopping()) break;
@@ -65,7 +65,7 @@ async function computeOne(options: ComputingOptions, { since, ...known }: Outdat
 
 async function readingsOf(store: ForecastReads, tankId: string, now: Instant): Promise<readonly ReadingColumns[]> {
   const parts: ReadingColumns[] = [];
-  for (let from: Instant | undefined = now - TWO_YEARS; from !== undefined; ) {
+  for (let from: Instant | undefined = now - HISTORY_MS; from !== undefined; ) {
     const part = await store.historyColumns(tankId, { from, to: Number.MAX_SAFE_INTEGER });
     if (part === undefined || part === "deleted") return [];
     parts.push(part);

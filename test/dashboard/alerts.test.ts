@@ -137,7 +137,7 @@ test("an admin sees who was notified of an alert", async (t) => {
   if (opened === undefined) return;
   const { page } = opened;
   await page.getByRole("row").filter({ hasText: "Tank 1" }).getByRole("button", { name: "Notifications" }).click();
-  await page.getByText("Nobody was notified").waitFor();
+  await page.getByText("Nobody has been notified so far").waitFor();
   await page
     .getByRole("dialog")
     .getByText(/: Tank 1$/)

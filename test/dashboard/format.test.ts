@@ -4,13 +4,27 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FleetTank } from "../../client/src/index.ts";
 import { decimalError, decimalOf } from "../../dashboard/src/components/form.ts";
-import { emptyIn, now, rangeOf, streetLine } from "../../dashboard/src/format.ts";
+import { emptyIn, localDate, now, rangeOf, streetLine } from "../../dashboard/src/format.ts";
 
 test("a range is one number where both ends are, and has a word where it is open", () => {
   assert.equal(rangeOf({ p10: 8.6, p90: 17.2 }, "∞"), "9–17");
   assert.equal(rangeOf({ p10: 0.6, p90: 1.4 }, "many", " to "), "1");
   assert.equal(rangeOf({ p10: 30, p90: null }, "many", " to "), "30 to many");
   assert.equal(rangeOf({ p10: null, p90: 3 }, "∞"), "0–3");
+});
+
+test("a local date is that of the person's calendar, not of UTC", (t) => {
+  const timezone = process.env["TZ"];
+  t.after(() => {
+    if (timezone === undefined) delete process.env["TZ"];
+    else process.env["TZ"] = timezone;
+  });
+  const dateIn = (name: string, at: string): string => {
+    process.env["TZ"] = name;
+    return localDate(new Date(at));
+  };
+  assert.equal(dateIn("Asia/Tokyo", "2026-01-04T20:00:00Z"), "2026-01-05");
+  assert.equal(dateIn("America/Denver", "2026-01-05T02:00:00Z"), "2026-01-04");
 });
 
 test("a number may have a decimal comma or point, and no thousands separators", () => {

@@ -318,7 +318,7 @@ function outdatedForecasts(engine: Engine): void {
     const { runs_low_at, use_per_day, suggested_delivery } = forecast;
     const damages = [
       ...[{ state: "oj" }, { runs_low_at: undefined }, { runs_low_at: { ...runs_low_at, p50: "soon" } }, { leak: "nond" }],
-      ...[{ runs_empty_at: { ...runs_low_at, p90: 1e300 } }, { level: "40" }, { interval: null }, { based_on_until: undefined }],
+      ...[{ runs_empty_at: { ...runs_low_at, p90: 1e300 } }, { level: "40" }, { interval: null }, { based_on_until: null }],
       ...[{ use_per_day: { ...use_per_day, unit: "litres" } }, { suggested_delivery: { ...suggested_delivery, by: null } }],
       { leak: { since: NOW, excess: null, isSudden: false } },
     ];

@@ -13,7 +13,7 @@ import { ingest } from "../support/readings.ts";
 const DAY = 24 * 3_600_000;
 
 for (const engine of [sqliteEngine, postgresEngine]) {
-  suite(`${engine.name}: a rise that may be a delivery`, () => {
+  suite(`${engine.name}: a rise that may be a refill`, () => {
     test("a tank with weekly readings is not urgent after it, and the suggested delivery fits into the tank", async (t) => {
       const { store } = await engine.open(t);
       await putCustomers(store, customer("a", { verified_at: 1 }));

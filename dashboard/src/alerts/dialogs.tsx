@@ -7,7 +7,7 @@ import { Dialog } from "../components/dialog.tsx";
 import { Field } from "../components/field.tsx";
 import { textIn } from "../components/form.ts";
 import { notify } from "../components/notices.tsx";
-import { dateTime, place } from "../format.ts";
+import { dateTime, localDate, place } from "../format.ts";
 import { me } from "../session.ts";
 import { nameOf } from "./people.ts";
 
@@ -93,9 +93,6 @@ export function CloseDialog({ alert, entry, close, changed }: Props) {
 }
 
 const DAY_MS = 86_400_000;
-/** The date of the person's calendar, as an input of type date has it. */
-const localDate = (at: Date): string =>
-  [at.getFullYear(), String(at.getMonth() + 1).padStart(2, "0"), String(at.getDate()).padStart(2, "0")].join("-");
 
 type PauseProps = Omit<Props, "alert"> & { readonly tankId: string };
 

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import type { ListFleetOptions } from "../../../client/src/index.ts";
 import { Dialog } from "../components/dialog.tsx";
-import { counted, whole } from "../format.ts";
+import { counted, localDate, whole } from "../format.ts";
 import { csvHeader, csvRow, FORMATS, type Format } from "./csv.ts";
 import { wholeFleet } from "./request.ts";
 
@@ -27,7 +27,7 @@ export function ExportDialog({ filters, total, close }: Props) {
       lines.push(csvRow(entry, format));
       if (lines.length % 100 === 0) setRead(lines.length - 1);
     }
-    save(lines.join("\r\n"), `fleet-${new Date().toISOString().slice(0, 10)}.csv`);
+    save(lines.join("\r\n"), `fleet-${localDate(new Date())}.csv`);
   };
   return (
     <Dialog title={`Export ${counted(total, "tank")}`} action="Save CSV file" submit={submit} close={close}>

@@ -1,6 +1,7 @@
 // The fleet: all tanks, the most urgent first, by page, filter and search.
 
 import { useState } from "preact/hooks";
+import { api } from "../api.ts";
 import { useDialog } from "../components/dialog.tsx";
 import { Icon } from "../components/icon.tsx";
 import { pageInUrl } from "../components/list.tsx";
@@ -15,16 +16,18 @@ import { Counters } from "./counters.tsx";
 import { ExportDialog } from "./export-dialog.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { useFleetKeyboard } from "./keyboard.ts";
-import { filtersInUrl, loadFleet, PAGE_SIZE } from "./request.ts";
-import { FleetTable, type Selection } from "./table.tsx";
+import { filtersInUrl, PAGE_SIZE } from "./request.ts";
+import { FleetTable, type SelectedTanks } from "./table.tsx";
 import { ThresholdDialog } from "./threshold-dialog.tsx";
 
-const NONE: Selection = new Map();
+const NONE: SelectedTanks = new Map();
 
 export default function Fleet() {
   const filters = filtersInUrl();
   const request = { ...filters, page: pageInUrl(), size: PAGE_SIZE };
-  const { data, isCurrent, error, refresh } = useLive(JSON.stringify(request), (signal) => loadFleet({ ...request, signal }));
+  const { data, isCurrent, error, refresh } = useLive(JSON.stringify(request), (signal) =>
+    api.insight.fleet.list({ ...request, signal }),
+  );
   const [selected, setSelected] = useState(NONE);
   const dialog = useDialog();
   useFleetKeyboard();

@@ -13,8 +13,6 @@ export function filtersInUrl(): ListFleetOptions {
   return Object.fromEntries(given.filter(([, value]) => value));
 }
 
-export const loadFleet = (options: ListFleetOptions) => api.insight.fleet.list(options);
-
 const MAX_PASSES = 5;
 
 /**
@@ -26,13 +24,13 @@ export async function* wholeFleet(options: ListFleetOptions): AsyncGenerator<Fle
   for (let pass = 1; pass <= MAX_PASSES; pass++) {
     const before = seen.size;
     let found = 0;
-    for await (const entry of loadFleet(options)) {
+    for await (const entry of api.insight.fleet.list(options)) {
       found++;
       if (seen.has(entry.tank.id)) continue;
       seen.add(entry.tank.id);
       yield entry;
     }
-    const { total_items } = await loadFleet({ ...options, page: 1, size: 1 });
+    const { total_items } = await api.insight.fleet.list({ ...options, page: 1, size: 1 });
     if (found >= total_items || seen.size === before) return;
   }
   throw new Error("The fleet changes faster than it can be read. Try again.");

@@ -10,10 +10,10 @@ import { customerPath, href, tankPath } from "../location.ts";
 import { may } from "../session.ts";
 
 /** Tanks by their ids, also of other pages. */
-export type Selection = ReadonlyMap<string, FleetTank["tank"]>;
-type Choice = { readonly selected: Selection; readonly setSelected: (selected: Selection) => void };
+export type SelectedTanks = ReadonlyMap<string, FleetTank["tank"]>;
+type Selection = { readonly selected: SelectedTanks; readonly setSelected: (selected: SelectedTanks) => void };
 /** `selection`: for those who may change tanks. */
-type Props = { readonly entries: readonly FleetTank[]; readonly selection: Choice | undefined };
+type Props = { readonly entries: readonly FleetTank[]; readonly selection: Selection | undefined };
 
 const HEADINGS = [
   ["fleet-tank", "Tank"],
@@ -56,7 +56,7 @@ export function FleetTable({ entries, selection }: Props) {
   );
 }
 
-function SelectAll({ entries, selection }: { readonly entries: readonly FleetTank[]; readonly selection: Choice }) {
+function SelectAll({ entries, selection }: { readonly entries: readonly FleetTank[]; readonly selection: Selection }) {
   const { selected, setSelected } = selection;
   const isAll = entries.every(({ tank }) => selected.has(tank.id));
   const toggle = () => {
@@ -70,7 +70,7 @@ function SelectAll({ entries, selection }: { readonly entries: readonly FleetTan
   return <input type="checkbox" aria-label="Select all tanks of this page" checked={isAll} onChange={toggle} />;
 }
 
-function Select({ tank, selection }: { readonly tank: FleetTank["tank"]; readonly selection: Choice }) {
+function Select({ tank, selection }: { readonly tank: FleetTank["tank"]; readonly selection: Selection }) {
   const { selected, setSelected } = selection;
   const isSelected = selected.has(tank.id);
   const toggle = () => {
@@ -82,7 +82,7 @@ function Select({ tank, selection }: { readonly tank: FleetTank["tank"]; readonl
   return <input type="checkbox" aria-label={`Select ${tank.name}`} checked={isSelected} onChange={toggle} />;
 }
 
-function Row({ entry, selection }: { readonly entry: FleetTank; readonly selection: Choice | undefined }) {
+function Row({ entry, selection }: { readonly entry: FleetTank; readonly selection: Selection | undefined }) {
   const { tank, customer, latest, room } = entry;
   const isSelected = selection?.selected.has(tank.id) === true;
   return (

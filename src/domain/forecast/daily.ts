@@ -1,11 +1,11 @@
 // Reduces readings to one level a day, the median: daily temperature swings and noise cancel out, and a year is 365 levels
 // whatever the interval of the readings.
 
-import { DAY } from "../instant.ts";
+import { DAY, HOUR } from "../instant.ts";
 import type { Refill } from "./refills.ts";
 import type { Level } from "./variation.ts";
 
-const THINNING_INTERVAL_MS = DAY / 6;
+const THINNING_INTERVAL_MS = 4 * HOUR;
 
 /** At most one reading every four hours, the median, so that what follows takes the same time whatever a device sends. */
 export function thinned(readings: readonly Level[]): Level[] {
@@ -79,7 +79,7 @@ export function splitAtJumps(levels: readonly DailyLevel[], noise: number): Dail
 }
 
 /** A sensor fails if more than this share of its readings leap this far and back within half a day. */
-const ERRATIC = { share: 0.05, leap: 5, within: 13 * 3_600_000, days: 90 } as const;
+const ERRATIC = { share: 0.05, leap: 5, within: 13 * HOUR, days: 90 } as const;
 
 export function isErratic(readings: readonly Level[]): boolean {
   const start = (readings.at(-1)?.at ?? 0) - ERRATIC.days * DAY;

@@ -33,8 +33,6 @@ type ForecastState = "ok" | "insufficient_data" | "stale" | "no_use";
 
 export type Forecast = {
   readonly state: ForecastState;
-  /** The last reading that was not an outlier. */
-  readonly based_on_until: Instant | null;
   readonly use_per_day: ({ readonly percentage: number } & Volume) | null;
   readonly runs_low_at: WhenRange;
   readonly runs_empty_at: WhenRange;
@@ -53,7 +51,7 @@ const MAX_SILENCE_DAYS = 90;
 const YEAR_DAYS = 360;
 /** Less expected use than this, in percentage points a year, counts as no use. */
 const LEAST_YEARLY_USE = 1;
-/** The level of a full tank, where no delivery has been seen. */
+/** The level of a full tank, where no refill has been seen. */
 const DEFAULT_FULL_LEVEL = 95;
 
 const NEVER: WhenRange = { p10: null, p50: null, p90: null };
@@ -82,8 +80,7 @@ export function historyOf(readings: readonly Level[]): History {
 
 export function forecastFrom({ cleaned, refills, daily, ...history }: History, input: ForecastInput): Forecast {
   const [first, last] = [cleaned[0], cleaned.at(-1)];
-  const based_on_until = last?.at ?? null;
-  const none = (state: ForecastState): Forecast => ({ state, based_on_until, ...NOTHING });
+  const none = (state: ForecastState): Forecast => ({ state, ...NOTHING });
   if (first === undefined || last === undefined) return none("insufficient_data");
   if (cleaned.length < MIN_READINGS || last.at - first.at < MIN_DAYS * DAY) return none("insufficient_data");
   if (history.isErratic) return none("insufficient_data");
@@ -112,7 +109,6 @@ export function forecastFrom({ cleaned, refills, daily, ...history }: History, i
   const runs_low_at = whenAt(input.threshold);
   return {
     state: "ok",
-    based_on_until,
     use_per_day: used(dropUntil(path.expected, silence + 1) - dropUntil(path.expected, silence), input),
     runs_low_at,
     runs_empty_at: whenAt(0),
@@ -127,7 +123,7 @@ function used(percentage: number, { capacity, capacity_unit }: Pick<ForecastInpu
   return { percentage, volume: (percentage / 100) * capacity, unit: capacity_unit };
 }
 
-/** The suggested delivery: by when it must come, and what then fits in up to the level that deliveries have reached. */
+/** The suggested delivery: by when it must come, and what then fits in up to the level that refills have reached. */
 function delivery(
   by: Instant | null,
   levelAt: (at: Instant) => LevelRange,

@@ -18,13 +18,13 @@ export type Leak = {
 /** Use is judged over this many days, or three levels where they are rare. */
 const WINDOW = { days: 5.5, levels: 3 } as const;
 /** A window that takes longer, because levels are rare or missing, is not judged. */
-const LONGEST_WINDOW = 8.5;
+const LONGEST_WINDOW_DAYS = 8.5;
 /** Normal use is learned from what is older than this, so that a leak does not become normal before it is found. */
-const LEARNED_AFTER = 6;
+const LEARNED_AFTER_DAYS = 6;
 /** After this time, a day counts half for what is normal. */
-const HALF_LIFE = 150;
+const HALF_LIFE_DAYS = 150;
 /** Nothing is judged before use is known for this many days. */
-const LEAST_DAYS = 45;
+const MIN_KNOWN_DAYS = 45;
 /** Points a day. */
 const LEAST_EXCESS = 0.7;
 /** Deviations above normal. */
@@ -75,10 +75,10 @@ function steadyLeaks(levels: readonly DailyLevel[], season: Season): LeakAtLevel
     const window = windowBefore(steps, i + 1);
     const start = steps[window]?.start ?? end;
     if (open === undefined) {
-      const until = Math.min(start, end - LEARNED_AFTER);
+      const until = Math.min(start, end - LEARNED_AFTER_DAYS);
       for (; (steps[learned]?.end ?? end) <= until; learned++) normal.learn(stepAt(steps, learned), judgements[learned]);
     }
-    if (normal.days < LEAST_DAYS || end - start > LONGEST_WINDOW) continue;
+    if (normal.days < MIN_KNOWN_DAYS || end - start > LONGEST_WINDOW_DAYS) continue;
     const judgement = judge(steps, window, i + 1, normal, recentFactor(steps, learned, normal), noise);
     const { excess, limit } = judgement;
     judgements[i] = judgement;
@@ -163,7 +163,7 @@ class NormalUse {
 
   /** `judgement`: of the window that ends with the step. */
   learn({ end, days, use, heat }: UseStep, judgement: Judgement | undefined): void {
-    const faded = 2 ** (-(end - this.learnedAt) / HALF_LIFE);
+    const faded = 2 ** (-(end - this.learnedAt) / HALF_LIFE_DAYS);
     this.learnedAt = end;
     this.days = this.days * faded + days;
     this.heat = this.heat * faded + heat;

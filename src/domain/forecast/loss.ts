@@ -15,7 +15,7 @@ export type SuddenLoss = {
 };
 
 /** A fall counts as one within this time, or between two readings. */
-const FALL_TIME = 8 * HOUR;
+const FALL_MS = 8 * HOUR;
 /** After a longer gap between readings, it is unknown how fast the level fell. */
 const MAX_FALL_GAP_MS = 2.5 * DAY;
 /** Points, apart from noise, and the factor above the largest fall before. */
@@ -42,7 +42,7 @@ export function suddenLosses(cleaned: readonly Level[], refills: readonly Refill
     const since = itemAt(cleaned, top);
     const time = reading.at - since.at;
     if (time > MAX_FALL_GAP_MS || since.at < (losses.at(-1)?.foundAt ?? 0)) continue;
-    const fall = since.fill - reading.fill - (usePerDay * Math.max(0, time - FALL_TIME)) / DAY;
+    const fall = since.fill - reading.fill - (usePerDay * Math.max(0, time - FALL_MS)) / DAY;
     if (reading.at > pendingUntil) [largest, pending] = [Math.max(largest, pending), 0];
     if (reading.at >= knownAt && fall > Math.max(MIN_FALL.points + noise, MIN_FALL.times * largest)) {
       const points = lowestBefore(cleaned, refills, top, i, noise) - reading.fill - (usePerDay * stuckFor(cleaned, top)) / DAY;
@@ -52,14 +52,14 @@ export function suddenLosses(cleaned: readonly Level[], refills: readonly Refill
         continue;
       }
     }
-    if (fall > pending) [pending, pendingUntil] = [fall, reading.at + FALL_TIME];
+    if (fall > pending) [pending, pendingUntil] = [fall, reading.at + FALL_MS];
   }
   return losses;
 }
 
 /** The highest reading within the time of a fall before another one, or the one before it. */
 function topBefore(cleaned: readonly Level[], index: number): number {
-  const start = itemAt(cleaned, index).at - FALL_TIME;
+  const start = itemAt(cleaned, index).at - FALL_MS;
   let top = index - 1;
   for (let i = index - 2; i >= 0 && itemAt(cleaned, i).at >= start; i--)
     if (itemAt(cleaned, i).fill >= itemAt(cleaned, top).fill) top = i;
@@ -68,7 +68,7 @@ function topBefore(cleaned: readonly Level[], index: number): number {
 
 /**
  * The lowest reading before `top`, since the last refill. That counts only if a reading after it, before `end`, differs from the
- * top, by noise: often a false high begins with a delivery, and repeats one value.
+ * top, by noise: often a false high begins with a refill, and repeats one value.
  */
 function lowestBefore(cleaned: readonly Level[], refills: readonly Refill[], top: number, end: number, noise: number): number {
   const { at, fill } = itemAt(cleaned, top);

@@ -1,7 +1,7 @@
 // Forecasts and refills as JSON objects.
 
 import { volumeAt } from "../fleet.ts";
-import { formatInstant, type Instant, MINUTE } from "../instant.ts";
+import { formatInstant, formatInstantOrNull, type Instant, MINUTE } from "../instant.ts";
 import { instantField, literal, nullable, number, object, oneOf, text } from "../schema.ts";
 import { CAPACITY_UNITS, type Tank } from "../tank.ts";
 import type { Forecast } from "./forecast.ts";
@@ -58,8 +58,6 @@ export const ForecastObject = object(
 
 const NEVER: WhenRange = { p10: null, p50: null, p90: null };
 
-const instantOrNull = (instant: Instant | null): string | null => (instant === null ? null : formatInstant(instant));
-
 /** Null: it has not been computed yet. Dates that have passed since it was computed are the end of the current minute. */
 export function forecastObject(tankId: string, forecast: StoredForecast | null, now: Instant) {
   const endOfMinute = Math.ceil(now / MINUTE) * MINUTE;
@@ -70,8 +68,8 @@ export function forecastObject(tankId: string, forecast: StoredForecast | null, 
     object: "forecast",
     tank_id: tankId,
     state: forecast?.state ?? "insufficient_data",
-    computed_at: instantOrNull(forecast?.computed_at ?? null),
-    based_on_until: instantOrNull(forecast?.based_on_until ?? null),
+    computed_at: formatInstantOrNull(forecast?.computed_at ?? null),
+    based_on_until: formatInstantOrNull(forecast?.based_on_until ?? null),
     use_per_day: forecast?.use_per_day ?? null,
     runs_low_at: whenObject(forecast?.runs_low_at ?? NEVER),
     runs_empty_at: whenObject(forecast?.runs_empty_at ?? NEVER),

@@ -16,13 +16,13 @@ const SMALLEST_RISE = 4;
 /** A new tank needs a larger rise, because how much its level swings is not known yet. */
 const NEW_TANK = { rise: 6, time: 30 * DAY } as const;
 /** Within this time a rise counts as one. */
-const RISE_TIME = DAY;
+const RISE_MS = DAY;
 /** A rise that pauses for longer has ended. */
-const PAUSE = 12 * HOUR;
+const PAUSE_MS = 12 * HOUR;
 /** A rise is certain once it has held for two days: false readings may last that long. Daily readings come a little early at times. */
 const MIN_HOLD_MS = 44 * HOUR;
 /** One that ends where the refills before it did is certain sooner: this many points, and time. */
-const USUAL = { rise: 10, margin: 3, held: PAUSE } as const;
+const USUAL = { rise: 10, margin: 3, held: PAUSE_MS } as const;
 
 /** What readings at the top differ by. A constant, because bounds must not change when more is known of the tank. */
 const BOUNDS_MARGIN = 2;
@@ -35,8 +35,8 @@ export function findRefills(cleaned: readonly Level[]): Refill[] {
   const refills: Refill[] = [];
   if (cleaned.length < 3) return refills;
   const { usePerDay } = variationOf(cleaned);
-  const rises = risesWithin(cleaned, RISE_TIME);
-  const least = SMALLEST_RISE + 3 * median(rises);
+  const rises = risesWithin(cleaned, RISE_MS);
+  const least = SMALLEST_RISE + 3 * sampledMedian(rises);
   let [first, rejected, rejections] = [0, 0, 0];
   for (let i = 1; i < cleaned.length; i++) {
     if ((rises[i] ?? 0) < least) continue;
@@ -83,7 +83,7 @@ function risesWithin(cleaned: readonly Level[], time: number): Float64Array {
 }
 
 /** The median of a sample of the values, taken at equal distances. */
-function median(values: Float64Array): number {
+function sampledMedian(values: Float64Array): number {
   const stride = Math.max(1, Math.floor(values.length / 250));
   const sample = new Float64Array(Math.floor(values.length / stride));
   for (let i = 0; i < sample.length; i++) sample[i] = values[i * stride] ?? 0;
@@ -95,7 +95,7 @@ function lowestBefore(cleaned: readonly Level[], index: number, first: number): 
   let low = index - 1;
   for (let i = index - 1; i >= first; i--) {
     if (itemAt(cleaned, i).fill < itemAt(cleaned, low).fill) low = i;
-    if (now - itemAt(cleaned, i).at >= RISE_TIME) break;
+    if (now - itemAt(cleaned, i).at >= RISE_MS) break;
   }
   return low;
 }
@@ -103,7 +103,7 @@ function lowestBefore(cleaned: readonly Level[], index: number, first: number): 
 /** The highest reading of the rise that `index` belongs to, and the one with which it was up, apart from noise. */
 function topAfter(cleaned: readonly Level[], index: number): { readonly top: number; readonly risen: number } {
   let [top, risen] = [index, index];
-  for (let i = index + 1; i < cleaned.length && itemAt(cleaned, i).at - itemAt(cleaned, risen).at <= PAUSE; i++) {
+  for (let i = index + 1; i < cleaned.length && itemAt(cleaned, i).at - itemAt(cleaned, risen).at <= PAUSE_MS; i++) {
     if (itemAt(cleaned, i).fill > itemAt(cleaned, top).fill) top = i;
     if (itemAt(cleaned, i).fill > itemAt(cleaned, risen).fill + BOUNDS_MARGIN) risen = i;
   }

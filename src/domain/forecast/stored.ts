@@ -15,10 +15,12 @@ import type { Refill } from "./refills.ts";
  * `interval`: the usual milliseconds between its readings, if it is known.
  */
 export type ForecastValues = Omit<Forecast, "levelAt"> & {
+  /** The latest reading when it was computed, used or not. */
+  readonly based_on_until: Instant;
   readonly level: number | null;
   readonly leak: LeakState;
   readonly interval?: number | undefined;
-  /** The latest reading is far above the level that the forecast starts from: it may be a delivery, which the forecast does not count yet. */
+  /** The latest reading is far above the level that the forecast starts from: it may be a refill, which the forecast does not count yet. */
   readonly isRisen?: boolean | undefined;
   /** The latest reading was old when it was first seen, and newer ones may be about to follow, as in an import. */
   readonly isProvisional?: boolean | undefined;
@@ -36,7 +38,7 @@ export function isForecast(value: unknown): value is ForecastValues {
   const { isRisen, isProvisional, refillsUntil } = value;
   return (
     FORECAST_STATES.some((one) => one === state) &&
-    isNullOr(isStoredInstant, based_on_until) &&
+    isStoredInstant(based_on_until) &&
     isNullOr((use) => isVolume(use) && Number.isFinite(use["percentage"]), use_per_day) &&
     isWhenRange(runs_low_at) &&
     isWhenRange(runs_empty_at) &&

@@ -158,7 +158,7 @@ describe("sudden losses", () => {
     ["false zeros of a day", (level, hour) => (hour >= 0 && hour < 24 ? 0 : level)],
     ["the end of a false high", (level, hour) => (hour >= 0 && hour < 36 ? 99 : level - 12)],
     [
-      "the end of a false high that began with a delivery",
+      "the end of a false high that began with a refill",
       (level, hour) => level - 30 + (hour < -24 ? 0 : hour < 0 ? 35 - level + 90 : 50),
     ],
     ["a sensor that was stuck for three weeks", (level, hour) => (hour > -504 && hour < 0 ? 70.5 : level)],
@@ -177,7 +177,7 @@ describe("sudden losses", () => {
   }
 
   for (const hours of [8, 16, 30, 54]) {
-    it(`reports a theft ${hours} hours after a delivery, and for a week`, () => {
+    it(`reports a theft ${hours} hours after a refill, and for a week`, () => {
       const filled = (level: number, hour: number): number => level - 30 + (hour >= -hours ? 50 : 0);
       const leakAfter = (days: number) => leaksOf((level, hour) => 2 * stolen(filled(level, hour) / 2, hour), days).at(-1)?.leak;
       for (const days of [62.5, 63, 66]) {
