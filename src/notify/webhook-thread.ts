@@ -1,11 +1,12 @@
 // The thread that sends webhooks. Signing and sending one takes longer than a read: in the serving thread, reads would wait.
 
 import { parentPort, workerData } from "node:worker_threads";
-import { type Webhook, type WebhookResult, WebhookSender, type WebhookSettings } from "./webhook.ts";
+import type { AttemptResult } from "../domain/alerts/notification-queue.ts";
+import { type Webhook, WebhookSender, type WebhookSettings } from "./webhook.ts";
 
 /** Many go in one message, and so do their replies. */
 export type Call = { readonly number: number; readonly webhook: Webhook };
-export type Reply = { readonly number: number } & ({ readonly result: WebhookResult } | { readonly error: unknown });
+export type Reply = { readonly number: number } & ({ readonly result: AttemptResult } | { readonly error: unknown });
 
 if (parentPort !== null) {
   const port = parentPort;

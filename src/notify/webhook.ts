@@ -3,7 +3,7 @@
 
 import { type Dispatcher, Pool } from "undici";
 import type { ChannelSecrets } from "../domain/alerts/channel.ts";
-import { ATTEMPT_MS, MAX_WEBHOOKS } from "../domain/alerts/notification-queue.ts";
+import { ATTEMPT_MS, type AttemptResult, MAX_WEBHOOKS } from "../domain/alerts/notification-queue.ts";
 import { signatureHeaders } from "../domain/alerts/webhook-signature.ts";
 import { errorInWebhookUrl, type WebhookAllow } from "../domain/alerts/webhook-url.ts";
 import type { Clock } from "../domain/instant.ts";
@@ -15,17 +15,6 @@ const MAX_HEADER_BYTES = 16 * 1024;
 /** After this many requests the name is resolved again. */
 const MAX_REQUESTS_PER_CONNECTION = 1000;
 const MAX_IDLE_MS = 60_000;
-
-/** `error` is null if it was delivered, otherwise short and without path, query and secret. */
-export type WebhookResult = {
-  /** HTTP status; null without a response. */
-  readonly status: number | null;
-  readonly error: string | null;
-  /** How long the receiver wants us to wait, at most 24 hours. */
-  readonly retryAfterMs?: number;
-  /** The receiver wants no more webhooks (410). */
-  readonly isGone: boolean;
-};
 
 export type Webhook = {
   readonly channelId: string;
@@ -75,7 +64,7 @@ export class WebhookSender {
   }
 
   /** More than `MAX_WEBHOOKS` of a channel wait for each other, within their time. Errors of the receiver or the connection are results, not rejections. */
-  async send({ channelId, url, id, payload, secrets }: Webhook): Promise<WebhookResult> {
+  async send({ channelId, url, id, payload, secrets }: Webhook): Promise<AttemptResult> {
     const { version, clock } = this.#options;
     if (this.#isClosed) return failure(INTERRUPTED);
     const key = `${channelId} ${url}`;
@@ -123,13 +112,13 @@ export class WebhookSender {
 }
 
 const INTERRUPTED = "interrupted";
-const failure = (error: string): WebhookResult => ({ status: null, error, isGone: false });
+const failure = (error: string): AttemptResult => ({ status: null, error });
 
 /** The status decides. The rest of the response is read only to use the connection again. */
-function attempt(pool: Pool, request: Dispatcher.DispatchOptions, timeoutMs: number, clock: Clock): Promise<WebhookResult> {
-  const { promise, resolve } = Promise.withResolvers<WebhookResult>();
+function attempt(pool: Pool, request: Dispatcher.DispatchOptions, timeoutMs: number, clock: Clock): Promise<AttemptResult> {
+  const { promise, resolve } = Promise.withResolvers<AttemptResult>();
   let controller: Dispatcher.DispatchController | undefined;
-  let response: WebhookResult | undefined;
+  let response: AttemptResult | undefined;
   let isEnded = false;
 
   function end(error: string): void {
@@ -160,15 +149,14 @@ function attempt(pool: Pool, request: Dispatcher.DispatchOptions, timeoutMs: num
   return promise;
 }
 
-function resultOf(status: number, after: string | string[] | undefined, clock: Clock): WebhookResult {
-  if (status >= 200 && status < 300) return { status, error: null, isGone: false };
-  if (status >= 300 && status < 400) return { status, error: `redirects are not followed (${status})`, isGone: false };
+function resultOf(status: number, after: string | string[] | undefined, clock: Clock): AttemptResult {
+  if (status >= 200 && status < 300) return { status, error: null };
+  if (status >= 300 && status < 400) return { status, error: `redirects are not followed (${status})` };
   if (status === 410) return { status, error: "the receiver wants no more webhooks (410)", isGone: true };
   const retryAfterMs = status === 429 || status === 503 ? retryAfter([after].flat()[0], clock()) : undefined;
   return {
     status,
     error: `the receiver responded with ${status}`,
-    isGone: false,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
 }

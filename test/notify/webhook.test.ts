@@ -6,8 +6,8 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { queryObjects } from "node:v8";
 import { Webhook as Verifier } from "standardwebhooks";
 import { Pool } from "undici";
+import type { AttemptResult } from "../../src/domain/alerts/notification-queue.ts";
 import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
-import type { WebhookResult } from "../../src/notify/webhook.ts";
 import { TEST_CERTIFICATE } from "../support/certificate.ts";
 import { freePort } from "../support/free-port.ts";
 import { until } from "../support/until.ts";
@@ -22,11 +22,11 @@ import {
   webhook,
 } from "./receiver.ts";
 
-const DELIVERED: WebhookResult = { status: 200, error: null, isGone: false };
-const failed = (error: string, status: number | null = null): WebhookResult => ({ status, error, isGone: false });
+const DELIVERED: AttemptResult = { status: 200, error: null };
+const failed = (error: string, status: number | null = null): AttemptResult => ({ status, error });
 
 /** Sends one webhook with little time, and returns how long it took. */
-async function timed(t: TestContext, receiver: Receiver, timeoutMs = 400): Promise<{ result: WebhookResult; ms: number }> {
+async function timed(t: TestContext, receiver: Receiver, timeoutMs = 400): Promise<{ result: AttemptResult; ms: number }> {
   const start = performance.now();
   const result = await openSender(t, { timeoutMs }).send(webhook(receiver.url));
   return { result, ms: performance.now() - start };

@@ -253,15 +253,15 @@ function filteredSql(dialect: Dialect, query: FleetQuery, parameters: Parameters
 /** Tanks with an alert (alert_counted), or all, and of these the ones that all filters leave, sorted. */
 function searchSql(dialect: Dialect, query: FleetQuery, parameters: Parameters): string {
   const { alert } = query;
-  if (alert !== undefined) parameters.add(alert);
   const conditions = [
     { holds: dialect.isLive("tank") },
     ...filtersOf(dialect, query).map((filter) => filter(parameters)),
     ...placeConditions(query, parameters),
     ...searchWords(query.search).map((word) => ({ holds: hasWord(parameters, word) })),
   ];
-  const alerts = `SELECT tank_id FROM alert WHERE state <> 'closed' AND kind = $1 ORDER BY kind, state ${dialect.optimizerFence}`;
-  const tanks = alert === undefined ? "tank" : `(${alerts}) AS alert JOIN tank ON tank.id = alert.tank_id`;
+  const alertsOf = (kind: string): string =>
+    `SELECT tank_id FROM alert WHERE state <> 'closed' AND kind = ${parameters.add(kind)} ORDER BY kind, state ${dialect.optimizerFence}`;
+  const tanks = alert === undefined ? "tank" : `(${alertsOf(alert)}) AS alert JOIN tank ON tank.id = alert.tank_id`;
   return `
     WITH found AS MATERIALIZED (
       SELECT forecast.id, forecast.${SORT_COLUMNS[query.sort]} AS sort_key
