@@ -43,7 +43,7 @@ export async function computeOutdated(options: ComputingOptions): Promise<void> 
       await delay(Math.max(0, next - performance.now()));
     }
     const now = clock();
-    const write = (some: readonly ComputedForecast[]): Promise<void> => store.putForecasts(some, now);
+    const write = (some: readonly ComputedForecast[]): Promise<void> => store.storeForecasts(some, now);
     if (computed.length > 0) await failed.write(computed, now, ({ tankId }) => tankId, write);
     hasMore = outdated.length === FORECASTS_PER_WRITE;
   }

@@ -29,9 +29,9 @@ function failedTanks(engine: Engine): void {
     let isBroken = false;
     const failing: Store = {
       ...store,
-      async putForecasts(computed, now) {
+      async storeForecasts(computed, now) {
         if (isBroken && computed.some(({ tankId }) => tankId === "broken")) throw error;
-        await store.putForecasts(computed, now);
+        await store.storeForecasts(computed, now);
       },
       async updateSortKeys(tankIds, now) {
         if (isBroken && tankIds.includes("broken")) throw error;

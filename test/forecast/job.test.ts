@@ -209,15 +209,15 @@ function forecastJob(engine: Engine): void {
       await ingest(store, ...falling("soon", 25, 1, 40), ...falling("fine", 60, 0.5, 40), ...leaking);
       const first = startJob(store);
       const open = async () => {
-        const alerts = await store.unclosedAlerts(["soon", "leaking", "fine"]);
+        const alerts = await store.alertsNotClosed(["soon", "leaking", "fine"]);
         return alerts.map(({ tank_id, kind }) => `${tank_id} ${kind}`).sort();
       };
       const expected = ["leaking leak", "soon runs_low_soon"];
       await until("both are open", async () => (await open()).join() === expected.join(), WAIT_MS);
-      const [soon] = (await store.unclosedAlerts(["soon"])).filter(({ kind }) => kind === "runs_low_soon");
+      const [soon] = (await store.alertsNotClosed(["soon"])).filter(({ kind }) => kind === "runs_low_soon");
       const days = ((soon?.runs_low_at ?? 0) - NOW) / DAY;
       assert.ok(days > 3.5 && days < 7, `${days} days`);
-      const [leak] = await store.unclosedAlerts(["leaking"]);
+      const [leak] = await store.alertsNotClosed(["leaking"]);
       assert.ok(Math.abs((leak?.leak?.excess ?? 0) - 2.5) < 0.5, JSON.stringify(leak?.leak));
       await first.stop();
       const later = NOW + DAY;

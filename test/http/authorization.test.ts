@@ -105,7 +105,7 @@ for (const [tank, ids] of [
   ["tank_barn", OTHERS],
 ] as const) {
   await putReadings(fleet.store, tank, [[clock(), 5]]);
-  ids.push(...(await fleet.store.unclosedAlerts([tank])).map(({ id }) => id));
+  ids.push(...(await fleet.store.alertsNotClosed([tank])).map(({ id }) => id));
 }
 
 /** In the examples of bodies. */

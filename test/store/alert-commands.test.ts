@@ -54,7 +54,7 @@ function alertCommands(engine: Engine): void {
     const { id } = await openAlert(store, "a1", start);
     await executed(store, command.closeAlert(id), at(Date.now()));
     for (const [i, fill] of [9, 21, 15, 22.9, 20].entries()) await measure(store, "a1", fill, start + (i + 1) * SECOND);
-    assert.deepEqual(await store.unclosedAlerts(["a1"]), []);
+    assert.deepEqual(await store.alertsNotClosed(["a1"]), []);
     await measure(store, "a1", 23, start + 10 * SECOND);
     assert.equal((await alertsOf(store)).totalItems, 1);
     assert.notEqual((await openAlert(store, "a1", start + 11 * SECOND)).id, id);
@@ -90,7 +90,7 @@ function alertCommands(engine: Engine): void {
         ]),
       );
     }
-    assert.deepEqual(await store.unclosedAlerts(tanks), []);
+    assert.deepEqual(await store.alertsNotClosed(tanks), []);
     const { payloads } = await store.eventFeed({ after: 0, size: 100_000 }, UNRESTRICTED);
     const types = payloads.map((payload) => (JSON.parse(payload) as { type: string }).type);
     const count = (type: string) => types.filter((one) => one === type).length;

@@ -129,11 +129,11 @@ function alertReads(engine: Engine): void {
     await putFleet(store, TANKS);
     const [, open] = await openTwice(store, "a1");
     const other = await openAlert(store, "b1");
-    assert.deepEqual(await store.unclosedAlerts([]), []);
-    assert.deepEqual(await store.unclosedAlerts(["a2"]), []);
-    assert.deepEqual(ids(await store.unclosedAlerts(["a1"])), [open.id]);
+    assert.deepEqual(await store.alertsNotClosed([]), []);
+    assert.deepEqual(await store.alertsNotClosed(["a2"]), []);
+    assert.deepEqual(ids(await store.alertsNotClosed(["a1"])), [open.id]);
     const many = Array.from({ length: 98 }, (_, i) => `x${i}`);
-    assert.deepEqual(ids(await store.unclosedAlerts(["b1", ...many, "a1"])), [open.id, other.id]);
+    assert.deepEqual(ids(await store.alertsNotClosed(["b1", ...many, "a1"])), [open.id, other.id]);
   });
 
   test("any page of a long list, of all and by state, is found by its rank", async (t) => {

@@ -26,7 +26,7 @@ export const measure = (store: Store, tankId: string, fill: number, at = Date.no
 /** Makes the tank low; returns its alert. */
 export async function openAlert(store: Store, tankId: string, at = Date.now()): Promise<Alert> {
   await measure(store, tankId, 10, at);
-  const alert = (await store.unclosedAlerts([tankId])).find(({ kind }) => kind === "low");
+  const alert = (await store.alertsNotClosed([tankId])).find(({ kind }) => kind === "low");
   assert.ok(alert !== undefined, `${tankId} has no alert`);
   return alert;
 }
@@ -51,5 +51,5 @@ export async function putForecast(
   const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null, ...given };
   const forecast = { state: "ok", based_on_until: latestAt, ...values, level, leak } as const;
   const updatedAt = (await store.managedTank(tankId))?.tank.updated_at ?? 0;
-  await store.putForecasts([{ tankId, updatedAt, latestAt, latestFill: level, forecast, refills }], now);
+  await store.storeForecasts([{ tankId, updatedAt, latestAt, latestFill: level, forecast, refills }], now);
 }

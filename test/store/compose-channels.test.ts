@@ -48,7 +48,7 @@ function operatorMail(engine: Engine): void {
     await putChannel(store, "chn_one", { type: "email", to: "one@operator.example", customer_id: "a" });
     const by = await createUser({ store }, "admin", "lena@operator.example");
     await measure(store, 10, NOON, "t1");
-    const [alert] = await store.unclosedAlerts(["t1"]);
+    const [alert] = await store.alertsNotClosed(["t1"]);
     await executed(store, command.acknowledgeAlert(alert?.id ?? "", {}, { by }), at(NOON + SECOND));
     await compose(store, NOON + MINUTE);
     const texts = new Map((await mails(opened)).map(({ to, text }) => [to, text]));
@@ -119,7 +119,7 @@ function changedChannels(engine: Engine): void {
     const { store } = opened;
     await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "8h" });
     await measure(store, 10, NOON, "t1");
-    const [alert] = await store.unclosedAlerts(["t1"]);
+    const [alert] = await store.alertsNotClosed(["t1"]);
     await executed(store, command.acknowledgeAlert(alert?.id ?? ""), at(NOON + MINUTE));
     await change(store, "chn_hook", { delay: null }, NOON + HOUR);
     await compose(store, NOON + HOUR);

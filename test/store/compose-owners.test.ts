@@ -35,7 +35,7 @@ function owners(engine: Engine): void {
     await measure(store, 10, NOON, "t1", "t2");
     await measure(store, 60, NOON, "t3");
     await compose(store, NOON + 6 * SECOND);
-    const [alert] = await store.unclosedAlerts(["t2"]);
+    const [alert] = await store.alertsNotClosed(["t2"]);
     await executed(store, command.acknowledgeAlert(alert?.id ?? ""), at(NOON + MINUTE));
     for (const id of ["t1", "t2", "t3"]) await move(store, id, "b", NOON + HOUR);
     for (const days of [1, 3, 4, 5]) await compose(store, NOON + days * DAY);

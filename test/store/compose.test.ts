@@ -33,7 +33,7 @@ import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
 import { runSql } from "./raw-sql.ts";
 
 const alertOf = async (store: Store, tankId: string) =>
-  (await store.unclosedAlerts([tankId]))[0] ?? assert.fail(`${tankId} has no alert`);
+  (await store.alertsNotClosed([tankId]))[0] ?? assert.fail(`${tankId} has no alert`);
 
 function composing(engine: Engine): void {
   test("ten tanks that become low within ten minutes are two mails, the first within ten seconds", async (t) => {

@@ -132,7 +132,7 @@ function forecastAlerts(engine: Engine): void {
     assert.deepEqual(await stateOf(store), ["one leak recovered"]);
     const theft = { since: START - DAY, excess: 35, isSudden: true };
     await forecast(store, "one", { leak: theft });
-    const [sudden] = await store.unclosedAlerts(["one"]);
+    const [sudden] = await store.alertsNotClosed(["one"]);
     assert.deepEqual(sudden?.leak, theft);
     const { data } = (await eventsOf(store)).at(-1) ?? assert.fail();
     const since = new Date(theft.since).toISOString();
@@ -146,7 +146,7 @@ function forecastAlerts(engine: Engine): void {
       await putHook(store);
       await measure(store, "one", 80, START);
       await forecast(store, "one", { leak: LEAK });
-      const [alert] = await store.unclosedAlerts(["one"]);
+      const [alert] = await store.alertsNotClosed(["one"]);
       if (isClosedByHand) await executed(store, command.closeAlert(alert?.id ?? ""), at(START + 1));
       const theft = { since: START + HOUR, excess: 39, isSudden: true };
       for (const hours of [12, 20]) await forecast(store, "one", { leak: theft, now: START + hours * HOUR });
@@ -155,7 +155,7 @@ function forecastAlerts(engine: Engine): void {
         isClosedByHand ? ["one leak manual", "one leak open"] : ["one leak open", "one leak replaced"],
       );
       assert.deepEqual(
-        (await store.unclosedAlerts(["one"])).map(({ leak }) => leak),
+        (await store.alertsNotClosed(["one"])).map(({ leak }) => leak),
         [theft],
       );
       const opened = ["leak alert.opened", "leak alert.closed", "leak alert.opened"];
@@ -193,10 +193,10 @@ function forecastAlerts(engine: Engine): void {
     await set({ runs_low_soon: false, leak: false });
     assert.deepEqual(await stateOf(store), ["one leak turned_off", "one runs_low_soon turned_off"]);
     await forecast(store, "one", { days: 2, leak: LEAK });
-    assert.deepEqual((await store.unclosedAlerts(["one"])).length, 0);
+    assert.deepEqual((await store.alertsNotClosed(["one"])).length, 0);
     await set({ leak: true });
     assert.deepEqual(
-      (await store.unclosedAlerts(["one"])).map(({ kind }) => kind),
+      (await store.alertsNotClosed(["one"])).map(({ kind }) => kind),
       ["leak"],
     );
   });
@@ -210,7 +210,7 @@ function forecastAlerts(engine: Engine): void {
     await forecast(store, "one", { days: 3 });
     assert.deepEqual(await stateOf(store), []);
     await store.sweepAlerts({ at: START + HOUR });
-    const [alert] = await store.unclosedAlerts(["one"]);
+    const [alert] = await store.alertsNotClosed(["one"]);
     assert.equal(alert?.kind, "runs_low_soon");
     await executed(store, command.closeAlert(alert?.id ?? ""), at(START + HOUR));
     const now = START + HOUR;
@@ -248,7 +248,7 @@ function forecastAlerts(engine: Engine): void {
     assert.deepEqual(await stateOf(store), deleted);
     await forecast(store, "one", { days: 3 });
     await executed(store, command.changeTank("one", { owner_id: "b" }), at(START));
-    const [alert] = await store.unclosedAlerts(["one"]);
+    const [alert] = await store.alertsNotClosed(["one"]);
     assert.deepEqual([alert?.kind, alert?.owner_id], ["runs_low_soon", "b"]);
     assert.deepEqual((await checked(store)).findings, []);
   });
@@ -301,7 +301,7 @@ function forecastAlerts(engine: Engine): void {
     );
     await checked(store, true);
     assert.deepEqual((await checked(store)).findings, []);
-    assert.deepEqual((await store.unclosedAlerts(["soon", "fine"])).map(({ tank_id, kind }) => `${tank_id} ${kind}`).sort(), [
+    assert.deepEqual((await store.alertsNotClosed(["soon", "fine"])).map(({ tank_id, kind }) => `${tank_id} ${kind}`).sort(), [
       "soon leak",
       "soon runs_low_soon",
     ]);

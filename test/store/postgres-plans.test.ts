@@ -138,7 +138,7 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "alerts of a kind": [alerts({ kind: "low" }), ["alert_by_kind"]],
   "alerts of a tank": [alerts({ tank_id: "one", owner_id: "a", from: 1 }), ["alert_by_tank"]],
   "alerts of a customer": [alerts({ kind: "low" }, scopeOf("a")), ["alert_by_owner"]],
-  "unclosed alerts of tanks": [() => store.unclosedAlerts(["one", "two"]), ["alert_not_closed"]],
+  "unclosed alerts of tanks": [() => store.alertsNotClosed(["one", "two"]), ["alert_not_closed"]],
   "the feed": [() => store.eventFeed({ after: 1, size: 10 }, UNRESTRICTED), []],
   "the feed of a customer": [() => store.eventFeed({ after: 1, size: 10 }, scopeOf("a")), ["event_by_owner"]],
   "the audit log": [audit({}), []],

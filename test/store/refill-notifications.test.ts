@@ -123,7 +123,7 @@ function refillNotifications(engine: Engine): void {
       ...{ tankId, updatedAt: 0, latestAt: NOON, latestFill: 92, forecast: { ...forecast, ...values } },
       refills: [{ startedAt: NOON - DAY, endedAt: NOON - DAY + HOUR + i, from: 10, to: 92 }],
     }));
-    await store.putForecasts(computed, NOON);
+    await store.storeForecasts(computed, NOON);
     await compose(store, NOON + 6 * SECOND);
     const [mail, ...others] = await mails(opened);
     assert.deepEqual([mail?.subject, mail?.event, mail?.tankId, others], ["1,005 refills", "alert.digest", null, []]);

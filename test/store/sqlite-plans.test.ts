@@ -102,7 +102,7 @@ test("management reads use an index; filtered results are sorted, the fleet is n
     alertCounts: "COVERING INDEX alert_counted",
     ownAlertCounts: "COVERING INDEX alert_of_owner_counted (owner_id=?)",
     alertById: "sqlite_autoindex_alert_1 (id=?)",
-    unclosedAlerts: "alert_not_closed (tank_id=?)",
+    alertsNotClosed: "alert_not_closed (tank_id=?)",
     alertPage: "alert_by_creation (created_at>? AND created_at<?)",
     alertsByState: "alert_by_state (state=? AND created_at>? AND created_at<?)",
     alertsOfKind: "alert_by_kind (kind=? AND created_at>? AND created_at<?)",

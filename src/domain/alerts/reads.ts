@@ -35,6 +35,6 @@ export interface AlertReads {
   /** Newest first. */
   alertPage(query: AlertQuery, scope: Scope): Promise<Page<Alert>>;
   /** Alerts of these tanks, at most one page of tanks; oldest first. */
-  unclosedAlerts(tankIds: readonly string[]): Promise<readonly Alert[]>;
+  alertsNotClosed(tankIds: readonly string[]): Promise<readonly Alert[]>;
   eventFeed(query: FeedQuery, scope: Scope): Promise<FeedPage>;
 }

@@ -97,5 +97,5 @@ export interface ForecastReads {
 }
 
 export interface ForecastWrites {
-  putForecasts(computed: readonly ComputedForecast[], at: Instant): Promise<void>;
+  storeForecasts(computed: readonly ComputedForecast[], at: Instant): Promise<void>;
 }

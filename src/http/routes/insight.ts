@@ -187,7 +187,7 @@ type AlertsByTank = ReadonlyMap<string, readonly Alert[]>;
 
 /** Returns the alerts that are not closed. The tanks must be in scope. */
 async function alertsByTank(reads: AlertReads, entries: readonly FleetEntry[]): Promise<AlertsByTank> {
-  return Map.groupBy(await reads.unclosedAlerts(entries.map(({ tank }) => tank.id)), ({ tank_id }) => tank_id);
+  return Map.groupBy(await reads.alertsNotClosed(entries.map(({ tank }) => tank.id)), ({ tank_id }) => tank_id);
 }
 
 function fleetObject(entry: FleetEntry, alerts: AlertsByTank, now: Instant) {

@@ -7,8 +7,8 @@ import type { Page } from "../../domain/page.ts";
 import { LISTS } from "../series/lists.ts";
 import { ALERT_COLUMNS, alertColumns, alertOf, alertsNotClosedOn } from "./alert-tables.ts";
 import { type Condition, Parameters } from "./dialect.ts";
-import { filteredPage, inRange, listed, type ManagementEngine, pageOf } from "./management-reads.ts";
-import type { Prepare } from "./reads.ts";
+import { filteredPage, inRange, type ManagementEngine, pageOf } from "./management-reads.ts";
+import { type Prepare, toPage } from "./reads.ts";
 import { ALERT_INDEX_CONDITION } from "./schema.ts";
 
 /** Reads whose cost does not depend on the size of the database. */
@@ -23,7 +23,7 @@ export function alertReads(prepare: Prepare) {
     alertById: async (id: string, { customerId }: Scope): Promise<Alert | undefined> =>
       (await alert(id, customerId)).map(alertOf)[0],
 
-    unclosedAlerts: async (tankIds: readonly string[]): Promise<readonly Alert[]> =>
+    alertsNotClosed: async (tankIds: readonly string[]): Promise<readonly Alert[]> =>
       (await alertsNotClosed(tankIds)).toSorted((a, b) => a.opened_at - b.opened_at),
 
     async alertCounts({ customerId }: Scope): Promise<AlertCounts> {
@@ -82,7 +82,7 @@ export function alertLists(engine: ManagementEngine) {
       if (customerId !== null && (request.owner_id ?? customerId) !== customerId) return { data: [], totalItems: 0 };
       const owner_id = customerId ?? request.owner_id;
       if (kind === undefined && tank_id === undefined && owner_id === undefined) {
-        return listed(await (state === undefined ? alerts(null, request) : alertsByState(state, request)), alertOf);
+        return toPage(await (state === undefined ? alerts(null, request) : alertsByState(state, request)), alertOf);
       }
       // The first one is looked up: alert_by_tank, alert_by_owner, alert_by_state, alert_by_kind.
       const given = { tank_id, owner_id, state, kind };

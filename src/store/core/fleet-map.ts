@@ -76,7 +76,7 @@ const townOf = ([name, latitude, longitude, tanks]: Row): Town => ({
 const SAME_TOWN = POSITION_UNITS;
 
 /** Some tanks of a town have a region or a country, others none: places of one name that are near each other are one. */
-function joined(towns: readonly Town[]): Town[] {
+function mergeNearbyTowns(towns: readonly Town[]): Town[] {
   const found: Town[] = [];
   for (const town of towns) {
     const near = found.findIndex(
@@ -85,12 +85,12 @@ function joined(towns: readonly Town[]): Town[] {
     );
     const known = found[near];
     if (known === undefined) found.push(town);
-    else found[near] = together(known, town);
+    else found[near] = mergeTowns(known, town);
   }
   return found.sort((a, b) => b.tanks - a.tanks);
 }
 
-function together(a: Town, b: Town): Town {
+function mergeTowns(a: Town, b: Town): Town {
   const tanks = a.tanks + b.tanks;
   const mean = (of: "latitude" | "longitude"): number => Math.round((a[of] * a.tanks + b[of] * b.tanks) / tanks);
   return { name: a.name, latitude: mean("latitude"), longitude: mean("longitude"), tanks };
@@ -104,7 +104,7 @@ export function fleetMapOn({ rows }: ManagementEngine) {
       const named = MAP_STATES.map((state, index) => [state, JSON.parse(`[${lists[index] ?? ""}]`)]);
       const ofTowns = new Parameters();
       const towns = await rows(townsSql(scope, ofTowns), ofTowns.values);
-      return { positions: Object.fromEntries(named), unlocated: Number(unlocated), towns: joined(towns.map(townOf)) };
+      return { positions: Object.fromEntries(named), unlocated: Number(unlocated), towns: mergeNearbyTowns(towns.map(townOf)) };
     },
   };
 }

@@ -19,8 +19,8 @@ import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
 import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
 import { REFILL_COLUMNS, refillOf, storedForecastOf } from "./forecast-tables.ts";
-import { limits, listed, type ManagementEngine, pageOf } from "./management-reads.ts";
-import type { Prepare } from "./reads.ts";
+import { limits, type ManagementEngine, pageOf } from "./management-reads.ts";
+import { type Prepare, toPage } from "./reads.ts";
 import { FORECAST_INDEX_CONDITION, WITHOUT_POSITION } from "./schema.ts";
 import { serviceStateOn } from "./service-state.ts";
 
@@ -74,7 +74,7 @@ export function fleetReadsOn(engine: ManagementEngine, maxSorted = MAX_SORTED) {
       if (range === undefined) return matching(query);
       const column = SORT_COLUMNS[query.sort];
       const request = { ...range, page, size };
-      return listed(await (owner_id === undefined ? all[column](null, request) : own[column](owner_id, request)), fleetEntryOf);
+      return toPage(await (owner_id === undefined ? all[column](null, request) : own[column](owner_id, request)), fleetEntryOf);
     },
 
     async scanFleet(after: string, expired: Instant): Promise<FleetScan> {

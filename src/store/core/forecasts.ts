@@ -21,7 +21,7 @@ import type { StoreTransaction, TankWithOwner } from "./transaction.ts";
 const REFILL_FOUND_WITHIN_MS = 3 * DAY;
 
 /** All that follows from a forecast happens here, in one transaction. */
-export async function putForecasts(tx: StoreTransaction, computed: readonly ComputedForecast[], at: Instant): Promise<void> {
+export async function storeForecasts(tx: StoreTransaction, computed: readonly ComputedForecast[], at: Instant): Promise<void> {
   await tx.lockLists();
   const byTank = new Map(computed.map((one) => [one.tankId, one]));
   const tanks = (await tx.fleetTanks([...byTank.keys()])).filter(

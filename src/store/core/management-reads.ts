@@ -25,7 +25,7 @@ import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
 import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
 import { notificationCountsOn } from "./notification-tables.ts";
-import type { ListPages, RowPage } from "./reads.ts";
+import { type ListPages, toPage } from "./reads.ts";
 import { FORECAST_INDEX_CONDITION } from "./schema.ts";
 
 export type ManagementEngine = {
@@ -53,11 +53,6 @@ export function pageOf<T>(rows: readonly Row[], toObject: (columns: Row) => T): 
   const found = rows.map(([, ...columns]) => columns).filter(([id]) => id !== null);
   return { data: found.map(toObject), totalItems: Math.max(0, Number(rows[0]?.[0] ?? 0)) };
 }
-
-export const listed = <T>({ rows, totalItems }: RowPage, toObject: (row: Row) => T): Page<T> => ({
-  data: rows.map(toObject),
-  totalItems,
-});
 
 export const limits = (parameters: Parameters, { page, size }: Pick<PageQuery, "page" | "size">): string =>
   `LIMIT ${parameters.add(size)} OFFSET ${parameters.add((page - 1) * size)}`;
@@ -127,7 +122,7 @@ function searches(engine: ManagementEngine) {
       const conditions: Condition[] = [];
       if (email !== undefined) conditions.push(startsWith(parameters, "email", email)); // customer_by_any_case_email
       if (name !== undefined) conditions.push(startsWith(parameters, "name", name)); // customer_by_name
-      if (!deleted && conditions.length === 0) return listed(await customers(null, search), customerState);
+      if (!deleted && conditions.length === 0) return toPage(await customers(null, search), customerState);
       return pageOf(await matching("customer", CUSTOMER_COLUMNS, parameters, conditions, search), customerState);
     },
 
@@ -135,9 +130,9 @@ function searches(engine: ManagementEngine) {
       const { owner_id, deleted } = search;
       const parameters = new Parameters();
       const conditions = tankConditions(dialect, search, parameters);
-      if (!deleted && conditions.length === 0) return listed(await tanks(null, search), tankState);
+      if (!deleted && conditions.length === 0) return toPage(await tanks(null, search), tankState);
       if (!deleted && conditions.length === 1 && owner_id !== undefined) {
-        return listed(await tanksOfOwner(owner_id, search), tankState);
+        return toPage(await tanksOfOwner(owner_id, search), tankState);
       }
       return pageOf(await matching("tank", TANK_STATE_COLUMNS, parameters, conditions, search), tankState);
     },

@@ -23,9 +23,9 @@ import { type InsertRows, rowsForIds, type Scalar, updateExisting } from "./many
 import type { Prepare } from "./reads.ts";
 import type { CountedDevice, SavedResult } from "./transaction.ts";
 
-const CUSTOMER_COLUMNS = ["id", ...CUSTOMER_FIELDS, "deleted", "checksum"];
-const TANK_COLUMNS = ["id", ...TANK_VALUE_COLUMNS, "deleted", "checksum"];
-const DEVICE_COLUMNS = ["id", "tank", "since", "profile", "dropped", "checksum"];
+const WRITTEN_CUSTOMER_COLUMNS = ["id", ...CUSTOMER_FIELDS, "deleted", "checksum"];
+const WRITTEN_TANK_COLUMNS = ["id", ...TANK_VALUE_COLUMNS, "deleted", "checksum"];
+const WRITTEN_DEVICE_COLUMNS = ["id", "tank", "since", "profile", "dropped", "checksum"];
 const ASSIGNMENT_COLUMNS = STORED_ASSIGNMENT_COLUMNS.split(", ");
 const INSERT_KEY = `
   INSERT INTO api_key (id, hash, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by)
@@ -67,7 +67,7 @@ export function objectTables(prepare: Prepare, insert: InsertRows, addHeads: (ta
         const { id, after } = change;
         return [id, ...customerValues(after), Number(after.deleted), customerChecksum(after), deletedAt(change, at)];
       });
-      await put("customer", CUSTOMER_COLUMNS, rows);
+      await put("customer", WRITTEN_CUSTOMER_COLUMNS, rows);
     },
 
     async putTanks(changes: readonly Change<TankState>[], at: Instant): Promise<void> {
@@ -78,7 +78,7 @@ export function objectTables(prepare: Prepare, insert: InsertRows, addHeads: (ta
         const { id, after } = change;
         return [id, ...tankValues(after), Number(after.deleted), tankChecksum(after), deletedAt(change, at)];
       });
-      await put("tank", TANK_COLUMNS, rows);
+      await put("tank", WRITTEN_TANK_COLUMNS, rows);
       await addHeads(changes.filter(({ before }) => before === undefined).map(({ id }) => id));
     },
 
@@ -87,7 +87,7 @@ export function objectTables(prepare: Prepare, insert: InsertRows, addHeads: (ta
         const { id, tank_id, since, profile } = device;
         return [id, tank_id, since, storedProfile(profile), dropped, deviceChecksum(device, dropped)];
       });
-      await insert("device", DEVICE_COLUMNS, rows, updateExisting(DEVICE_COLUMNS));
+      await insert("device", WRITTEN_DEVICE_COLUMNS, rows, updateExisting(WRITTEN_DEVICE_COLUMNS));
     },
 
     async putAssignments(assignments: readonly DeviceAssignment[]): Promise<void> {

@@ -32,6 +32,11 @@ import { LISTS, type ListKind } from "../series/lists.ts";
 /** Prepares a statement with the parameters $1, $2, and so on. */
 export type Prepare = (sql: string) => (...values: (string | number | null)[]) => Promise<readonly Row[]>;
 export type RowPage = { readonly rows: readonly Row[]; readonly totalItems: number };
+
+export const toPage = <T>({ rows, totalItems }: RowPage, toObject: (row: Row) => T): Page<T> => ({
+  data: rows.map(toObject),
+  totalItems,
+});
 /** Prepares the pages of a list. With `joins`, which refer to the entries as `entry`, `columns` may be of other tables, too. */
 export type ListPages = (
   kind: ListKind,
@@ -67,8 +72,7 @@ export function replicaReads(prepare: Prepare, listPages: ListPages) {
     async customerPage(request: CustomerQuery, { customerId }: Scope): Promise<Page<CustomerWithCount>> {
       if (customerId !== null) return ownPage((await customer(customerId))[0], request);
       const { email } = request;
-      const { rows, totalItems } = await (email === undefined ? customers(null, request) : customersByEmail(email, request));
-      return { data: rows.map(customerOf), totalItems };
+      return toPage(await (email === undefined ? customers(null, request) : customersByEmail(email, request)), customerOf);
     },
 
     async tankById(id: string, { customerId }: Scope): Promise<Found<Tank>> {
@@ -78,8 +82,7 @@ export function replicaReads(prepare: Prepare, listPages: ListPages) {
     },
 
     async tankPage(request: PageQuery, { customerId }: Scope): Promise<Page<Tank>> {
-      const { rows, totalItems } = await (customerId === null ? tanks(null, request) : tanksOfOwner(customerId, request));
-      return { data: rows.map(tankOf), totalItems };
+      return toPage(await (customerId === null ? tanks(null, request) : tanksOfOwner(customerId, request)), tankOf);
     },
   };
 }

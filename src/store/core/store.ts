@@ -37,7 +37,7 @@ const WRITE_NAMES = [
   ...["importCustomers", "importTanks", "importDevices", "execute", "updateLastSeen"],
   ...["claimNotifications", "recordAttempts", "endPending", "expireAndReschedule", "removeOldNotifications"],
   ...["sweepAlerts", "tanksDue", "evaluateTank", "composeNotifications", "postponeNotifications"],
-  ...["updateSortKeys", "putForecasts", "putFleetOrderState"],
+  ...["updateSortKeys", "storeForecasts", "putFleetOrderState"],
 ] as const satisfies readonly WriteName[];
 type StoreWrites = {
   readonly [N in (typeof WRITE_NAMES)[number]]: (...args: WriteArgs<N>) => Promise<WriteResult<N>>;

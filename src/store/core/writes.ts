@@ -9,7 +9,7 @@ import { type EngineTransaction, REPAIRS } from "../check/check.ts";
 import { executeCommand } from "./commands.ts";
 import { composeNotifications, postponeNotifications } from "./compose.ts";
 import { putFleetOrderState, updateSortKeys } from "./fleet-order.ts";
-import { putForecasts } from "./forecasts.ts";
+import { storeForecasts } from "./forecasts.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
 import {
@@ -40,7 +40,7 @@ const WRITES = {
   composeNotifications,
   postponeNotifications,
   updateSortKeys,
-  putForecasts,
+  storeForecasts,
   putFleetOrderState,
   ...REPAIRS,
 };

@@ -139,7 +139,7 @@ const WRITES_OF_JOBS: ReadonlySet<WriteName> = new Set([
   "composeNotifications",
   "postponeNotifications",
   "updateSortKeys",
-  "putForecasts",
+  "storeForecasts",
   "putFleetOrderState",
 ]);
 

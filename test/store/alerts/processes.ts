@@ -73,7 +73,7 @@ export async function ingestInProcesses(engine: Engine, life: Lifetime, seed: st
       const hasReading = (await readingsOf(store, tankId, { size: 1 })).totalItems > 0;
       const leak = random.pick([{ since: now, excess: 1, isSudden: false }, "none"] as const);
       if (hasReading) await putForecast(store, tankId, { days: random.pick([3, 30]), leak });
-      const [alert] = await store.unclosedAlerts(TANKS);
+      const [alert] = await store.alertsNotClosed(TANKS);
       if (alert !== undefined) await store.execute(command.acknowledgeAlert(alert.id), at(Date.now()));
       const threshold = { min_fill_alert_percentage: random.pick([10, 20, 30]) };
       await executed(store, command.changeTank(random.pick(TANKS), threshold), at(Date.now()));

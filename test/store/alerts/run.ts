@@ -206,13 +206,13 @@ class AlertRun {
       const stored = { state: one.state, computedAt: this.#now, runsLowAt, isRisen, leak, knows, until: latestAt, isOutdated };
       if (!state.deleted) naive.set(one.tank, stored);
     }
-    await this.#store.putForecasts(computed, this.#now);
+    await this.#store.storeForecasts(computed, this.#now);
     this.#naive.forecast(naive, facts, this.#now);
     await this.#compareWithOneOf([this.#naive]);
   }
 
   async #byHand(action: "acknowledge" | "close", tankId: string, kind: Alert["kind"]): Promise<void> {
-    const alert = (await this.#store.unclosedAlerts([tankId])).find((one) => one.kind === kind);
+    const alert = (await this.#store.alertsNotClosed([tankId])).find((one) => one.kind === kind);
     assert.equal(alert?.state, this.#naive.unclosed(tankId, kind)?.state);
     if (alert === undefined) return;
     const given = action === "close" ? command.closeAlert(alert.id) : command.acknowledgeAlert(alert.id);

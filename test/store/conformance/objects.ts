@@ -121,7 +121,7 @@ export const managementQueries = (store: Store): Readonly<Record<string, () => P
   fleetCounts: () => store.fleetCounts(5),
   fleetEntry: () => store.fleetEntry("one", UNRESTRICTED),
   alertById: () => store.alertById("alr", UNRESTRICTED),
-  unclosedAlerts: () => store.unclosedAlerts(["one", "two"]),
+  alertsNotClosed: () => store.alertsNotClosed(["one", "two"]),
   alertPage: () => store.alertPage(ALL_ALERTS, UNRESTRICTED),
   alertsByState: () => store.alertPage({ ...ALL_ALERTS, state: "closed" }, UNRESTRICTED),
   alertsOfKind: () => store.alertPage({ ...ALL_ALERTS, kind: "low" }, UNRESTRICTED),
