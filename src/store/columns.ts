@@ -27,6 +27,10 @@ import { LATEST } from "./series/rank-index.ts";
 export type Row = readonly unknown[];
 type Scalar = string | number | null;
 
+/** The first columns of a row by name, in the order of `names`. */
+export const fieldsOf = <Name extends string>(names: readonly Name[], row: Row): Record<Name, unknown> =>
+  Object.fromEntries(names.map((name, i) => [name, row[i]])) as Record<Name, unknown>;
+
 /** A boolean counts as a number: engines differ in it. */
 function checksumOf(values: Row): number {
   return crc32(JSON.stringify(values.map((value) => (typeof value === "boolean" ? Number(value) : value))));

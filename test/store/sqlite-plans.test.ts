@@ -6,7 +6,11 @@ import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
 import type { Store } from "../../src/domain/store.ts";
 import { alertTables } from "../../src/store/core/alert-tables.ts";
-import { notificationCountsOn, notificationTables, pendingDestinationsOn } from "../../src/store/core/notification-tables.ts";
+import {
+  notificationCountsOn,
+  notificationQueueTables,
+  pendingDestinationsOn,
+} from "../../src/store/core/notification-queue-tables.ts";
 import type { Prepare } from "../../src/store/core/reads.ts";
 import { serviceStateOn } from "../../src/store/core/service-state.ts";
 import { managementReads } from "../../src/store/sqlite/management-reads.ts";
@@ -149,7 +153,7 @@ test("the queue of notifications uses indexes", async (t) => {
       const prepared = query(db, sql);
       return async (...values) => prepared.all(...values);
     };
-    const tables = notificationTables(prepare, DIALECT);
+    const tables = notificationQueueTables(prepare, DIALECT);
     await tables.claimDue([{ destination: "chn", limit: 16 }], 5);
     const record = { id: "msg", lease: "lease", channel_id: "chn", attempts: [], delayMs: null, health: null };
     await tables.putAttempts(

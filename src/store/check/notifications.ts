@@ -4,11 +4,11 @@ import { errorInChannel } from "../../domain/alerts/channel.ts";
 import { errorInEvent, type StoredEvent } from "../../domain/alerts/event.ts";
 import { errorInNotification } from "../../domain/alerts/notification.ts";
 import { isObject, parseJson } from "../../domain/validate.ts";
-import type { Row } from "../columns.ts";
-import { CHANNEL_COLUMNS, CHANNEL_FIELDS, channelOf } from "../core/alert-tables.ts";
-import { NOTIFICATION_COLUMNS, notificationOf } from "../core/channel-tables.ts";
+import { fieldsOf, type Row } from "../columns.ts";
+import { CHANNEL_COLUMNS, CHANNEL_FIELDS, channelOf } from "../core/channel-tables.ts";
 import { prefixed } from "../core/dialect.ts";
 import { chunksOf, valueRows } from "../core/many-rows.ts";
+import { NOTIFICATION_COLUMNS, NOTIFICATION_FIELDS, notificationOf } from "../core/notification-tables.ts";
 import { type CheckedRow, type CheckResult, damagedRow, type Inconsistency, repairable } from "./inconsistency.ts";
 
 type Rows = (sql: string, ...values: (string | number)[]) => Promise<readonly Row[]>;
@@ -74,7 +74,8 @@ export async function checkChannels(reads: NotificationOperations): Promise<Chec
 }
 
 function channelError(row: Row): string | undefined {
-  const unreadable = CHANNEL_JSON.find((name) => !isJsonOrNull(row[CHANNEL_FIELDS.indexOf(name)]));
+  const fields = fieldsOf(CHANNEL_FIELDS, row);
+  const unreadable = CHANNEL_JSON.find((name) => !isJsonOrNull(fields[name]));
   if (unreadable !== undefined) return `${unreadable}: cannot be read`;
   const channel = channelOf(row);
   const hasCustomer = channel.customer_id === null || row.at(-1) !== null;
@@ -109,14 +110,14 @@ export const linksIn = (rows: readonly Row[]): Link[] =>
   rows.map(notificationOf).flatMap(({ id, alert_ids }) => alert_ids.map((alertId): Link => [alertId, id]));
 
 function notificationError(row: Row): string | undefined {
-  const [alertIds, attempts] = [row[4], row[9]];
-  if (parseJson(String(alertIds)) === undefined) return "alert_ids: cannot be read";
+  const { alert_ids, attempts } = fieldsOf(NOTIFICATION_FIELDS, row);
+  if (parseJson(String(alert_ids)) === undefined) return "alert_ids: cannot be read";
   if (parseJson(String(attempts)) === undefined) return "attempts: cannot be read";
   const notification = notificationOf(row);
   const error = errorInNotification(notification);
   if (error !== undefined) return error;
   const { event, state, customer_id, tank_id } = notification;
-  const [endedAt, payload, customer, tank] = row.slice(10);
+  const [endedAt, payload, customer, tank] = row.slice(NOTIFICATION_FIELDS.length);
   if ((endedAt === null) !== (state === "pending"))
     return `ended_at: must be ${endedAt === null ? "set" : "null"}, it is ${state}`;
   // The link of a verification is not kept.

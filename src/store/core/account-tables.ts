@@ -12,7 +12,7 @@ import {
 } from "../../domain/session.ts";
 import { type AccountReads, lowerCase, MAX_ACCOUNTS, SIGN_IN_RETENTION_MS, type SignIn } from "../../domain/sign-in.ts";
 import type { User } from "../../domain/user.ts";
-import { CUSTOMER_COLUMNS, customerOf, customerState, type Row } from "../columns.ts";
+import { CUSTOMER_COLUMNS, customerOf, customerState, fieldsOf, type Row } from "../columns.ts";
 import { type Dialect, prefixed } from "./dialect.ts";
 import { rowsForIds } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
@@ -21,11 +21,9 @@ const USER_FIELDS = ["id", "email", "name", "role", "created_at", "updated_at"] 
 const USER_COLUMNS = USER_FIELDS.join(", ");
 export const USERS = `SELECT ${USER_COLUMNS} FROM app_user ORDER BY created_at DESC, id DESC`; // app_user_by_creation
 
-const fieldsOf = <T>(names: readonly string[], row: Row): T =>
-  Object.fromEntries(names.map((name, i) => [name, row[i]])) as unknown as T;
 const parameters = (names: readonly string[]): string => names.map((_, i) => `$${i + 1}`).join(", ");
 
-export const userOf = (row: Row): User => fieldsOf<User>(USER_FIELDS, row);
+export const userOf = (row: Row): User => fieldsOf(USER_FIELDS, row) as User;
 
 const SESSION_FIELDS = ["id", "user_id", "customer_id", "created_at", "expires_at", "user_agent"] as const;
 const SESSION_COLUMNS = `${prefixed("s", SESSION_FIELDS.join(", "))}, ${prefixed("u", USER_COLUMNS)}, ${prefixed("c", CUSTOMER_COLUMNS)}`;
@@ -35,7 +33,7 @@ const SESSION_BY_HASH = `${SESSIONS} WHERE s.hash = $1`; // unique index on hash
 
 /** None where the customer is deleted. */
 function openSession(row: Row): OpenSession[] {
-  const session = fieldsOf<Session>(SESSION_FIELDS, row);
+  const session = fieldsOf(SESSION_FIELDS, row) as Session;
   const user = row.slice(SESSION_FIELDS.length, SESSION_FIELDS.length + USER_FIELDS.length);
   const customer = row.slice(SESSION_FIELDS.length + USER_FIELDS.length);
   if (user[0] !== null) return [{ ...session, account: userAccount(userOf(user)) }];
@@ -48,7 +46,7 @@ export const DELETE_SESSIONS_AND_SIGN_INS = "DELETE FROM session; DELETE FROM si
 
 const SIGN_IN_FIELDS = ["hash", "email", "user_id", "code", "browser", "tries", "created_at", "expires_at"] as const;
 const SIGN_IN_COLUMNS = SIGN_IN_FIELDS.join(", ");
-const signInOf = (row: Row): SignIn => fieldsOf<SignIn>(SIGN_IN_FIELDS, row);
+const signInOf = (row: Row): SignIn => fieldsOf(SIGN_IN_FIELDS, row) as SignIn;
 
 const SESSIONS_OF: Readonly<Record<AccountKey["type"], string>> = {
   user: `${SESSIONS} WHERE s.user_id = $1 AND s.expires_at > $2 ORDER BY s.created_at DESC, s.id DESC`, // session_by_user

@@ -1,21 +1,19 @@
-// The tables of alerts, events, channels and notifications, in SQL for both engines.
+// The tables of alerts and events, and what is read to evaluate tanks, in SQL for both engines.
 
 import type { Alert } from "../../domain/alerts/alert.ts";
-import type { Channel } from "../../domain/alerts/channel.ts";
 import { CONDITION_BITS, type TankCondition } from "../../domain/alerts/evaluate.ts";
 import type { StoredEvent } from "../../domain/alerts/event.ts";
 import { forecastSummary, kindsOff } from "../../domain/alerts/forecast-conditions.ts";
-import type { NewNotification } from "../../domain/alerts/notification.ts";
 import type { Reevaluation } from "../../domain/alerts/sweep.ts";
 import type { Instant } from "../../domain/instant.ts";
-import { CUSTOMER_COLUMNS, customerOf, isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
+import { CUSTOMER_COLUMNS, customerOf, fieldsOf, isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { prefixed } from "./dialect.ts";
 import { forecastOf } from "./forecast-tables.ts";
 import { type InsertRows, rowsForIds, type Scalar, updateExisting } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
 import { ALERT_INDEX_CONDITION } from "./schema.ts";
 import { serviceStateTable } from "./service-state.ts";
-import type { PlannedNotification, TankWithOwner } from "./transaction.ts";
+import type { TankWithOwner } from "./transaction.ts";
 
 export const ALERT_FIELDS = [
   "id",
@@ -55,14 +53,14 @@ export function alertColumns(alert: string): string {
 export const ALERT_COLUMNS = alertColumns("alert");
 
 export function alertOf(row: Row): Alert {
-  const [id, kind, state, tank_id, owner_id, opened_at, acknowledged_at, acknowledged_by, closed_at, close_reason] = row;
-  const [threshold, fill_percentage, latest_fill_percentage, latest_reading_at, runs_low_at, since, excess, loss, ...rest] =
-    row.slice(10);
-  const [note, updated_at] = rest;
+  const { created_at, fill, latest_fill, latest_at, leak_since, leak_excess, leak_loss, ...alert } = fieldsOf(ALERT_FIELDS, row);
   return {
-    ...{ id, kind, state, tank_id, owner_id, opened_at, acknowledged_at, acknowledged_by, closed_at, close_reason },
-    ...{ threshold, fill_percentage, latest_fill_percentage, latest_reading_at, runs_low_at, note, updated_at },
-    leak: since === null ? null : { since, excess: loss ?? excess, isSudden: loss !== null },
+    ...alert,
+    opened_at: created_at,
+    fill_percentage: fill,
+    latest_fill_percentage: latest_fill,
+    latest_reading_at: latest_at,
+    leak: leak_since === null ? null : { since: leak_since, excess: leak_loss ?? leak_excess, isSudden: leak_loss !== null },
   } as Alert;
 }
 
@@ -89,61 +87,6 @@ const alertValues = (alert: Alert): Scalar[] => [
   alert.updated_at,
 ];
 
-export const CHANNEL_FIELDS = [
-  "id",
-  "type",
-  "url",
-  "recipient",
-  "events",
-  "kinds",
-  "customer_id",
-  "delay",
-  "quiet_hours",
-  "state",
-  "disabled_reason",
-  "description",
-  "created_at",
-  "updated_at",
-] as const;
-export const CHANNEL_COLUMNS = CHANNEL_FIELDS.join(", ");
-
-export function channelOf(row: Row): Channel {
-  const [id, type, url, to, events, kinds, customer_id, delay, quiet_hours, state, disabled_reason, ...rest] = row;
-  const [description, created_at, updated_at] = rest;
-  const json = (text: unknown): unknown => (text === null ? null : JSON.parse(String(text)));
-  return {
-    ...{ id, type, url, to, events: json(events), kinds: json(kinds), customer_id, delay },
-    ...{ quiet_hours: json(quiet_hours), state, disabled_reason, description, created_at, updated_at },
-  } as Channel;
-}
-
-const NOTIFICATION_FIELDS = [
-  "id",
-  "channel_id",
-  "customer_id",
-  "destination",
-  "event",
-  "alert_ids",
-  "tank_id",
-  "state",
-  "due_at",
-  "created_at",
-  "pending_since",
-  "payload",
-  "attempts",
-] as const;
-export const PLANNED_FIELDS = [
-  "id",
-  "recipient",
-  "channel_id",
-  "customer_id",
-  "event",
-  "sequence",
-  "alert_id",
-  "tank_id",
-  "due_at",
-  "created_at",
-] as const;
 const EVENT_FIELDS = ["sequence", "at", "owner_id", "payload"] as const;
 
 /** Columns of the forecast; it is null unless it knows the newest reading and the threshold. */
@@ -249,29 +192,6 @@ export function alertTables(prepare: Prepare, insert: InsertRows) {
       if (last === undefined) return;
       const rows = events.map(({ sequence, at, owner_id, payload }) => [sequence, at, owner_id, payload]);
       await Promise.all([insert("event", EVENT_FIELDS, rows), putServiceState("event_sequence", String(last.sequence))]);
-    },
-
-    async channels(): Promise<readonly Channel[]> {
-      return (await prepare(`SELECT ${CHANNEL_COLUMNS} FROM channel WHERE state = 'active' ORDER BY id`)()).map(channelOf);
-    },
-
-    async addNotifications(notifications: readonly NewNotification[]): Promise<void> {
-      // `pending_since` is `due_at`: time in quiet hours does not count towards expiry.
-      const rows = notifications.map((one) => [
-        ...[one.id, one.channel_id, one.customer_id, one.destination, one.event, JSON.stringify(one.alert_ids), one.tank_id],
-        ...["pending", one.due_at, one.created_at, one.due_at, one.payload, "[]"],
-      ]);
-      await insert("notification", NOTIFICATION_FIELDS, rows);
-      const links = notifications.flatMap(({ id, alert_ids }) => alert_ids.map((alertId) => [alertId, id]));
-      await insert("notification_alert", ["alert_id", "notification_id"], links);
-    },
-
-    async planNotifications(planned: readonly PlannedNotification[]): Promise<void> {
-      await insert(
-        "planned_notification",
-        PLANNED_FIELDS,
-        planned.map((one) => PLANNED_FIELDS.map((name) => one[name])),
-      );
     },
   };
 }

@@ -5,10 +5,10 @@ import type { ChannelReads, NotificationQuery } from "../../domain/alerts/channe
 import { type Attempt, destinationOf, MAIL_DESTINATION, type Notification } from "../../domain/alerts/notification.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Page } from "../../domain/page.ts";
-import { CHANNEL_COLUMNS, channelOf } from "./alert-tables.ts";
-import { NOTIFICATION_COLUMNS, notificationOf } from "./channel-tables.ts";
+import { CHANNEL_COLUMNS, channelOf } from "./channel-tables.ts";
 import { type Condition, Parameters, prefixed, where } from "./dialect.ts";
 import { inRange, limits, type ManagementEngine, pageOf } from "./management-reads.ts";
+import { NOTIFICATION_COLUMNS, notificationOf } from "./notification-tables.ts";
 import type { Prepare } from "./reads.ts";
 
 export function channelReads(prepare: Prepare): Pick<ChannelReads, "channelList" | "notificationById"> {

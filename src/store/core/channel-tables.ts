@@ -1,15 +1,37 @@
-// What commands read and write of channels and notifications, in SQL for both engines.
+// The table of channels, in SQL for both engines: settings, secrets, and since when a channel fails.
 
 import type { Channel } from "../../domain/alerts/channel.ts";
-import { destinationOf, type Notification } from "../../domain/alerts/notification.ts";
-import { noAttempt } from "../../domain/alerts/notification-queue.ts";
+import type { SendingChannel } from "../../domain/alerts/notification-queue.ts";
 import type { ChannelChange } from "../../domain/commands/command.ts";
 import type { Instant } from "../../domain/instant.ts";
-import type { FailedNotification } from "../../domain/lookups.ts";
-import type { Row } from "../columns.ts";
-import { CHANNEL_COLUMNS, CHANNEL_FIELDS, channelOf } from "./alert-tables.ts";
+import { fieldsOf, type Row } from "../columns.ts";
+import type { Dialect } from "./dialect.ts";
 import { rowsForIds } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
+
+export const CHANNEL_FIELDS = [
+  "id",
+  "type",
+  "url",
+  "recipient",
+  "events",
+  "kinds",
+  "customer_id",
+  "delay",
+  "quiet_hours",
+  "state",
+  "disabled_reason",
+  "description",
+  "created_at",
+  "updated_at",
+] as const;
+export const CHANNEL_COLUMNS = CHANNEL_FIELDS.join(", ");
+
+export function channelOf(row: Row): Channel {
+  const { recipient, events, kinds, quiet_hours, ...channel } = fieldsOf(CHANNEL_FIELDS, row);
+  const json = (text: unknown): unknown => (text === null ? null : JSON.parse(String(text)));
+  return { ...channel, to: recipient, events: json(events), kinds: json(kinds), quiet_hours: json(quiet_hours) } as Channel;
+}
 
 const jsonOrNull = (value: object | null): string | null => (value === null ? null : JSON.stringify(value));
 
@@ -30,17 +52,10 @@ const channelValues = (channel: Channel): (string | number | null)[] => [
   channel.updated_at,
 ];
 
-/** All columns but the payload, which may contain links that only the recipient may use. */
-export const NOTIFICATION_COLUMNS = "id, channel_id, customer_id, event, alert_ids, tank_id, state, due_at, created_at, attempts";
+const SENDING_COLUMNS = "id, type, url, recipient, state, secret, previous_secret, previous_until";
 
-export function notificationOf(row: Row): Notification {
-  const [id, channel_id, customer_id, event, alert_ids, tank_id, state, due_at, created_at, attempts] = row;
-  return {
-    ...{ id, channel_id, customer_id, event, tank_id, state, created_at },
-    alert_ids: JSON.parse(String(alert_ids)),
-    next_attempt_at: state === "pending" ? due_at : null,
-    attempts: JSON.parse(String(attempts)),
-  } as Notification;
+function sendingChannelOf([id, type, url, to, state, secret, previous_secret, previous_until]: Row): SendingChannel {
+  return { id, type, url, to, state, secret, previous_secret, previous_until } as SendingChannel;
 }
 
 const INSERT = `INSERT INTO channel (${CHANNEL_COLUMNS}, secret)
@@ -52,11 +67,7 @@ const ROTATE = `UPDATE channel SET secret = $2, previous_until = $3,
 const RESCHEDULE = `UPDATE planned_notification
   SET due_at = CASE WHEN created_at + $2 > $3 THEN created_at + $2 ELSE $3 END WHERE recipient = $1`; // planned_notification_by_recipient
 
-/** The column `attempts` with one more; `attempt` is a parameter. */
-export const withAttempt = (attempt: string): string =>
-  `CASE WHEN attempts = '[]' THEN '[' ELSE substr(attempts, 1, length(attempts) - 1) || ',' END || CAST(${attempt} AS text) || ']'`;
-
-export function channelTables(prepare: Prepare) {
+export function channelTables(prepare: Prepare, { now }: Pick<Dialect, "now">) {
   async function putChannel({ before, after, secret }: ChannelChange): Promise<void> {
     if (before !== undefined && after === undefined) {
       await prepare("DELETE FROM channel WHERE id = $1")(before.id);
@@ -78,6 +89,11 @@ export function channelTables(prepare: Prepare) {
   }
 
   return {
+    /** Active ones. */
+    async channels(): Promise<readonly Channel[]> {
+      return (await prepare(`SELECT ${CHANNEL_COLUMNS} FROM channel WHERE state = 'active' ORDER BY id`)()).map(channelOf);
+    },
+
     /** An update locks them. */
     async channelsById(ids: readonly string[]): Promise<ReadonlyMap<string, Channel>> {
       const sql = (all: string) => `UPDATE channel SET state = state WHERE id IN (${all}) RETURNING ${CHANNEL_COLUMNS}`;
@@ -92,61 +108,35 @@ export function channelTables(prepare: Prepare) {
       for (const change of changes) await putChannel(change);
     },
 
-    async notifications(ids: readonly string[]): Promise<ReadonlyMap<string, Notification>> {
-      const rows = await rowsForIds(
-        prepare,
-        ids,
-        (all) => `SELECT ${NOTIFICATION_COLUMNS} FROM notification WHERE id IN (${all})`,
-      );
-      return new Map(rows.map(notificationOf).map((notification) => [notification.id, notification]));
+    async sendingChannels(ids: readonly string[]): Promise<ReadonlyMap<string, SendingChannel>> {
+      const channel = prepare(`SELECT ${SENDING_COLUMNS} FROM channel WHERE id = $1`);
+      const rows = await Promise.all(ids.map((id) => channel(id)));
+      return new Map(rows.flat().map((row) => [String(row[0]), sendingChannelOf(row)]));
     },
 
-    async failedNotifications(
-      channelId: string,
-      since: Instant,
-      failedBy: Instant,
-      limit: number,
-    ): Promise<readonly FailedNotification[]> {
-      const rows = await prepare(
-        `SELECT id, created_at FROM notification
-         WHERE channel_id = $1 AND created_at >= $2 AND state IN ('failed', 'expired') AND ended_at <= $3
-         ORDER BY channel_id, created_at, id LIMIT $4`, // notification_by_channel
-      )(channelId, since, failedBy, limit);
-      return rows.map(([id, created_at]) => ({ id: String(id), created_at: Number(created_at) }));
-    },
-
-    async pendingNotifications(channel: Pick<Channel, "id" | "type">, limit: number): Promise<readonly string[]> {
-      const rows = await prepare(
-        `SELECT id FROM notification WHERE state = 'pending' AND destination BETWEEN $1 AND $1 AND channel_id = $2
-         ORDER BY destination, due_at LIMIT $3`, // notification_due
-      )(destinationOf(channel), channel.id, limit);
-      return rows.map(([id]) => String(id));
-    },
-
-    /** What is pending and not being sent is due now; what had ended is pending, as if it were new. */
-    async retryNotifications(ids: readonly string[], at: Instant): Promise<void> {
+    async setWorking(channelIds: readonly string[]): Promise<void> {
       await rowsForIds(
         prepare,
-        ids,
-        (all) =>
-          `UPDATE notification SET state = 'pending', due_at = $1, ended_at = NULL, lease = NULL,
-             pending_since = CASE WHEN state = 'pending' THEN pending_since ELSE $1 END
-           WHERE id IN (${all}) AND (state <> 'pending' OR lease IS NULL AND due_at > $1)`,
-        at,
+        channelIds,
+        (ids) => `UPDATE channel SET failing_since = NULL WHERE id IN (${ids}) AND failing_since IS NOT NULL`,
       );
     },
 
-    async endNotifications(ids: readonly string[], at: Instant): Promise<void> {
-      await rowsForIds(
-        prepare,
-        ids,
-        (all) =>
-          `UPDATE notification SET state = 'failed', due_at = NULL, ended_at = $1, lease = NULL,
-             attempts = ${withAttempt("$2")}
-           WHERE id IN (${all}) AND state = 'pending'`,
-        at,
-        JSON.stringify(noAttempt(at, "The channel was deleted.")),
-      );
+    /** Returns since when the channel fails, and the time; undefined if it is not active. */
+    async setFailing(channelId: string, at: Instant): Promise<{ readonly since: Instant; readonly now: Instant } | undefined> {
+      const time = now(at, 2);
+      const [row] = await prepare(
+        `UPDATE channel SET failing_since = coalesce(failing_since, ${time.sql})
+         WHERE id = $1 AND state = 'active' RETURNING failing_since, ${time.sql}`,
+      )(channelId, ...time.values);
+      return row && { since: Number(row[0]), now: Number(row[1]) };
+    },
+
+    /** Returns false if it was disabled already, or changed after `failedAt`. */
+    async disableChannel(channelId: string, reason: string, failedAt: Instant, at: Instant): Promise<boolean> {
+      const sql = `UPDATE channel SET state = 'disabled', disabled_reason = $2, failing_since = NULL, updated_at = $4
+         WHERE id = $1 AND state = 'active' AND updated_at <= $3 RETURNING id`;
+      return (await prepare(sql)(channelId, reason, failedAt, at)).length > 0;
     },
   };
 }

@@ -24,7 +24,7 @@ import {
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
 import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
-import { notificationCountsOn } from "./notification-tables.ts";
+import { notificationCountsOn } from "./notification-queue-tables.ts";
 import { type ListPages, toPage } from "./reads.ts";
 import { FORECAST_INDEX_CONDITION } from "./schema.ts";
 

@@ -1,252 +1,128 @@
-// The queue of notifications, in SQL for both engines: claiming, recording, and removing what has ended.
+// The table of notifications, in SQL for both engines: what commands read and write, and what is added with an alert. Sending
+// them is in `notification-queue-tables.ts`.
 
-import { randomBytes } from "node:crypto";
-import { EVENT_RETENTION_MS } from "../../domain/alerts/event.ts";
-import { type Attempt, MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
-import {
-  type AttemptRecord,
-  type ClaimedNotification,
-  type ClaimRequest,
-  disabledAttempt,
-  LEASE_MS,
-  MAIL_EXPIRES_MS,
-  MAX_CLOCK_SKEW_MS,
-  MAX_DELAY_MS,
-  type NotificationCounts,
-  type PendingDestination,
-  type SendingChannel,
-} from "../../domain/alerts/notification-queue.ts";
+import type { Channel } from "../../domain/alerts/channel.ts";
+import { destinationOf, type NewNotification, type Notification } from "../../domain/alerts/notification.ts";
+import { noAttempt } from "../../domain/alerts/notification-queue.ts";
 import type { Instant } from "../../domain/instant.ts";
-import type { Row } from "../columns.ts";
-import { withAttempt } from "./channel-tables.ts";
-import type { Dialect } from "./dialect.ts";
-import { chunksOf, rowsForIds, valueRows } from "./many-rows.ts";
+import type { FailedNotification } from "../../domain/lookups.ts";
+import { fieldsOf, type Row } from "../columns.ts";
+import { type InsertRows, rowsForIds } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
 
-/** Rows that one transaction ends or removes. */
-const MAX_ENDED = 500;
-
-const CLAIMED_FIELDS = [
-  ...["id", "destination", "lease", "channel_id", "customer_id", "event", "pending_since", "payload", "attempts"],
+/** What is read: not the payload, which may contain links that only the recipient may use. */
+export const NOTIFICATION_FIELDS = [
+  "id",
+  "channel_id",
+  "customer_id",
+  "event",
+  "alert_ids",
+  "tank_id",
+  "state",
+  "due_at",
+  "created_at",
+  "attempts",
 ] as const;
-const CLAIMED_COLUMNS = CLAIMED_FIELDS.map((name) => `notification.${name}`).join(", ");
+export const NOTIFICATION_COLUMNS = NOTIFICATION_FIELDS.join(", ");
 
-function claimedOf([id, destination, lease, channel_id, customer_id, event, ...rest]: Row): ClaimedNotification {
-  const [pending_since, payload, attempts] = rest;
+export function notificationOf(row: Row): Notification {
+  const { alert_ids, due_at, attempts, ...notification } = fieldsOf(NOTIFICATION_FIELDS, row);
   return {
-    ...{ id, destination, lease, channel_id, customer_id, event, pending_since, payload },
+    ...notification,
+    alert_ids: JSON.parse(String(alert_ids)),
+    next_attempt_at: notification.state === "pending" ? due_at : null,
     attempts: JSON.parse(String(attempts)),
-  } as ClaimedNotification;
+  } as Notification;
 }
 
-const SENDING_COLUMNS = "id, type, url, recipient, state, secret, previous_secret, previous_until";
+const INSERTED_FIELDS = [
+  "id",
+  "channel_id",
+  "customer_id",
+  "destination",
+  "event",
+  "alert_ids",
+  "tank_id",
+  "state",
+  "due_at",
+  "created_at",
+  "pending_since",
+  "payload",
+  "attempts",
+] as const;
 
-function sendingChannelOf([id, type, url, to, state, secret, previous_secret, previous_until]: Row): SendingChannel {
-  return { id, type, url, to, state, secret, previous_secret, previous_until } as SendingChannel;
-}
+/** The column `attempts` with one more; `attempt` is a parameter. */
+export const withAttempt = (attempt: string): string =>
+  `CASE WHEN attempts = '[]' THEN '[' ELSE substr(attempts, 1, length(attempts) - 1) || ',' END || CAST(${attempt} AS text) || ']'`;
 
-/** The link of a verification is for its recipient alone: it is removed with the rest of the mail when that has ended. */
-const ENDED_PAYLOAD = "CASE WHEN notification.event = 'customer.verification' THEN '' ELSE notification.payload END";
-
-export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<Dialect, "skipLocked" | "now">) {
-  /** Ends pending notifications of a destination that `condition` finds and nobody is sending, with an attempt that says why. */
-  async function end(state: string, destination: string, attempt: Attempt | null, condition: string, order: string, at: Instant) {
-    const time = now(at, 3);
-    return prepare(
-      `WITH chosen AS MATERIALIZED (
-         SELECT id FROM notification WHERE state = 'pending' AND destination = $1 ${condition.replace("{now}", time.sql)}
-           AND (lease IS NULL OR due_at <= ${time.sql})
-         ORDER BY ${order} LIMIT ${MAX_ENDED} ${skipLocked}
-       )
-       UPDATE notification SET state = '${state}', due_at = NULL, lease = NULL, ended_at = ${time.sql},
-         payload = ${ENDED_PAYLOAD}, attempts = CASE WHEN CAST($2 AS text) IS NULL THEN attempts ELSE ${withAttempt("$2")} END
-       FROM chosen WHERE notification.id BETWEEN chosen.id AND chosen.id
-       RETURNING notification.destination, notification.channel_id`,
-    )(destination, attempt === null ? null : JSON.stringify(attempt), ...time.values);
-  }
-
+export function notificationTables(prepare: Prepare, insert: InsertRows) {
   return {
-    /** Oldest first, without mail that has to expire. No other claim gets them until the lease ends. */
-    async claimDue(requests: readonly ClaimRequest[], at: Instant): Promise<readonly ClaimedNotification[]> {
-      const lease = randomBytes(12).toString("base64url");
-      const time = now(at, 4);
-      const claim = prepare(
-        `WITH due AS MATERIALIZED (
-           SELECT id FROM notification WHERE state = 'pending' AND destination = $1
-             AND due_at <= ${time.sql} + ${MAX_CLOCK_SKEW_MS}
-             AND (destination <> '${MAIL_DESTINATION}' OR pending_since > ${time.sql} - ${MAIL_EXPIRES_MS})
-           ORDER BY due_at LIMIT $2 ${skipLocked}
-         )
-         UPDATE notification SET due_at = ${time.sql} + ${LEASE_MS + MAX_CLOCK_SKEW_MS}, lease = $3 FROM due
-         WHERE notification.id BETWEEN due.id AND due.id RETURNING ${CLAIMED_COLUMNS}`, // notification_due, primary key
+    async addNotifications(notifications: readonly NewNotification[]): Promise<void> {
+      // `pending_since` is `due_at`: time in quiet hours does not count towards expiry.
+      const rows = notifications.map((one) => [
+        ...[one.id, one.channel_id, one.customer_id, one.destination, one.event, JSON.stringify(one.alert_ids), one.tank_id],
+        ...["pending", one.due_at, one.created_at, one.due_at, one.payload, "[]"],
+      ]);
+      await insert("notification", INSERTED_FIELDS, rows);
+      const links = notifications.flatMap(({ id, alert_ids }) => alert_ids.map((alertId) => [alertId, id]));
+      await insert("notification_alert", ["alert_id", "notification_id"], links);
+    },
+
+    async notifications(ids: readonly string[]): Promise<ReadonlyMap<string, Notification>> {
+      const rows = await rowsForIds(
+        prepare,
+        ids,
+        (all) => `SELECT ${NOTIFICATION_COLUMNS} FROM notification WHERE id IN (${all})`,
       );
-      const claimed = await Promise.all(
-        requests.map(({ destination, limit }) => claim(destination, limit, lease, ...time.values)),
-      );
-      return claimed.flatMap((rows) => rows.map(claimedOf).sort((a, b) => (a.id < b.id ? -1 : 1)));
+      return new Map(rows.map(notificationOf).map((notification) => [notification.id, notification]));
     },
 
-    async sendingChannels(ids: readonly string[]): Promise<ReadonlyMap<string, SendingChannel>> {
-      const channel = prepare(`SELECT ${SENDING_COLUMNS} FROM channel WHERE id = $1`);
-      const rows = await Promise.all(ids.map((id) => channel(id)));
-      return new Map(rows.flat().map((row) => [String(row[0]), sendingChannelOf(row)]));
+    async failedNotifications(
+      channelId: string,
+      since: Instant,
+      failedBy: Instant,
+      limit: number,
+    ): Promise<readonly FailedNotification[]> {
+      const rows = await prepare(
+        `SELECT id, created_at FROM notification
+         WHERE channel_id = $1 AND created_at >= $2 AND state IN ('failed', 'expired') AND ended_at <= $3
+         ORDER BY channel_id, created_at, id LIMIT $4`, // notification_by_channel
+      )(channelId, since, failedBy, limit);
+      return rows.map(([id, created_at]) => ({ id: String(id), created_at: Number(created_at) }));
     },
 
-    /** Returns the ids of those whose lease was still that of the record. */
-    async putAttempts(records: readonly AttemptRecord[], at: Instant): Promise<ReadonlySet<string>> {
-      const recorded = new Set<string>();
-      for (const chunk of chunksOf(records)) {
-        const values = chunk.map(({ id, lease, state, delayMs, attempts }) => [
-          ...[id, lease, state, delayMs],
-          JSON.stringify(attempts),
-        ]);
-        const time = now(at, chunk.length * 5 + 1);
-        const rows = await prepare(
-          `UPDATE notification SET state = new.column3, due_at = ${time.sql} + new.column4, lease = NULL, attempts = new.column5,
-             ended_at = CASE WHEN new.column4 IS NULL THEN ${time.sql} END,
-             payload = CASE WHEN new.column4 IS NULL THEN ${ENDED_PAYLOAD} ELSE notification.payload END
-           FROM (VALUES ${valueRows(chunk.length, ["text", "text", "text", "bigint", "text"])}) AS new
-           WHERE notification.id BETWEEN new.column1 AND new.column1 AND coalesce(notification.lease, '') = new.column2
-           RETURNING notification.id`, // primary key
-        )(...values.flat(), ...time.values);
-        for (const [id] of rows) recorded.add(String(id));
-      }
-      return recorded;
+    async pendingNotifications(channel: Pick<Channel, "id" | "type">, limit: number): Promise<readonly string[]> {
+      const rows = await prepare(
+        `SELECT id FROM notification WHERE state = 'pending' AND destination BETWEEN $1 AND $1 AND channel_id = $2
+         ORDER BY destination, due_at LIMIT $3`, // notification_due
+      )(destinationOf(channel), channel.id, limit);
+      return rows.map(([id]) => String(id));
     },
 
-    async setWorking(channelIds: readonly string[]): Promise<void> {
+    /** What is pending and not being sent is due now; what had ended is pending, as if it were new. */
+    async retryNotifications(ids: readonly string[], at: Instant): Promise<void> {
       await rowsForIds(
         prepare,
-        channelIds,
-        (ids) => `UPDATE channel SET failing_since = NULL WHERE id IN (${ids}) AND failing_since IS NOT NULL`,
+        ids,
+        (all) =>
+          `UPDATE notification SET state = 'pending', due_at = $1, ended_at = NULL, lease = NULL,
+             pending_since = CASE WHEN state = 'pending' THEN pending_since ELSE $1 END
+           WHERE id IN (${all}) AND (state <> 'pending' OR lease IS NULL AND due_at > $1)`,
+        at,
       );
     },
 
-    /** Returns since when the channel fails, and the time; undefined if it is not active. */
-    async setFailing(channelId: string, at: Instant): Promise<{ readonly since: Instant; readonly now: Instant } | undefined> {
-      const time = now(at, 2);
-      const [row] = await prepare(
-        `UPDATE channel SET failing_since = coalesce(failing_since, ${time.sql})
-         WHERE id = $1 AND state = 'active' RETURNING failing_since, ${time.sql}`,
-      )(channelId, ...time.values);
-      return row && { since: Number(row[0]), now: Number(row[1]) };
-    },
-
-    /** Returns false if it was disabled already, or changed after `failedAt`. */
-    async disableChannel(channelId: string, reason: string, failedAt: Instant, at: Instant): Promise<boolean> {
-      const sql = `UPDATE channel SET state = 'disabled', disabled_reason = $2, failing_since = NULL, updated_at = $4
-         WHERE id = $1 AND state = 'active' AND updated_at <= $3 RETURNING id`;
-      return (await prepare(sql)(channelId, reason, failedAt, at)).length > 0;
-    },
-
-    async failPending(destination: string, at: Instant): Promise<number> {
-      return (await end("failed", destination, disabledAttempt(at), "", "due_at", at)).length; // notification_due
-    },
-
-    async expireMail(at: Instant): Promise<readonly Pick<ClaimedNotification, "destination" | "channel_id">[]> {
-      const condition = `AND pending_since <= {now} - ${MAIL_EXPIRES_MS}`;
-      const rows = await end("expired", MAIL_DESTINATION, null, condition, "pending_since", at); // notification_pending
-      return rows.map(([destination, channelId]) => ({
-        destination: String(destination),
-        channel_id: channelId === null ? null : String(channelId),
-      }));
-    },
-
-    /** Attempts that were planned by a clock that was ahead become due. */
-    async advanceDue(destinations: readonly string[], at: Instant): Promise<void> {
-      const time = now(at, 2);
-      const advance = prepare(
-        `WITH late AS MATERIALIZED (
-           SELECT id FROM notification WHERE state = 'pending' AND destination = $1 AND due_at > ${time.sql} + ${MAX_DELAY_MS}
-           ORDER BY due_at LIMIT ${MAX_ENDED} ${skipLocked}
-         )
-         UPDATE notification SET due_at = ${time.sql}, lease = NULL FROM late
-         WHERE notification.id BETWEEN late.id AND late.id`, // notification_due
+    async endNotifications(ids: readonly string[], at: Instant): Promise<void> {
+      await rowsForIds(
+        prepare,
+        ids,
+        (all) =>
+          `UPDATE notification SET state = 'failed', due_at = NULL, ended_at = $1, lease = NULL,
+             attempts = ${withAttempt("$2")}
+           WHERE id IN (${all}) AND state = 'pending'`,
+        at,
+        JSON.stringify(noAttempt(at, "The channel was deleted.")),
       );
-      await Promise.all(destinations.map((destination) => advance(destination, ...time.values)));
     },
-
-    /** Returns how many. */
-    async removeOldEvents(at: Instant): Promise<number> {
-      // From the lowest number on: the feed has no gaps, even if a clock was wrong. Primary key
-      const oldest = await prepare("SELECT sequence, at FROM event ORDER BY sequence LIMIT $1")(MAX_ENDED);
-      const kept = oldest.findIndex(([, createdAt]) => Number(createdAt) > at - EVENT_RETENTION_MS);
-      const removed = kept === -1 ? oldest : oldest.slice(0, kept);
-      const last = removed.at(-1);
-      if (last !== undefined) await prepare("DELETE FROM event WHERE sequence <= $1")(Number(last[0]));
-      return removed.length;
-    },
-
-    /** Returns how many. */
-    async removeEndedNotifications(at: Instant): Promise<number> {
-      const ended = await prepare(
-        `SELECT id, alert_ids FROM notification WHERE ended_at <= $1 ORDER BY ended_at LIMIT ${MAX_ENDED} ${skipLocked}`, // notification_ended
-      )(at - EVENT_RETENTION_MS);
-      const unlink = prepare("DELETE FROM notification_alert WHERE alert_id = $1 AND notification_id = $2");
-      const remove = prepare("DELETE FROM notification WHERE id = $1");
-      const links = ended.flatMap(([id, alertIds]) =>
-        (JSON.parse(String(alertIds)) as string[]).map((alertId) => [alertId, String(id)] as const),
-      );
-      await Promise.all(links.map(([alertId, id]) => unlink(alertId, id)));
-      await Promise.all(ended.map(([id]) => remove(String(id))));
-      return ended.length;
-    },
-  };
-}
-
-/** Finds destinations by a skip scan: one step in an index for each, however many notifications it has. */
-export function pendingDestinationsOn(prepare: Prepare, { now, indexedBy }: Pick<Dialect, "now" | "indexedBy">) {
-  const next = (after: string): string =>
-    `SELECT n.destination FROM notification AS n ${indexedBy("notification_due")}
-     WHERE n.state = 'pending' ${after} ORDER BY n.destination, n.due_at LIMIT 1`;
-  const sql = (time: string): string =>
-    `WITH RECURSIVE pending (destination) AS (
-       SELECT (${next("")}) UNION ALL
-       SELECT (${next("AND n.destination > pending.destination")}) FROM pending WHERE pending.destination IS NOT NULL
-     )
-     SELECT pending.destination, (
-       SELECT n.due_at FROM notification AS n WHERE n.state = 'pending' AND n.destination = pending.destination
-       ORDER BY n.due_at LIMIT 1
-     ) <= ${time} + ${MAX_CLOCK_SKEW_MS}, channel.state FROM pending LEFT JOIN channel ON channel.id = pending.destination
-     WHERE pending.destination IS NOT NULL`;
-  const query = prepare(sql(now(0, 1).sql));
-  return async (at: Instant): Promise<PendingDestination[]> =>
-    (await query(...now(at, 1).values)).map(([destination, isDue, state]) => ({
-      destination: String(destination),
-      isDue: Boolean(isDue),
-      isActive: destination === MAIL_DESTINATION || state === "active",
-    }));
-}
-
-/** Enough to see whether customers get mail. */
-const SOME_PLANNED = 1000;
-
-/** Counts open alerts and pending notifications, not those that have ended. Each row has what it counts, of which, and how many. */
-const COUNTS = ({ indexedBy }: Pick<Dialect, "indexedBy">): string =>
-  `SELECT 'notification', destination, count(*), min(pending_since)
-   FROM notification ${indexedBy("notification_pending")} WHERE state = 'pending' GROUP BY destination
-   UNION ALL SELECT 'channel', 'disabled', count(*), NULL
-   FROM (SELECT state FROM channel ORDER BY id) AS own WHERE state = 'disabled'
-   UNION ALL SELECT 'mail', 'channel', count(*), NULL
-   FROM (SELECT type, state FROM channel ORDER BY id) AS own WHERE type = 'email' AND state = 'active'
-   UNION ALL SELECT 'mail', 'customer', count(*), NULL
-   FROM (SELECT customer_id FROM planned_notification ORDER BY due_at, id LIMIT ${SOME_PLANNED}) AS planned
-   JOIN customer ON customer.id = planned.customer_id WHERE verified_at IS NOT NULL AND unsubscribed_at IS NULL`;
-
-export async function notificationCountsOn(
-  rows: (sql: string) => Promise<readonly Row[]>,
-  dialect: Pick<Dialect, "indexedBy">,
-): Promise<NotificationCounts> {
-  const counted = (await rows(COUNTS(dialect))).map(([what, name, count, oldest]) => ({
-    ...{ what, name: String(name), count: Number(count), oldest: Number(oldest) },
-  }));
-  const pending = counted.filter(({ what }) => what === "notification");
-  const countOf = (of: string, one: string): number => counted.find(({ what, name }) => what === of && name === one)?.count ?? 0;
-  return {
-    pending: pending.reduce((sum, { count }) => sum + count, 0),
-    oldestPendingAt: pending.length === 0 ? null : Math.min(...pending.map(({ oldest }) => oldest)),
-    isMailWanted:
-      countOf("notification", MAIL_DESTINATION) > 0 || counted.some(({ what, count }) => what === "mail" && count > 0),
-    channelsDisabled: countOf("channel", "disabled"),
   };
 }

@@ -1,20 +1,39 @@
-// The tables that planned notifications are composed from, in SQL for both engines.
+// The table of planned notifications, and the tables they are composed from, in SQL for both engines.
 
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { newUnsubscribeSecret } from "../../domain/unsubscribe.ts";
-import type { Row } from "../columns.ts";
-import { CHANNEL_COLUMNS, channelOf, PLANNED_FIELDS } from "./alert-tables.ts";
-import { rowsForIds } from "./many-rows.ts";
+import { fieldsOf, type Row } from "../columns.ts";
+import { CHANNEL_COLUMNS, channelOf } from "./channel-tables.ts";
+import { type InsertRows, rowsForIds } from "./many-rows.ts";
 import { managedCustomerOn, type Prepare } from "./reads.ts";
 import { serviceStateOn } from "./service-state.ts";
 import type { DigestDraft, PlannedNotification } from "./transaction.ts";
 
-const plannedOf = (row: Row): PlannedNotification =>
-  Object.fromEntries(PLANNED_FIELDS.map((name, i) => [name, row[i]])) as PlannedNotification;
+const PLANNED_FIELDS = [
+  "id",
+  "recipient",
+  "channel_id",
+  "customer_id",
+  "event",
+  "sequence",
+  "alert_id",
+  "tank_id",
+  "due_at",
+  "created_at",
+] as const;
+const plannedOf = (row: Row): PlannedNotification => fieldsOf(PLANNED_FIELDS, row) as PlannedNotification;
 
-export function plannedTables(prepare: Prepare) {
+export function plannedTables(prepare: Prepare, insert: InsertRows) {
   return {
+    async planNotifications(planned: readonly PlannedNotification[]): Promise<void> {
+      await insert(
+        "planned_notification",
+        PLANNED_FIELDS,
+        planned.map((one) => PLANNED_FIELDS.map((name) => one[name])),
+      );
+    },
+
     async plannedFor(recipient: string, dueBy: Instant, limit: number): Promise<readonly PlannedNotification[]> {
       const rows = await prepare(
         `SELECT ${PLANNED_FIELDS.join(", ")} FROM planned_notification WHERE recipient = $1 AND due_at <= $2

@@ -11,7 +11,8 @@ import { fleetReadsOn, forecastReads } from "./fleet-reads.ts";
 import { forecastTables } from "./forecast-tables.ts";
 import { type ManagementEngine, managementReadsOn } from "./management-reads.ts";
 import type { InsertRows } from "./many-rows.ts";
-import { notificationTables, pendingDestinationsOn } from "./notification-tables.ts";
+import { notificationQueueTables, pendingDestinationsOn } from "./notification-queue-tables.ts";
+import { notificationTables } from "./notification-tables.ts";
 import { objectTables } from "./object-tables.ts";
 import { plannedTables } from "./planned-tables.ts";
 import { type Prepare, primaryReads } from "./reads.ts";
@@ -53,10 +54,11 @@ export function sharedTables(
   return {
     ...objectTables(prepare, insert, addHeads),
     ...alertTables(prepare, insert),
-    ...notificationTables(prepare, dialect),
-    ...channelTables(prepare),
+    ...channelTables(prepare, dialect),
+    ...notificationTables(prepare, insert),
+    ...notificationQueueTables(prepare, dialect),
     ...forecastTables(prepare, insert),
-    ...plannedTables(prepare),
+    ...plannedTables(prepare, insert),
     ...verificationTables(prepare),
     ...accountTables(prepare, dialect),
     ...serviceStateTable(prepare),

@@ -1,0 +1,230 @@
+// The queue of notifications, in SQL for both engines: claiming, recording, and removing what has ended.
+
+import { randomBytes } from "node:crypto";
+import { EVENT_RETENTION_MS } from "../../domain/alerts/event.ts";
+import { type Attempt, MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
+import {
+  type AttemptRecord,
+  type ClaimedNotification,
+  type ClaimRequest,
+  disabledAttempt,
+  LEASE_MS,
+  MAIL_EXPIRES_MS,
+  MAX_CLOCK_SKEW_MS,
+  MAX_DELAY_MS,
+  type NotificationCounts,
+  type PendingDestination,
+} from "../../domain/alerts/notification-queue.ts";
+import type { Instant } from "../../domain/instant.ts";
+import { fieldsOf, type Row } from "../columns.ts";
+import type { Dialect } from "./dialect.ts";
+import { chunksOf, valueRows } from "./many-rows.ts";
+import { withAttempt } from "./notification-tables.ts";
+import type { Prepare } from "./reads.ts";
+
+/** Rows that one transaction ends or removes. */
+const MAX_ENDED = 500;
+
+const CLAIMED_FIELDS = [
+  ...["id", "destination", "lease", "channel_id", "customer_id", "event", "pending_since", "payload", "attempts"],
+] as const;
+const CLAIMED_COLUMNS = CLAIMED_FIELDS.map((name) => `notification.${name}`).join(", ");
+
+function claimedOf(row: Row): ClaimedNotification {
+  const { attempts, ...notification } = fieldsOf(CLAIMED_FIELDS, row);
+  return { ...notification, attempts: JSON.parse(String(attempts)) } as ClaimedNotification;
+}
+
+/** The link of a verification is for its recipient alone: it is removed with the rest of the mail when that has ended. */
+const ENDED_PAYLOAD = "CASE WHEN notification.event = 'customer.verification' THEN '' ELSE notification.payload END";
+
+type Ending = {
+  readonly state: "failed" | "expired";
+  readonly destination: string;
+  /** Added to each; says why it ended. */
+  readonly attempt: Attempt | null;
+  /** A further condition; `now` is the time in SQL. */
+  readonly condition?: (now: string) => string;
+  readonly order: string;
+};
+
+export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: Pick<Dialect, "skipLocked" | "now">) {
+  /** Ends notifications of a destination that are pending and not being sent. */
+  async function end({ state, destination, attempt, condition, order }: Ending, at: Instant): Promise<readonly Row[]> {
+    const time = now(at, 3);
+    return prepare(
+      `WITH chosen AS MATERIALIZED (
+         SELECT id FROM notification WHERE state = 'pending' AND destination = $1 ${condition?.(time.sql) ?? ""}
+           AND (lease IS NULL OR due_at <= ${time.sql})
+         ORDER BY ${order} LIMIT ${MAX_ENDED} ${skipLocked}
+       )
+       UPDATE notification SET state = '${state}', due_at = NULL, lease = NULL, ended_at = ${time.sql},
+         payload = ${ENDED_PAYLOAD}, attempts = CASE WHEN CAST($2 AS text) IS NULL THEN attempts ELSE ${withAttempt("$2")} END
+       FROM chosen WHERE notification.id BETWEEN chosen.id AND chosen.id
+       RETURNING notification.destination, notification.channel_id`,
+    )(destination, attempt === null ? null : JSON.stringify(attempt), ...time.values);
+  }
+
+  return {
+    /** Oldest first, without mail that has to expire. No other claim gets them until the lease ends. */
+    async claimDue(requests: readonly ClaimRequest[], at: Instant): Promise<readonly ClaimedNotification[]> {
+      const lease = randomBytes(12).toString("base64url");
+      const time = now(at, 4);
+      const claim = prepare(
+        `WITH due AS MATERIALIZED (
+           SELECT id FROM notification WHERE state = 'pending' AND destination = $1
+             AND due_at <= ${time.sql} + ${MAX_CLOCK_SKEW_MS}
+             AND (destination <> '${MAIL_DESTINATION}' OR pending_since > ${time.sql} - ${MAIL_EXPIRES_MS})
+           ORDER BY due_at LIMIT $2 ${skipLocked}
+         )
+         UPDATE notification SET due_at = ${time.sql} + ${LEASE_MS + MAX_CLOCK_SKEW_MS}, lease = $3 FROM due
+         WHERE notification.id BETWEEN due.id AND due.id RETURNING ${CLAIMED_COLUMNS}`, // notification_due, primary key
+      );
+      const claimed = await Promise.all(
+        requests.map(({ destination, limit }) => claim(destination, limit, lease, ...time.values)),
+      );
+      return claimed.flatMap((rows) => rows.map(claimedOf).sort((a, b) => (a.id < b.id ? -1 : 1)));
+    },
+
+    /** Returns the ids of those whose lease was still that of the record. */
+    async putAttempts(records: readonly AttemptRecord[], at: Instant): Promise<ReadonlySet<string>> {
+      const recorded = new Set<string>();
+      for (const chunk of chunksOf(records)) {
+        const values = chunk.map(({ id, lease, state, delayMs, attempts }) => [
+          ...[id, lease, state, delayMs],
+          JSON.stringify(attempts),
+        ]);
+        const time = now(at, chunk.length * 5 + 1);
+        const rows = await prepare(
+          `UPDATE notification SET state = new.column3, due_at = ${time.sql} + new.column4, lease = NULL, attempts = new.column5,
+             ended_at = CASE WHEN new.column4 IS NULL THEN ${time.sql} END,
+             payload = CASE WHEN new.column4 IS NULL THEN ${ENDED_PAYLOAD} ELSE notification.payload END
+           FROM (VALUES ${valueRows(chunk.length, ["text", "text", "text", "bigint", "text"])}) AS new
+           WHERE notification.id BETWEEN new.column1 AND new.column1 AND coalesce(notification.lease, '') = new.column2
+           RETURNING notification.id`, // primary key
+        )(...values.flat(), ...time.values);
+        for (const [id] of rows) recorded.add(String(id));
+      }
+      return recorded;
+    },
+
+    async failPending(destination: string, at: Instant): Promise<number> {
+      const ending = { state: "failed", destination, attempt: disabledAttempt(at), order: "due_at" } as const; // notification_due
+      return (await end(ending, at)).length;
+    },
+
+    async expireMail(at: Instant): Promise<readonly Pick<ClaimedNotification, "destination" | "channel_id">[]> {
+      const rows = await end(
+        {
+          state: "expired",
+          destination: MAIL_DESTINATION,
+          attempt: null,
+          condition: (now) => `AND pending_since <= ${now} - ${MAIL_EXPIRES_MS}`,
+          order: "pending_since", // notification_pending
+        },
+        at,
+      );
+      return rows.map(([destination, channelId]) => ({
+        destination: String(destination),
+        channel_id: channelId === null ? null : String(channelId),
+      }));
+    },
+
+    /** Attempts that were planned by a clock that was ahead become due. */
+    async advanceDue(destinations: readonly string[], at: Instant): Promise<void> {
+      const time = now(at, 2);
+      const advance = prepare(
+        `WITH late AS MATERIALIZED (
+           SELECT id FROM notification WHERE state = 'pending' AND destination = $1 AND due_at > ${time.sql} + ${MAX_DELAY_MS}
+           ORDER BY due_at LIMIT ${MAX_ENDED} ${skipLocked}
+         )
+         UPDATE notification SET due_at = ${time.sql}, lease = NULL FROM late
+         WHERE notification.id BETWEEN late.id AND late.id`, // notification_due
+      );
+      await Promise.all(destinations.map((destination) => advance(destination, ...time.values)));
+    },
+
+    /** Returns how many. */
+    async removeOldEvents(at: Instant): Promise<number> {
+      // From the lowest number on: the feed has no gaps, even if a clock was wrong. Primary key
+      const oldest = await prepare("SELECT sequence, at FROM event ORDER BY sequence LIMIT $1")(MAX_ENDED);
+      const kept = oldest.findIndex(([, createdAt]) => Number(createdAt) > at - EVENT_RETENTION_MS);
+      const removed = kept === -1 ? oldest : oldest.slice(0, kept);
+      const last = removed.at(-1);
+      if (last !== undefined) await prepare("DELETE FROM event WHERE sequence <= $1")(Number(last[0]));
+      return removed.length;
+    },
+
+    /** Returns how many. */
+    async removeEndedNotifications(at: Instant): Promise<number> {
+      const ended = await prepare(
+        `SELECT id, alert_ids FROM notification WHERE ended_at <= $1 ORDER BY ended_at LIMIT ${MAX_ENDED} ${skipLocked}`, // notification_ended
+      )(at - EVENT_RETENTION_MS);
+      const unlink = prepare("DELETE FROM notification_alert WHERE alert_id = $1 AND notification_id = $2");
+      const remove = prepare("DELETE FROM notification WHERE id = $1");
+      const links = ended.flatMap(([id, alertIds]) =>
+        (JSON.parse(String(alertIds)) as string[]).map((alertId) => [alertId, String(id)] as const),
+      );
+      await Promise.all(links.map(([alertId, id]) => unlink(alertId, id)));
+      await Promise.all(ended.map(([id]) => remove(String(id))));
+      return ended.length;
+    },
+  };
+}
+
+/** Finds destinations by a skip scan: one step in an index for each, however many notifications it has. */
+export function pendingDestinationsOn(prepare: Prepare, { now, indexedBy }: Pick<Dialect, "now" | "indexedBy">) {
+  const next = (after: string): string =>
+    `SELECT n.destination FROM notification AS n ${indexedBy("notification_due")}
+     WHERE n.state = 'pending' ${after} ORDER BY n.destination, n.due_at LIMIT 1`;
+  const sql = (time: string): string =>
+    `WITH RECURSIVE pending (destination) AS (
+       SELECT (${next("")}) UNION ALL
+       SELECT (${next("AND n.destination > pending.destination")}) FROM pending WHERE pending.destination IS NOT NULL
+     )
+     SELECT pending.destination, (
+       SELECT n.due_at FROM notification AS n WHERE n.state = 'pending' AND n.destination = pending.destination
+       ORDER BY n.due_at LIMIT 1
+     ) <= ${time} + ${MAX_CLOCK_SKEW_MS}, channel.state FROM pending LEFT JOIN channel ON channel.id = pending.destination
+     WHERE pending.destination IS NOT NULL`;
+  const query = prepare(sql(now(0, 1).sql));
+  return async (at: Instant): Promise<PendingDestination[]> =>
+    (await query(...now(at, 1).values)).map(([destination, isDue, state]) => ({
+      destination: String(destination),
+      isDue: Boolean(isDue),
+      isActive: destination === MAIL_DESTINATION || state === "active",
+    }));
+}
+
+/** Enough to see whether customers get mail. */
+const SOME_PLANNED = 1000;
+
+/** Counts open alerts and pending notifications, not those that have ended. Each row has what it counts, of which, and how many. */
+const COUNTS = ({ indexedBy }: Pick<Dialect, "indexedBy">): string =>
+  `SELECT 'notification', destination, count(*), min(pending_since)
+   FROM notification ${indexedBy("notification_pending")} WHERE state = 'pending' GROUP BY destination
+   UNION ALL SELECT 'channel', 'disabled', count(*), NULL
+   FROM (SELECT state FROM channel ORDER BY id) AS own WHERE state = 'disabled'
+   UNION ALL SELECT 'mail', 'channel', count(*), NULL
+   FROM (SELECT type, state FROM channel ORDER BY id) AS own WHERE type = 'email' AND state = 'active'
+   UNION ALL SELECT 'mail', 'customer', count(*), NULL
+   FROM (SELECT customer_id FROM planned_notification ORDER BY due_at, id LIMIT ${SOME_PLANNED}) AS planned
+   JOIN customer ON customer.id = planned.customer_id WHERE verified_at IS NOT NULL AND unsubscribed_at IS NULL`;
+
+export async function notificationCountsOn(
+  rows: (sql: string) => Promise<readonly Row[]>,
+  dialect: Pick<Dialect, "indexedBy">,
+): Promise<NotificationCounts> {
+  const counted = (await rows(COUNTS(dialect))).map(([what, name, count, oldest]) => ({
+    ...{ what, name: String(name), count: Number(count), oldest: Number(oldest) },
+  }));
+  const pending = counted.filter(({ what }) => what === "notification");
+  const countOf = (of: string, one: string): number => counted.find(({ what, name }) => what === of && name === one)?.count ?? 0;
+  return {
+    pending: pending.reduce((sum, { count }) => sum + count, 0),
+    oldestPendingAt: pending.length === 0 ? null : Math.min(...pending.map(({ oldest }) => oldest)),
+    isMailWanted:
+      countOf("notification", MAIL_DESTINATION) > 0 || counted.some(({ what, count }) => what === "mail" && count > 0),
+    channelsDisabled: countOf("channel", "disabled"),
+  };
+}
