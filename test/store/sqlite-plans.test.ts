@@ -156,10 +156,12 @@ test("the queue of notifications uses indexes", async (t) => {
     const tables = notificationQueueTables(prepare, DIALECT);
     await tables.claimDue([{ destination: "chn", limit: 16 }], 5);
     const record = { id: "msg", lease: "lease", channel_id: "chn", attempts: [], delayMs: null, health: null };
-    await tables.putAttempts(
-      Array.from({ length: 8 }, () => ({ ...record, state: "failed" as const })),
-      5,
-    );
+    for (const length of [1, 8, 100]) {
+      await tables.putAttempts(
+        Array.from({ length }, () => ({ ...record, state: "failed" as const })),
+        5,
+      );
+    }
     await tables.failPending("chn", 5);
     await tables.expireMail(5);
     await tables.advanceDue(["chn"], 5);

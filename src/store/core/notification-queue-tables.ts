@@ -95,12 +95,13 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
           JSON.stringify(attempts),
         ]);
         const time = now(at, chunk.length * 5 + 1);
+        // BETWEEN and || keep SQLite from reading the whole table, with an index that it builds for the new values.
         const rows = await prepare(
           `UPDATE notification SET state = new.column3, due_at = ${time.sql} + new.column4, lease = NULL, attempts = new.column5,
              ended_at = CASE WHEN new.column4 IS NULL THEN ${time.sql} END,
              payload = CASE WHEN new.column4 IS NULL THEN ${ENDED_PAYLOAD} ELSE notification.payload END
            FROM (VALUES ${valueRows(chunk.length, ["text", "text", "text", "bigint", "text"])}) AS new
-           WHERE notification.id BETWEEN new.column1 AND new.column1 AND coalesce(notification.lease, '') = new.column2
+           WHERE notification.id BETWEEN new.column1 AND new.column1 AND coalesce(notification.lease, '') = new.column2 || ''
            RETURNING notification.id`, // primary key
         )(...values.flat(), ...time.values);
         for (const [id] of rows) recorded.add(String(id));
