@@ -296,9 +296,12 @@ test("http to a TLS port, and https to a plain one, are plain errors", async (t)
 test("connections are used again, at most 16 at a time for a channel, and other channels have their own", async (t) => {
   let current = 0;
   let highest = 0;
+  const all = Promise.withResolvers<void>();
   const receiver = await httpReceiver(t, async (request, response) => {
     request.resume();
     highest = Math.max(highest, ++current);
+    if (highest === 16) all.resolve();
+    await all.promise;
     await pause(5);
     current -= 1;
     response.end("ok");
