@@ -21,7 +21,7 @@ const PAUSE_MS = { scanned: 0.02, outdated: 6 } as const;
 const MAX_PAUSE_MS = 40_000;
 /** After a pass the holder says that it still is, if it said so this long ago. */
 const STATE_MS = 15_000;
-/** If it says nothing for longer than the longest pause and two passes take, another process takes its place. */
+/** If it says nothing for this long, another process takes its place. The longest pause and two passes take less. */
 export const HOLDER_TIMEOUT_MS = 90_000;
 /** The time from one forecast to the next: up to 200 a second. */
 const FORECAST_EVERY_MS = 5;

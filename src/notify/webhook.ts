@@ -63,7 +63,10 @@ export class WebhookSender {
     };
   }
 
-  /** More than `MAX_WEBHOOKS` of a channel wait for each other, within their time. Errors of the receiver or the connection are results, not rejections. */
+  /**
+   * More than `MAX_WEBHOOKS` of a channel wait for each other, within their time. Errors of the receiver or the connection are results,
+   * not rejections: short, and without path, query and secret.
+   */
   async send({ channelId, url, id, payload, secrets }: Webhook): Promise<AttemptResult> {
     const { version, clock } = this.#options;
     if (this.#isClosed) return failure(INTERRUPTED);

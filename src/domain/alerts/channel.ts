@@ -179,7 +179,10 @@ export function testEventObject(channel: Channel, at: Instant) {
   } as const;
 }
 
-/** Whether a channel wants an event; `ownerId` is that of the tank. A channel with `kinds` gets only alerts of these kinds, no refills. */
+/**
+ * Whether a channel wants an event; `ownerId` is that of the tank. A channel with `kinds` gets only alerts of these kinds, no
+ * refills.
+ */
 export function wants(channel: Channel, type: EventType, kind: AlertKind | null, ownerId: string): boolean {
   const { state, events, kinds, customer_id } = channel;
   if (state !== "active") return false;

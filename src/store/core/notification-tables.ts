@@ -35,21 +35,7 @@ export function notificationOf(row: Row): Notification {
   } as Notification;
 }
 
-const INSERTED_FIELDS = [
-  "id",
-  "channel_id",
-  "customer_id",
-  "destination",
-  "event",
-  "alert_ids",
-  "tank_id",
-  "state",
-  "due_at",
-  "created_at",
-  "pending_since",
-  "payload",
-  "attempts",
-] as const;
+const INSERTED_FIELDS = [...NOTIFICATION_FIELDS, "destination", "pending_since", "payload"];
 
 /** The column `attempts` with one more; `attempt` is a parameter. */
 export const withAttempt = (attempt: string): string =>
@@ -60,8 +46,8 @@ export function notificationTables(prepare: Prepare, insert: InsertRows) {
     async addNotifications(notifications: readonly NewNotification[]): Promise<void> {
       // `pending_since` is `due_at`: time in quiet hours does not count towards expiry.
       const rows = notifications.map((one) => [
-        ...[one.id, one.channel_id, one.customer_id, one.destination, one.event, JSON.stringify(one.alert_ids), one.tank_id],
-        ...["pending", one.due_at, one.created_at, one.due_at, one.payload, "[]"],
+        ...[one.id, one.channel_id, one.customer_id, one.event, JSON.stringify(one.alert_ids), one.tank_id],
+        ...["pending", one.due_at, one.created_at, "[]", one.destination, one.due_at, one.payload],
       ]);
       await insert("notification", INSERTED_FIELDS, rows);
       const links = notifications.flatMap(({ id, alert_ids }) => alert_ids.map((alertId) => [alertId, id]));
