@@ -22,6 +22,7 @@ import type { ManagedCustomer, ManagedDevice } from "../domain/resource.ts";
 import type { Shape } from "../domain/shape.ts";
 import type { CustomerQuery } from "../domain/store.ts";
 import type { Tank } from "../domain/tank.ts";
+import { parseJson } from "../domain/validate.ts";
 import { LATEST } from "./series/rank-index.ts";
 
 export type Row = readonly unknown[];
@@ -144,7 +145,7 @@ export function tankState(row: Row): TankState {
   return {
     tank: tankOf(row),
     deleted: isDeleted(row),
-    shape: jsonOrNull(shape) as Shape | null,
+    shape: storedJson(shape, `the shape of tank ${row[0]}`) as Shape | null,
     alerts: { silent_after, paused_until, runs_low_soon: runs_low_soon === 1, leak: leak === 1 } as TankAlertSettings,
   };
 }
@@ -163,7 +164,7 @@ export function storedTank(row: Row): Stored<TankState> {
 
 export const DEVICE_COLUMNS = "id, tank, since, profile, pending, dropped";
 function deviceOf([id, tank_id, since, profile]: Row): Device {
-  return { id, tank_id, since, profile: jsonOrNull(profile) as ProfileChoice | null } as Device;
+  return { id, tank_id, since, profile: storedJson(profile, `the profile of device ${id}`) as ProfileChoice | null } as Device;
 }
 export const managedDevice = (row: Row): ManagedDevice => ({
   device: deviceOf(row),
@@ -214,7 +215,9 @@ export function removedDevice([id, past]: Row): Stored<DeviceWithHistory> {
   return { device: { ...unknownDevice(String(id)), since }, dropped: 0, assignments, damage };
 }
 function assignmentsOf(device: string, past: unknown): Stored<Pick<DeviceWithHistory, "assignments">> {
-  const assignments = ((jsonOrNull(past) ?? []) as readonly Row[]).map((row) => storedAssignment([device, ...row]));
+  const assignments = ((storedJson(past, `the assignments of device ${device}`) ?? []) as readonly Row[]).map((row) =>
+    storedAssignment([device, ...row]),
+  );
   return { assignments, damage: assignments.find(({ damage }) => damage !== undefined)?.damage };
 }
 
@@ -254,16 +257,15 @@ export function keyOf(row: Row): StoredKey {
 
 export const AUDIT_COLUMNS = "number, at, who, object, id, action, changes";
 export function auditEntryOf([number, at, by, object, id, action, changes]: Row): AuditEntry {
-  return { number, at, by, object, id, action, changes: JSON.parse(String(changes)) } as AuditEntry;
+  return { number, at, by, object, id, action, changes: storedJson(changes, `audit entry ${number}`) } as AuditEntry;
 }
 
-function jsonOrNull(text: unknown): unknown {
-  if (typeof text !== "string") return null;
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new DamageError("a stored shape, profile or list of assignments cannot be read", { cause });
-  }
+/** `what` tells the operator which object is damaged. */
+export function storedJson(text: unknown, what: string): unknown {
+  if (text === null || text === undefined) return null;
+  const parsed = parseJson(String(text));
+  if (parsed === undefined) throw new DamageError(`${what} cannot be read`);
+  return parsed.value;
 }
 
 /** The customer list of a key that is bound to a customer: that customer, if the filters include it. */

@@ -150,18 +150,19 @@ for (const engine of ENGINES) {
       const queue = await openQueue(t, engine);
       const receiver = await recordingReceiver(t);
       const channel = await queue.channel(receiver.url);
-      const [old = "", young = ""] = await queue.notify(channel, 2);
+      const [old = "", young = "", damaged = ""] = await queue.notify(channel, 3);
       for (const id of [old, young]) {
         await queue.sql("INSERT INTO notification_alert (alert_id, notification_id) VALUES ('alr_1', $1)", id);
       }
       await queue.sql("UPDATE notification SET alert_ids = $1", '["alr_1"]');
+      await queue.sql("UPDATE notification SET alert_ids = '[' WHERE id = $1", damaged);
       const events = Array.from({ length: 700 }, (_, i) => `(${i + 1}, ${Date.now()}, 'cus_1', '{}')`);
       await queue.sql(`INSERT INTO event (sequence, at, owner_id, payload) VALUES ${events}`);
       queue.start();
-      await until("both are delivered", async () => (await queue.states())["delivered"] === 2);
-      await queue.sql("UPDATE notification SET ended_at = ended_at - $1 WHERE id = $2", 30 * DAY, old);
+      await until("all are delivered", async () => (await queue.states())["delivered"] === 3);
+      await queue.sql("UPDATE notification SET ended_at = ended_at - $1 WHERE id <> $2", 30 * DAY, young);
       await queue.sql("UPDATE event SET at = at - $1 WHERE sequence < 700", 30 * DAY);
-      await until("the old one is removed", async () => (await queue.states())["delivered"] === 1);
+      await until("the old ones are removed", async () => (await queue.states())["delivered"] === 1);
       await until("old events are removed", async () => (await queue.sql("SELECT sequence FROM event")).length === 1);
       const links = await queue.sql("SELECT notification_id FROM notification_alert");
       assert.deepEqual(

@@ -42,6 +42,22 @@ async function recordResult({ store, notify }: Queue, channel: string, result: A
   return store.recordAttempts([recordOf(claimed, { at: Date.now(), status, duration_ms: 1, error }, result, 0.5)], Date.now());
 }
 
+/** SQL that makes updates of a notification fail, as a damaged page does, and SQL that ends this. */
+function refusedUpdates(engine: string, id: string): readonly [readonly string[], string] {
+  const trigger = "CREATE TRIGGER damaged BEFORE UPDATE ON notification";
+  if (engine === "sqlite") {
+    return [[`${trigger} WHEN old.id = '${id}' BEGIN SELECT raise(FAIL, 'damaged'); END`], "DROP TRIGGER damaged"];
+  }
+  const body = "BEGIN RAISE 'damaged'; END";
+  return [
+    [
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS '${body.replaceAll("'", "''")}'`,
+      `${trigger} FOR EACH ROW WHEN (old.id = '${id}') EXECUTE FUNCTION refuse()`,
+    ],
+    "DROP TRIGGER damaged ON notification",
+  ];
+}
+
 for (const engine of ENGINES) {
   suite(`${engine.name}: sending notifications`, () => {
     test("a due webhook is received with a valid signature, and its attempt is kept", async (t) => {
@@ -210,18 +226,38 @@ for (const engine of ENGINES) {
       assert.deepEqual(await attempt("failed"), ["disabled", null, "it has failed for five days"]);
     });
 
-    test("a notification whose data is damaged does not stop those of other channels", async (t) => {
+    test("a notification that cannot be claimed does not stop those of other channels", async (t) => {
       const queue = await openQueue(t, engine);
       const receiver = await recordingReceiver(t);
       const [damaged, sound] = [await queue.channel(receiver.url), await queue.channel(receiver.url)];
       const [late = "", sent = ""] = [...(await queue.notify(damaged)), ...(await queue.notify(sound))];
-      const setAttempts = (attempts: string) => queue.sql("UPDATE notification SET attempts = $1 WHERE id = $2", attempts, late);
-      await setAttempts("{");
+      const [create, drop] = refusedUpdates(engine.name, late);
+      for (const statement of create) await queue.sql(statement);
       queue.start();
       await inState(queue, sent, "delivered");
       assert.ok(queue.events.some(({ kind }) => kind === "sending_failed"));
-      await setAttempts("[]");
+      await queue.sql(drop);
       await inState(queue, late, "delivered");
+    });
+
+    test("a notification whose earlier attempts are damaged is sent", async (t) => {
+      const queue = await openQueue(t, engine);
+      const receiver = await recordingReceiver(t);
+      const [damaged = ""] = await queue.notify(await queue.channel(receiver.url), 2);
+      await queue.sql("UPDATE notification SET attempts = '{' WHERE id = $1", damaged);
+      queue.start();
+      await until("both are delivered", async () => (await queue.states())["delivered"] === 2);
+      assert.equal((await queue.stored(damaged)).attempts.length, 1);
+    });
+
+    test("a damaged channel is named, and data_damaged", async (t) => {
+      const queue = await openQueue(t, engine);
+      const id = await queue.channel("https://example.com/");
+      await queue.sql("UPDATE channel SET kinds = '[low]'");
+      await assert.rejects(queue.store.channelList(), ({ code, cause }: { code?: string; cause?: Error }) => {
+        assert.deepEqual([code, cause?.message], ["data_damaged", `channel ${id} cannot be read`]);
+        return true;
+      });
     });
 
     test("notifications of a deleted channel fail", async (t) => {

@@ -5,6 +5,7 @@ import type { ChannelReads, NotificationQuery } from "../../domain/alerts/channe
 import { type Attempt, destinationOf, MAIL_DESTINATION, type Notification } from "../../domain/alerts/notification.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Page } from "../../domain/page.ts";
+import { storedJson } from "../columns.ts";
 import { CHANNEL_COLUMNS, channelOf } from "./channel-tables.ts";
 import { type Condition, Parameters, prefixed, where } from "./dialect.ts";
 import { inRange, limits, type ManagementEngine, pageOf } from "./management-reads.ts";
@@ -56,7 +57,9 @@ export function notificationReads(engine: ManagementEngine) {
          ) AS recent ON true`,
         parameters.values,
       );
-      const attempts = found.flatMap(([, text]) => JSON.parse(String(text ?? "[]")) as Attempt[]).sort((a, b) => b.at - a.at);
+      const attempts = found
+        .flatMap(([, text]) => (storedJson(text, `a notification of channel ${channel.id}`) ?? []) as Attempt[])
+        .sort((a, b) => b.at - a.at);
       return {
         pending: Number(found[0]?.[0]),
         last_delivered_at: attempts.find(({ error }) => error === null)?.at ?? null,

@@ -4,7 +4,7 @@ import type { Channel } from "../../domain/alerts/channel.ts";
 import type { SendingChannel } from "../../domain/alerts/notification-queue.ts";
 import type { ChannelChange } from "../../domain/commands/command.ts";
 import type { Instant } from "../../domain/instant.ts";
-import { fieldsOf, type Row } from "../columns.ts";
+import { fieldsOf, type Row, storedJson } from "../columns.ts";
 import type { Dialect } from "./dialect.ts";
 import { rowsForIds } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
@@ -29,7 +29,7 @@ export const CHANNEL_COLUMNS = CHANNEL_FIELDS.join(", ");
 
 export function channelOf(row: Row): Channel {
   const { recipient, events, kinds, quiet_hours, ...channel } = fieldsOf(CHANNEL_FIELDS, row);
-  const json = (text: unknown): unknown => (text === null ? null : JSON.parse(String(text)));
+  const json = (text: unknown): unknown => storedJson(text, `channel ${channel.id}`);
   return { ...channel, to: recipient, events: json(events), kinds: json(kinds), quiet_hours: json(quiet_hours) } as Channel;
 }
 

@@ -14,7 +14,7 @@ import {
 import type { ForecastReads } from "../../domain/forecast/stored.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Page } from "../../domain/page.ts";
-import { isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
+import { isDeleted, type Row, storedJson, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
 import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
@@ -148,7 +148,7 @@ export function forecastReads(prepare: Prepare): EntryReads {
 
     async fleetOrderState(): Promise<FleetOrderState | undefined> {
       const state = await serviceState("fleet_order");
-      return state === undefined ? undefined : JSON.parse(state);
+      return state === undefined ? undefined : (storedJson(state, "the state of the order of the fleet") as FleetOrderState);
     },
   };
 }

@@ -16,6 +16,7 @@ import {
   type PendingDestination,
 } from "../../domain/alerts/notification-queue.ts";
 import type { Instant } from "../../domain/instant.ts";
+import { parseJson } from "../../domain/validate.ts";
 import { fieldsOf, type Row } from "../columns.ts";
 import type { Dialect } from "./dialect.ts";
 import { chunksOf, valueRows } from "./many-rows.ts";
@@ -32,7 +33,13 @@ const CLAIMED_COLUMNS = CLAIMED_FIELDS.map((name) => `notification.${name}`).joi
 
 function claimedOf(row: Row): ClaimedNotification {
   const { attempts, ...notification } = fieldsOf(CLAIMED_FIELDS, row);
-  return { ...notification, attempts: JSON.parse(String(attempts)) } as ClaimedNotification;
+  return { ...notification, attempts: listOf(attempts) } as ClaimedNotification;
+}
+
+/** A damaged list counts as empty: one notification must not hold up the others. */
+function listOf(text: unknown): readonly unknown[] {
+  const value = parseJson(String(text))?.value;
+  return Array.isArray(value) ? value : [];
 }
 
 /** The link of a verification is for its recipient alone: it is removed with the rest of the mail when that has ended. */
@@ -163,9 +170,7 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
       )(at - EVENT_RETENTION_MS);
       const unlink = prepare("DELETE FROM notification_alert WHERE alert_id = $1 AND notification_id = $2");
       const remove = prepare("DELETE FROM notification WHERE id = $1");
-      const links = ended.flatMap(([id, alertIds]) =>
-        (JSON.parse(String(alertIds)) as string[]).map((alertId) => [alertId, String(id)] as const),
-      );
+      const links = ended.flatMap(([id, alertIds]) => listOf(alertIds).map((alertId) => [String(alertId), String(id)] as const));
       await Promise.all(links.map(([alertId, id]) => unlink(alertId, id)));
       await Promise.all(ended.map(([id]) => remove(String(id))));
       return ended.length;

@@ -6,7 +6,7 @@ import { destinationOf, type NewNotification, type Notification } from "../../do
 import { noAttempt } from "../../domain/alerts/notification-queue.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { FailedNotification } from "../../domain/lookups.ts";
-import { fieldsOf, type Row } from "../columns.ts";
+import { fieldsOf, type Row, storedJson } from "../columns.ts";
 import { type InsertRows, rowsForIds } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
 
@@ -27,11 +27,12 @@ export const NOTIFICATION_COLUMNS = NOTIFICATION_FIELDS.join(", ");
 
 export function notificationOf(row: Row): Notification {
   const { alert_ids, due_at, attempts, ...notification } = fieldsOf(NOTIFICATION_FIELDS, row);
+  const json = (text: unknown): unknown => storedJson(text, `notification ${notification.id}`);
   return {
     ...notification,
-    alert_ids: JSON.parse(String(alert_ids)),
+    alert_ids: json(alert_ids),
     next_attempt_at: notification.state === "pending" ? due_at : null,
-    attempts: JSON.parse(String(attempts)),
+    attempts: json(attempts),
   } as Notification;
 }
 

@@ -14,6 +14,7 @@ import {
   customerValues,
   deviceChecksum,
   STORED_ASSIGNMENT_COLUMNS,
+  storedJson,
   storedProfile,
   TANK_VALUE_COLUMNS,
   tankChecksum,
@@ -128,7 +129,12 @@ export function objectTables(prepare: Prepare, insert: InsertRows, addHeads: (ta
 
     async savedResult(by: string, key: string, since: Instant): Promise<SavedResult | undefined> {
       const [row] = await prepare(SAVED_RESULT)(by, key, since);
-      return row && { fingerprint: String(row[0]), resource: JSON.parse(String(row[1])) as Resource };
+      return (
+        row && {
+          fingerprint: String(row[0]),
+          resource: storedJson(row[1], `the saved result of Idempotency-Key ${key}`) as Resource,
+        }
+      );
     },
 
     async saveResult(

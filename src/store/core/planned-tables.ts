@@ -3,7 +3,7 @@
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { newUnsubscribeSecret } from "../../domain/unsubscribe.ts";
-import { fieldsOf, type Row } from "../columns.ts";
+import { fieldsOf, type Row, storedJson } from "../columns.ts";
 import { CHANNEL_COLUMNS, channelOf } from "./channel-tables.ts";
 import { type InsertRows, rowsForIds } from "./many-rows.ts";
 import { managedCustomerOn, type Prepare } from "./reads.ts";
@@ -116,7 +116,7 @@ export function plannedTables(prepare: Prepare, insert: InsertRows) {
 
     async digestDraft(recipient: string): Promise<DigestDraft | undefined> {
       const [row] = await prepare("SELECT content FROM digest_draft WHERE recipient = $1")(recipient);
-      return row && JSON.parse(String(row[0]));
+      return row && (storedJson(row[0], `the draft of mail to ${recipient}`) as DigestDraft);
     },
 
     async putDigestDraft(recipient: string, draft: DigestDraft): Promise<void> {
