@@ -105,11 +105,13 @@ test("a corrupted PostgreSQL database", async (t) => {
       what: /is damaged: restore a backup/,
     },
   ];
+  let known = (await checked(store)).findings;
   for (const { name, sql, where, what } of [...reported, ...SHARED_UNREPAIRABLE]) {
     await t.test(`is reported: ${name}`, async () => {
-      const known = (await checked(store)).findings;
       await query(sql);
-      const findings = (await checked(store, true)).findings.filter((finding) => !known.some((one) => one.what === finding.what));
+      const found = (await checked(store, true)).findings;
+      const findings = found.filter((finding) => !known.some((one) => one.what === finding.what));
+      known = found;
       assert.deepEqual(new Set(findings.map((finding) => finding.where)), new Set(where), JSON.stringify(findings));
       assert.match(findings.map((finding) => finding.what).join("\n"), what);
       assert.ok(findings.every(({ repaired }) => !repaired));
