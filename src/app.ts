@@ -83,7 +83,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   let composer: Composer | undefined;
   const management = new ManagementService(store, clock, managementSettings(config));
   const signIn = new SignInService({
-    ...{ management, limits, observe },
+    management,
+    limits,
+    observe,
     sendMail: async (id, mail) => notificationService?.sendMail(id, mail) ?? { status: null, error: "the service is starting" },
     noteSeen: (customerId) => lastSeen.note(customerId),
   });
@@ -104,7 +106,8 @@ export async function startApp(options: AppOptions): Promise<App> {
       reads: store,
       services: {
         ingest: createHttpIngest(ingestFrom("http", ingest), clock),
-        ...{ management, signIn },
+        management,
+        signIn,
         warnings: notifications.warnings,
         wholeMap: cached(clock, (now) => fleetMapJson(store, UNRESTRICTED, now)),
       },
@@ -112,15 +115,29 @@ export async function startApp(options: AppOptions): Promise<App> {
         text: async () =>
           metrics.text(await availableReports([fleetReport, forecastMetrics(store, clock), notifications.metrics])),
       },
-      ...{ lastSeen, clock, observe, limits, scheduler },
-      ...{ version: VERSION, rateLimit, corsOrigins, trustProxy, timeouts },
+      lastSeen,
+      clock,
+      observe,
+      limits,
+      scheduler,
+      version: VERSION,
+      rateLimit,
+      corsOrigins,
+      trustProxy,
+      timeouts,
     });
-    const address = { port: config.port, host: await numericHost(config.host) };
-    await server.listen(socketDescriptor === undefined ? address : { ...address, ...{ fd: socketDescriptor } });
+    const descriptor = socketDescriptor === undefined ? {} : { fd: socketDescriptor };
+    await server.listen({ port: config.port, host: await numericHost(config.host), ...descriptor });
     mqtt = await openMqtt({ config, reads: store, ingest, limits, observe, clock, worker });
     notificationService = startNotificationService({
-      ...{ store, clock, observe, mail: config, webhookAllow: config.webhookAllow, version: VERSION },
-      ...{ missing: missingForMail(config), isReporting: worker === 1 },
+      store,
+      clock,
+      observe,
+      mail: config,
+      webhookAllow: config.webhookAllow,
+      version: VERSION,
+      missing: missingForMail(config),
+      isReporting: worker === 1,
     });
     sweep = new AlertSweep(store, storeSettings(config).alerts, observe, options.clock);
     forecasts = new ForecastJob({ store, clock, observe });

@@ -47,7 +47,10 @@ export const CREATED_BETWEEN: readonly Field[] = [
 
 /** For how long an old secret remains valid after a rotation. */
 export const overlapField = (help: string): Field => ({
-  ...{ flag: "overlap", path: "overlap", value: "DURATION", help },
+  flag: "overlap",
+  path: "overlap",
+  value: "DURATION",
+  help,
   parse: durationText,
 });
 

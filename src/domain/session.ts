@@ -21,7 +21,11 @@ export type Account = AccountKey & {
 
 export const userAccount = ({ id, name, email, role }: User): Account => ({ type: "user", id, name, email, role });
 export const customerAccount = ({ id, name, email }: Customer): Account => ({
-  ...{ type: "customer", id, name, email, role: "customer" },
+  type: "customer",
+  id,
+  name,
+  email,
+  role: "customer",
 });
 
 /** Whether somebody with the role may do what needs the other. Users see all customers; a customer sees only their own. */
@@ -62,7 +66,11 @@ export const AccountObject = object(
 );
 
 export const accountObject = ({ id, type, name, role }: Account): Static<typeof AccountObject> => ({
-  ...{ id, object: "account", type, name, role },
+  id,
+  object: "account",
+  type,
+  name,
+  role,
 });
 
 export const SessionObject = object(
@@ -85,7 +93,13 @@ export const SessionObject = object(
 export function sessionObject(session: OpenSession, currentId: string | undefined): Static<typeof SessionObject> {
   const { id, user_id, customer_id, account, created_at, expires_at, user_agent } = session;
   return {
-    ...{ id, object: "session", user_id, customer_id, role: account.role, name: account.name, email: account.email },
+    id,
+    object: "session",
+    user_id,
+    customer_id,
+    role: account.role,
+    name: account.name,
+    email: account.email,
     created_at: formatInstant(created_at),
     expires_at: formatInstant(expires_at),
     user_agent,

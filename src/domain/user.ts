@@ -38,7 +38,11 @@ export const UserObject = object(
 export function userObject(user: User): Static<typeof UserObject> {
   const { id, email, name, role, created_at, updated_at } = user;
   return {
-    ...{ id, object: "user", email, name, role },
+    id,
+    object: "user",
+    email,
+    name,
+    role,
     created_at: formatInstant(created_at),
     updated_at: formatInstant(updated_at),
   };

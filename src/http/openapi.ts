@@ -114,7 +114,9 @@ export function openapiDocument(routes: readonly Route[], version: string): Json
       securitySchemes: {
         key: { type: "apiKey", in: "header", name: "X-API-Key", description: "A key issued by the operator" },
         session: {
-          ...{ type: "apiKey", in: "cookie", name: SESSION_COOKIE },
+          type: "apiKey",
+          in: "cookie",
+          name: SESSION_COOKIE,
           description: "Of somebody who is signed in. What is not GET must come from a page of this service.",
         },
       },

@@ -20,7 +20,11 @@ type MetricValue = {
 };
 
 export const gauge = (name: string, help: string, values: Metric["values"]): Metric => ({
-  ...{ name, help, type: "gauge", aggregator: "sum", values },
+  name,
+  help,
+  type: "gauge",
+  aggregator: "sum",
+  values,
 });
 
 /** Reports of several processes in Prometheus' text format: values with equal names and labels are summed. */

@@ -115,7 +115,13 @@ function healthAfter(claimed: ClaimedNotification, { isGone = false, isPermanent
 
 /** Releases the claim: the notification is due at once, for any process. */
 export const releaseRecord = ({ id, lease, channel_id, attempts }: ClaimedNotification): AttemptRecord => ({
-  ...{ id, lease, channel_id, attempts, state: "pending", delayMs: 0, health: null },
+  id,
+  lease,
+  channel_id,
+  attempts,
+  state: "pending",
+  delayMs: 0,
+  health: null,
 });
 
 /** Instead of an attempt: says why there is none. */
@@ -125,7 +131,9 @@ export const disabledAttempt = (at: Instant): Attempt => noAttempt(at, DISABLED)
 
 export const failRecord = (claimed: ClaimedNotification, at: Instant, why = DISABLED): AttemptRecord => ({
   ...releaseRecord(claimed),
-  ...{ state: "failed", delayMs: null, attempts: [...claimed.attempts, noAttempt(at, why)] },
+  state: "failed",
+  delayMs: null,
+  attempts: [...claimed.attempts, noAttempt(at, why)],
 });
 
 /** Undefined for a mail that is damaged, which nobody gets. */

@@ -83,7 +83,12 @@ export function notificationObject(notification: Notification) {
   return {
     id,
     object: "notification",
-    ...{ channel_id, customer_id, event, alert_ids, tank_id, state },
+    channel_id,
+    customer_id,
+    event,
+    alert_ids,
+    tank_id,
+    state,
     next_attempt_at: formatInstantOrNull(next_attempt_at),
     created_at: formatInstant(created_at),
     attempts: attempts.map((attempt) => ({ ...attempt, at: formatInstant(attempt.at) })),

@@ -85,8 +85,20 @@ export async function createChannel(lookups: Lookups, command: Commands["create_
 
 function newChannel(id: string, type: ChannelType, at: Instant): Channel {
   return {
-    ...{ id, type, url: null, to: null, events: null, kinds: null, customer_id: null, delay: 0, quiet_hours: null },
-    ...{ state: "active", disabled_reason: null, description: null, created_at: at, updated_at: at },
+    id,
+    type,
+    url: null,
+    to: null,
+    events: null,
+    kinds: null,
+    customer_id: null,
+    delay: 0,
+    quiet_hours: null,
+    state: "active",
+    disabled_reason: null,
+    description: null,
+    created_at: at,
+    updated_at: at,
   };
 }
 

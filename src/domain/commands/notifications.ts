@@ -43,8 +43,15 @@ export async function testChannel(lookups: Lookups, { id, newId }: Commands["tes
 function testNotification(channel: Channel, id: string, at: Instant): NewNotification {
   const isWebhook = channel.type === "webhook";
   return {
-    ...{ id, channel_id: channel.id, customer_id: null, event: "channel.test", alert_ids: [], tank_id: null },
-    ...{ destination: destinationOf(channel), due_at: at, created_at: at },
+    id,
+    channel_id: channel.id,
+    customer_id: null,
+    event: "channel.test",
+    alert_ids: [],
+    tank_id: null,
+    destination: destinationOf(channel),
+    due_at: at,
+    created_at: at,
     payload: JSON.stringify(
       isWebhook ? testEventObject(channel, at) : channelTestMail({ to: channel.to ?? "", language: "en" }, channel),
     ),

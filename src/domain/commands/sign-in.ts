@@ -121,7 +121,9 @@ async function sessionStarted(
     id: newId,
     user_id: type === "user" ? id : null,
     customer_id: type === "customer" ? id : null,
-    ...{ created_at: at, expires_at: at + SESSION_LIFETIME_MS, user_agent: userAgent },
+    created_at: at,
+    expires_at: at + SESSION_LIFETIME_MS,
+    user_agent: userAgent,
   };
   const ended = await sessionsReplacedBy(lookups, account, replaces, at);
   return changeSet(

@@ -85,7 +85,7 @@ export async function createSignInLink(lookups: Lookups, command: Commands["crea
   if (isCommandError(user)) return user;
   const { id: user_id, email } = user;
   const expires_at = at + SIGN_IN_LINK_LIFETIME_MS;
-  const link = { ...{ hash: command.hash, email, user_id, code: null, browser: null, tries: 0 }, created_at: at, expires_at };
+  const link = { hash: command.hash, email, user_id, code: null, browser: null, tries: 0, created_at: at, expires_at };
   const audit: AuditedChange = { object: "user", id: user_id, action: "link_created", changes: {} };
   const object = { object: "sign_in_link", user_id, expires_at: formatInstant(expires_at) };
   return changeSet({ object, etag: "" }, { signIns: [link], audit: [audit] });

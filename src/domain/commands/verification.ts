@@ -28,8 +28,15 @@ export async function requestVerification(
   const { name, email: to } = found.customer;
   const language = await languageFor(lookups, found);
   const notification: NewNotification = {
-    ...{ id: newId, channel_id: null, customer_id: id, event: "customer.verification", alert_ids: [], tank_id: null },
-    ...{ destination: MAIL_DESTINATION, due_at: at, created_at: at },
+    id: newId,
+    channel_id: null,
+    customer_id: id,
+    event: "customer.verification",
+    alert_ids: [],
+    tank_id: null,
+    destination: MAIL_DESTINATION,
+    due_at: at,
+    created_at: at,
     payload: JSON.stringify(verificationMail({ to, language }, name, `${publicUrl}/verify?token=${token}`)),
   };
   const created: Notification = { ...notification, state: "pending", next_attempt_at: at, attempts: [] };

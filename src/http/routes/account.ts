@@ -74,7 +74,11 @@ async function me({ services, key, session }: RouteRequest): Promise<object> {
   return {
     object: "me",
     type: session?.account.type ?? "key",
-    ...{ id, name, email: session?.account.email ?? null, role: session?.account.role ?? key.role, customer_id },
+    id,
+    name,
+    email: session?.account.email ?? null,
+    role: session?.account.role ?? key.role,
+    customer_id,
     is_verified: found === undefined ? null : found.customer.verified_at !== null,
     notifications: found === undefined ? null : notificationSettingsObject(found.notifications),
   };

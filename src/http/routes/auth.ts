@@ -123,7 +123,10 @@ export const routes: readonly Route[] = [
       const { token } = valid(SignInToken, body);
       const { signIn, accounts, isSameBrowser } = await services.signIn.inspect(token, client());
       return {
-        ...{ object: "sign_in_details", email: signIn.email, same_browser: isSameBrowser, accounts: accounts.map(accountObject) },
+        object: "sign_in_details",
+        email: signIn.email,
+        same_browser: isSameBrowser,
+        accounts: accounts.map(accountObject),
         expires_at: formatInstant(signIn.expires_at),
       };
     },

@@ -52,8 +52,14 @@ export class MqttEndpoint {
     const batcher = new Batcher("mqtt", ingest, observe);
     const connections = new Connections<Connection>(limits);
     this.#shared = {
-      ...{ limits, sessions, batcher, observe, clock, connections },
-      ...{ eventLoopBudget: new EventLoopBudget(), receiptTimes: new ReceiptTimes() },
+      limits,
+      sessions,
+      batcher,
+      observe,
+      clock,
+      connections,
+      eventLoopBudget: new EventLoopBudget(),
+      receiptTimes: new ReceiptTimes(),
     };
     this.#admit = admit;
   }

@@ -79,10 +79,18 @@ function forecastErrors(row: TankRow, latest: Reading, activeConditions: number,
   const isCurrent = forecast?.outdatedSince === null && forecast.at === created_at && forecast.fill === fill_percentage;
   const values = isCurrent ? forecast.forecast : null;
   const condition: TankCondition = {
-    ...{ tankId: tank.id, isLive: true, threshold: tank.min_fill_alert_percentage, latest, activeConditions, evaluateAt: null },
+    tankId: tank.id,
+    isLive: true,
+    threshold: tank.min_fill_alert_percentage,
+    latest,
+    activeConditions,
+    evaluateAt: null,
     // The end of a pause may not have been evaluated yet.
     pausedUntil: alerts.paused_until === null ? null : Number.POSITIVE_INFINITY,
-    ...{ silentAfter: alerts.silent_after, kindsOff: kindsOff(alerts), leakOpenedAt: null, medianInterval: undefined },
+    silentAfter: alerts.silent_after,
+    kindsOff: kindsOff(alerts),
+    leakOpenedAt: null,
+    medianInterval: undefined,
     forecast: values === null ? null : forecastSummary(values, forecast?.computedAt ?? 0),
   };
   const { opened, cleared } = evaluate(condition, { ...DEFAULT_ALERT_SETTINGS, ...settings }, Date.now(), ON_FORECAST);

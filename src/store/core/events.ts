@@ -50,13 +50,19 @@ export function toChannels(
   return {
     notifications: channels.filter(isImmediate).map(({ id }) => ({
       ...recipient(id),
-      ...{ destination: id, alert_ids: alert_id === null ? [] : [alert_id], due_at: now, payload },
+      destination: id,
+      alert_ids: alert_id === null ? [] : [alert_id],
+      due_at: now,
+      payload,
     })),
     planned: channels
       .filter((channel) => !isImmediate(channel))
       .map(({ id, type, delay }) => ({
         ...recipient(id),
-        ...{ recipient: id, sequence, alert_id, due_at: now + Math.max(delay, type === "email" ? COLLECT_MS : 0) },
+        recipient: id,
+        sequence,
+        alert_id,
+        due_at: now + Math.max(delay, type === "email" ? COLLECT_MS : 0),
       })),
   };
 }

@@ -81,7 +81,14 @@ export function forecastTables(prepare: Prepare, insert: InsertRows) {
 
     async putForecasts(forecasts: readonly ForecastRow[]): Promise<void> {
       const values = forecasts.map((one) => [
-        ...[one.id, one.owner_id, one.at, one.fill, one.urgency, one.margin, one.outdatedSince, one.computedAt],
+        one.id,
+        one.owner_id,
+        one.at,
+        one.fill,
+        one.urgency,
+        one.margin,
+        one.outdatedSince,
+        one.computedAt,
         one.forecast === null ? null : JSON.stringify(one.forecast),
       ]);
       await insert("forecast", FIELDS, values, updateExisting(FIELDS));

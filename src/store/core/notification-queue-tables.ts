@@ -27,7 +27,15 @@ import type { Prepare } from "./reads.ts";
 const MAX_ENDED = 500;
 
 const CLAIMED_FIELDS = [
-  ...["id", "destination", "lease", "channel_id", "customer_id", "event", "pending_since", "payload", "attempts"],
+  "id",
+  "destination",
+  "lease",
+  "channel_id",
+  "customer_id",
+  "event",
+  "pending_since",
+  "payload",
+  "attempts",
 ] as const;
 const CLAIMED_COLUMNS = CLAIMED_FIELDS.map((name) => `notification.${name}`).join(", ");
 
@@ -98,7 +106,10 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
       const recorded = new Set<string>();
       for (const chunk of chunksOf(records)) {
         const values = chunk.map(({ id, lease, state, delayMs, attempts }) => [
-          ...[id, lease, state, delayMs],
+          id,
+          lease,
+          state,
+          delayMs,
           JSON.stringify(attempts),
         ]);
         const time = now(at, chunk.length * 5 + 1);
@@ -222,7 +233,10 @@ export async function notificationCountsOn(
   dialect: Pick<Dialect, "indexedBy">,
 ): Promise<NotificationCounts> {
   const counted = (await rows(COUNTS(dialect))).map(([what, name, count, oldest]) => ({
-    ...{ what, name: String(name), count: Number(count), oldest: Number(oldest) },
+    what,
+    name: String(name),
+    count: Number(count),
+    oldest: Number(oldest),
   }));
   const pending = counted.filter(({ what }) => what === "notification");
   const countOf = (of: string, one: string): number => counted.find(({ what, name }) => what === of && name === one)?.count ?? 0;

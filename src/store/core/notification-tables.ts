@@ -47,8 +47,19 @@ export function notificationTables(prepare: Prepare, insert: InsertRows) {
     async addNotifications(notifications: readonly NewNotification[]): Promise<void> {
       // `pending_since` is `due_at`: time in quiet hours does not count towards expiry.
       const rows = notifications.map((one) => [
-        ...[one.id, one.channel_id, one.customer_id, one.event, JSON.stringify(one.alert_ids), one.tank_id],
-        ...["pending", one.due_at, one.created_at, "[]", one.destination, one.due_at, one.payload],
+        one.id,
+        one.channel_id,
+        one.customer_id,
+        one.event,
+        JSON.stringify(one.alert_ids),
+        one.tank_id,
+        "pending",
+        one.due_at,
+        one.created_at,
+        "[]",
+        one.destination,
+        one.due_at,
+        one.payload,
       ]);
       await insert("notification", INSERTED_FIELDS, rows);
       const links = notifications.flatMap(({ id, alert_ids }) => alert_ids.map((alertId) => [alertId, id]));

@@ -121,7 +121,12 @@ export function objectTables(prepare: Prepare, insert: InsertRows, addHeads: (ta
       const [last] = await prepare(LAST_AUDIT_ENTRY)();
       const [number, before] = last === undefined ? [0, at] : [Number(last[0]), Number(last[1])];
       const rows = entries.map(({ object, id, action, changes }, i) => [
-        ...[number + 1 + i, Math.max(at, before), by, object, id, action],
+        number + 1 + i,
+        Math.max(at, before),
+        by,
+        object,
+        id,
+        action,
         JSON.stringify(changes),
       ]);
       await insert("audit", AUDIT_COLUMNS.split(", "), rows);

@@ -58,6 +58,14 @@ const plannedMail = (
   due_at: Instant,
   created_at: Instant,
 ): PlannedNotification => ({
-  ...{ id: newId("msg", created_at), recipient: owner_id, channel_id: null, customer_id: owner_id },
-  ...{ event, sequence, alert_id: id, tank_id, due_at, created_at },
+  id: newId("msg", created_at),
+  recipient: owner_id,
+  channel_id: null,
+  customer_id: owner_id,
+  event,
+  sequence,
+  alert_id: id,
+  tank_id,
+  due_at,
+  created_at,
 });

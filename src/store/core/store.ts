@@ -34,10 +34,24 @@ export type Engine = Pick<Maintenance, "backup" | "exportRecords" | "check" | "s
 
 /** All but repairs. A list, because the table of writes would load their code into the thread that serves requests. */
 const WRITE_NAMES = [
-  ...["importCustomers", "importTanks", "importDevices", "execute", "updateLastSeen"],
-  ...["claimNotifications", "recordAttempts", "endPending", "expireAndReschedule", "removeOldNotifications"],
-  ...["sweepAlerts", "tanksDue", "evaluateTank", "composeNotifications", "postponeNotifications"],
-  ...["updateSortKeys", "storeForecasts", "putFleetOrderState"],
+  "importCustomers",
+  "importTanks",
+  "importDevices",
+  "execute",
+  "updateLastSeen",
+  "claimNotifications",
+  "recordAttempts",
+  "endPending",
+  "expireAndReschedule",
+  "removeOldNotifications",
+  "sweepAlerts",
+  "tanksDue",
+  "evaluateTank",
+  "composeNotifications",
+  "postponeNotifications",
+  "updateSortKeys",
+  "storeForecasts",
+  "putFleetOrderState",
 ] as const satisfies readonly WriteName[];
 type StoreWrites = {
   readonly [N in (typeof WRITE_NAMES)[number]]: (...args: WriteArgs<N>) => Promise<WriteResult<N>>;
