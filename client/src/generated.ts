@@ -2328,7 +2328,7 @@ export type ListAuditOptions = RequestOptions & {
   readonly page?: number;
   /** Maximum number of objects to return */
   readonly size?: number;
-  /** Only actions with this key */
+  /** Only actions by this key, user or customer */
   readonly by?: string;
   /** Only actions on objects of this type */
   readonly type?: "customer" | "tank" | "device" | "key" | "alert" | "channel" | "notification" | "user";
@@ -2535,7 +2535,7 @@ export type Client = {
       readonly inspect: (body: SignInToken, options?: RequestOptions) => Promise<SignInDetails>;
     };
     readonly session: {
-      /** Sign in. With the token of a link, or with the address and the code in the browser that asked for it. Sets the cookie of a new session. Where several accounts have the address and none is chosen, the response lists them, and the link or code can still be used. No key is required. */
+      /** Sign in. With the token of a link, or with the address and the code in the browser that requested it. Sets the cookie of a new session. Where several accounts have the address and none is chosen, the response lists them, and the link or code can still be used. No key is required. */
       readonly create: (body: SignInProof, options?: RequestOptions) => Promise<Session | AccountChoice>;
       /** Retrieve the session. Who is signed in. Anybody who is signed in. */
       readonly retrieve: (options?: RequestOptions) => Promise<Session>;

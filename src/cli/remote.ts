@@ -8,6 +8,7 @@ import { UserError } from "../domain/errors.ts";
 import { isDotSegment } from "../domain/id.ts";
 import { isWellFormedSecret } from "../domain/key.ts";
 import { quoted } from "../domain/text.ts";
+import { parseJson } from "../domain/validate.ts";
 import { clean } from "./output.ts";
 import { queryString, retryAfter, type ServiceRequest, type ServiceResponse } from "./service.ts";
 
@@ -94,17 +95,13 @@ async function send(
       signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(body === undefined ? {} : { body: isLarge ? await compress(body) : body }),
     });
-    return { status: response.status, headers: Object.fromEntries(response.headers), body: parseJson(await response.text()) };
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: parseJson(await response.text())?.value,
+    };
   } catch (error) {
     return connectionError(base, request, error);
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

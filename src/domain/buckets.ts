@@ -74,13 +74,13 @@ function fixedBounds(size: number, { from, until, offset }: OffsetPeriod, instan
 }
 
 /** More than any offset, and than any change of one. */
-const LONGEST_CHANGE = 26 * HOUR;
+const MAX_CHANGE = 26 * HOUR;
 
 function calendarBounds({ floor, next }: Calendar, zone: TimeZone, period: OffsetPeriod, instant: Instant): BucketBounds {
   const { from, until, offset } = period;
   let begins = floor(instant + offset);
   let ends = next(begins);
-  if (begins - offset >= from + LONGEST_CHANGE && ends - offset < until) return { start: begins - offset, end: ends - offset };
+  if (begins - offset >= from + MAX_CHANGE && ends - offset < until) return { start: begins - offset, end: ends - offset };
   let end = firstInstant(ends, zone);
   // Clocks that were set back over a boundary come to it twice: the bucket after it has begun the first time.
   while (end <= instant) {
@@ -93,7 +93,7 @@ function calendarBounds({ floor, next }: Calendar, zone: TimeZone, period: Offse
 
 /** When local time first is at or after this: if clocks skip it, when they do. */
 function firstInstant(local: LocalTime, zone: TimeZone): Instant {
-  for (let period = zone.periodAt(local - LONGEST_CHANGE); ; period = zone.periodAt(period.until)) {
+  for (let period = zone.periodAt(local - MAX_CHANGE); ; period = zone.periodAt(period.until)) {
     const instant = Math.max(local - period.offset, period.from);
     if (instant < period.until) return instant;
   }

@@ -139,7 +139,7 @@ export type LogEvent =
   | { readonly kind: "notifications_delayed"; readonly pending: number; readonly oldestSeconds: number }
   | { readonly kind: "notifications_caught_up" }
   | { readonly kind: "sending_failed"; readonly error: unknown }
-  /** Somebody has asked for a link to sign in, and could not be sent one. */
+  /** Somebody has requested a link to sign in, and could not be sent one. */
   | { readonly kind: "sign_in_mail_failed"; readonly outcome: "retried" | "failed"; readonly status: number | null }
   | { readonly kind: "sign_in_failed"; readonly error: unknown }
   /** Nobody can sign in. */

@@ -1,5 +1,5 @@
 // Signing in without a password: whoever reads the mail of an address may open the accounts that have it. The mail has a link with
-// a token, and a code for the browser that asked for it. Only hashes of both are stored.
+// a token, and a code for the browser that requested it. Only hashes of both are stored.
 
 import { randomInt } from "node:crypto";
 import type { Instant } from "./instant.ts";
@@ -18,7 +18,7 @@ export type SignIn = {
   readonly user_id: string | null;
   /** See `hashCode`; null where there is no code, or it was tried too often. */
   readonly code: string | null;
-  /** The hash of the cookie of the browser that asked for it. */
+  /** The hash of the cookie of the browser that requested it. */
   readonly browser: string | null;
   /** Wrong codes so far. */
   readonly tries: number;

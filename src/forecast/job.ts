@@ -19,9 +19,9 @@ const PASS_MS = 5000;
 /** The pause after a pass, for each tank that was read or outdated: many times what that takes, so that others have the processor. */
 const PAUSE_MS = { scanned: 0.02, outdated: 6 } as const;
 const MAX_PAUSE_MS = 40_000;
-/** After a pass the holder says that it still is, if it said so this long ago. */
+/** The holder writes its state again after a pass, if the last time was this long ago. */
 const STATE_MS = 15_000;
-/** If it says nothing for this long, another process takes its place. The longest pause and two passes take less. */
+/** If it has not done so for this long, another process takes its place. The longest pause and two passes take less. */
 export const HOLDER_TIMEOUT_MS = 90_000;
 /** The time from one forecast to the next: up to 200 a second. */
 const FORECAST_EVERY_MS = 5;
@@ -40,8 +40,8 @@ export class ForecastJob {
   readonly #thread = new ForecastThread();
   readonly #failed: FailedTanks;
   /** A time of `performance.now()`. */
-  #passAfter = 0;
-  #passBy = 0;
+  #earliestPass = 0;
+  #latestPass = 0;
   #isWoken = false;
   #isHolder = false;
 
@@ -71,8 +71,8 @@ export class ForecastJob {
 
   async #keepOrder(): Promise<void> {
     const started = performance.now();
-    if (started < (this.#isWoken ? this.#passAfter : this.#passBy)) return;
-    this.#passBy = started + PASS_MS;
+    if (started < (this.#isWoken ? this.#earliestPass : this.#latestPass)) return;
+    this.#latestPass = started + PASS_MS;
     this.#isWoken = false;
     const { store, clock } = this.#options;
     const state = await store.fleetOrderState();
@@ -86,8 +86,8 @@ export class ForecastJob {
     const mustWriteState = outdated > 0 || state?.holder !== this.#id || now - state.at >= STATE_MS;
     if (isComplete && mustWriteState) this.#isHolder = await this.#putState(state, now);
     const ended = performance.now();
-    this.#passAfter = ended + Math.min(MAX_PAUSE_MS, scanned * PAUSE_MS.scanned + outdated * PAUSE_MS.outdated);
-    this.#passBy = Math.max(this.#passAfter, ended + PASS_MS);
+    this.#earliestPass = ended + Math.min(MAX_PAUSE_MS, scanned * PAUSE_MS.scanned + outdated * PAUSE_MS.outdated);
+    this.#latestPass = Math.max(this.#earliestPass, ended + PASS_MS);
   }
 
   #putState(before: FleetOrderState | undefined, now: number): Promise<boolean> {

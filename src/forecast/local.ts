@@ -7,7 +7,7 @@ import { updateFleetOrder } from "./fleet-order.ts";
 import { HOLDER_TIMEOUT_MS } from "./job.ts";
 import { computeOutdated } from "./outdated.ts";
 
-/** Who has kept the order: no service does. */
+/** Recorded as the holder while no service runs. */
 const HOLDER = "command line";
 /** The oldest forecasts come first; what is not computed in this time is left as it is. */
 const COMPUTING_MS = 10_000;

@@ -1,4 +1,4 @@
-// Has forecasts that are outdated computed, and stores them.
+// Computes and stores outdated forecasts.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { hasCode } from "../domain/errors.ts";
@@ -38,7 +38,7 @@ export async function computeOutdated(options: ComputingOptions): Promise<void> 
     for (const one of outdated) {
       if (isStopping()) break;
       computed.push(await computeOne(options, one));
-      // The time that a write took is made up for.
+      // Catches up after a slow write.
       next = Math.max(next + everyMs, performance.now() - FORECASTS_PER_WRITE * everyMs);
       await delay(Math.max(0, next - performance.now()));
     }

@@ -65,7 +65,7 @@ export function normalizeContentType(request: FastifyRequest, contentType: strin
 
 const awaitingContinue = new WeakMap<IncomingMessage, ServerResponse>();
 
-/** `Expect: 100-continue` is answered once the body is wanted, so that no client sends a body that is rejected anyway. */
+/** Responds to `Expect: 100-continue` once the body is wanted, so that no client sends a body that is rejected anyway. */
 export function deferContinue(server: Server): void {
   server.on("checkContinue", (request, response) => {
     awaitingContinue.set(request, response);

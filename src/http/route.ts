@@ -35,7 +35,7 @@ export type Services = {
   readonly signIn: Pick<SignInService, "request" | "inspect" | "signInWithToken" | "signInWithCode">;
   /** What is wrong although the service is ready. */
   readonly warnings: () => Promise<readonly Warning[]>;
-  /** `/insight/v1/map` of all tanks, up to 30 seconds old. */
+  /** `/insight/v1/map` of all tanks, computed at most every 30 seconds. */
   readonly wholeMap: () => Promise<string>;
 };
 

@@ -146,7 +146,7 @@ export class SignInService {
     }
   }
 
-  /** What the link opens, and whether it is in the browser that asked for it. It stays valid. */
+  /** What the link opens, and whether it is in the browser that requested it. It stays valid. */
   async inspect(token: string, client: ClientInfo) {
     const { reads, clock } = this.#options.management;
     return this.#check(client, async () => {

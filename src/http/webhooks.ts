@@ -77,7 +77,7 @@ const HEADERS = [
 const ChannelTestEvent = object(
   {
     type: literal("channel.test", { description: "Always `channel.test`" }),
-    timestamp: instantField("When somebody asked for it"),
+    timestamp: instantField("When it was requested"),
     sequence: { type: "null", description: "It is not part of the feed", examples: [null] },
     data: object({ channel: ChannelObject }, { description: "The channel" }),
   },

@@ -14,8 +14,6 @@ export type NotificationServiceOptions = NotificationCleanupOptions & {
   readonly mail: MailSettings;
   readonly webhookAllow: WebhookAllow;
   readonly version: string;
-  /** Time limit for one webhook. */
-  readonly timeoutMs?: number;
 };
 
 export type NotificationService = {
@@ -23,13 +21,13 @@ export type NotificationService = {
   readonly wake: () => void;
   /** Sends mail at once, and does not store it: for mail with a secret. */
   readonly sendMail: (id: string, mail: Mail) => Promise<AttemptResult>;
-  /** What is under way is finished within the time. `mailSent`: after it there are no calls of `sendMail`. */
+  /** Attempts in progress get this long to finish. `mailSent` resolves after the last call of `sendMail`. */
   readonly stop: (milliseconds: number, mailSent?: Promise<void>) => Promise<void>;
 };
 
 export function startNotificationService(options: NotificationServiceOptions): NotificationService {
-  const { store, clock, observe, mail: settings, webhookAllow: allow, version, timeoutMs } = options;
-  const webhooks = new WebhookThread({ allow, version, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  const { store, clock, observe, mail: settings, webhookAllow: allow, version } = options;
+  const webhooks = new WebhookThread({ allow, version });
   const mail = openMail(settings, options.missing);
   const sender = new NotificationSender({ store, clock, observe, webhooks: webhookTransport(webhooks), mail });
   const cleanup = new NotificationCleanup(options);

@@ -42,7 +42,7 @@ test("with a code: the person comes back to where they were, and signs out", asy
   await page.getByRole("button", { name: /another address/ }).click();
   await address.fill("DANA@operator.example");
   const text = await mailAfter(() => page.getByRole("button", { name: "Continue" }).click());
-  const [, code = ""] = /asked for the mail: (\d{4} \d{4})/.exec(text) ?? [];
+  const [, code = ""] = /requested the e-mail: (\d{4} \d{4})/.exec(text) ?? [];
   const field = page.getByLabel("8-digit code");
   await field.fill("00000000");
   await page.getByRole("button", { name: "Sign in" }).click();
@@ -91,7 +91,7 @@ test("where several accounts have the address, the person chooses", async (t) =>
   const { page } = opened;
   await page.getByLabel("E-mail address").fill("shared@operator.example");
   const text = await mailAfter(() => page.getByRole("button", { name: "Continue" }).click());
-  const [, code = ""] = /asked for the mail: (\d{4} \d{4})/.exec(text) ?? [];
+  const [, code = ""] = /requested the e-mail: (\d{4} \d{4})/.exec(text) ?? [];
   await page.getByLabel("8-digit code").fill(code);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Which account?" }).waitFor();

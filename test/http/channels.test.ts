@@ -157,7 +157,7 @@ describe("a notification", () => {
     const { id: notification } = expectStatus(await manage("POST", `${CHANNELS}/${id}/test`), 201);
     expectStatus(await manage("DELETE", `${CHANNELS}/${id}`), 200);
     const { state, attempts } = expectStatus(await manage("GET", `${NOTIFICATIONS}/${notification}`), 200);
-    assert.deepEqual([state, (attempts as { error: string }[]).at(-1)?.error], ["failed", "The channel was deleted."]);
+    assert.deepEqual([state, (attempts as { error: string }[]).at(-1)?.error], ["failed", "the channel was deleted"]);
     expectStatus(await manage("POST", `${NOTIFICATIONS}/${notification}/retry`), 409, "state_conflict");
   });
 

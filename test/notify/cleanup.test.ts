@@ -125,10 +125,10 @@ for (const engine of ENGINES) {
   suite(`${engine.name}: mail to people who do not want it any more`, () => {
     const DELETED = engine.name === "sqlite" ? 1 : true;
     for (const [what, change, error] of [
-      ["have unsubscribed", "unsubscribed_at = 1", "The customer has unsubscribed."],
-      ["have another address", "email = 'new@example.com'", "The customer has another address."],
-      ["have an address that is not verified", "verified_at = NULL", "The address is not verified."],
-      ["are deleted", `deleted = ${DELETED}`, "The customer is deleted."],
+      ["have unsubscribed", "unsubscribed_at = 1", "the customer has unsubscribed"],
+      ["have another address", "email = 'new@example.com'", "the customer has another address"],
+      ["have an address that is not verified", "verified_at = NULL", "the address is not verified"],
+      ["are deleted", `deleted = ${DELETED}`, "the customer is deleted"],
     ] as const) {
       test(`mail that has waited is not sent to customers who ${what}`, async (t) => {
         const queue = await openQueue(t, engine);

@@ -135,7 +135,7 @@ function channels(engine: Engine): void {
       "chn_mail channel.test",
     ]);
     for (const { attempts, next_attempt_at } of failed) {
-      assert.deepEqual(attempts, [{ at: NEW_YEAR + 5, status: null, duration_ms: 0, error: "The channel was deleted." }]);
+      assert.deepEqual(attempts, [{ at: NEW_YEAR + 5, status: null, duration_ms: 0, error: "the channel was deleted" }]);
       assert.equal(next_attempt_at, null);
     }
     assert.deepEqual(

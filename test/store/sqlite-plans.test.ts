@@ -162,7 +162,7 @@ test("the queue of notifications uses indexes", async (t) => {
         5,
       );
     }
-    await tables.failPending("chn", 5);
+    await tables.endPending("chn", 5);
     await tables.expireMail(5);
     await tables.advanceDue(["chn"], 5);
     await tables.removeOldEvents(5);
@@ -198,7 +198,7 @@ test("the sweep, and what it evaluates, use indexes", async (t) => {
     await tables.tanksToEvaluate(5, 500);
     await tables.fleetAfter({ after: "", scope: "all" }, 500);
     await tables.fleetAfter({ after: "", scope: "timed" }, 500);
-    await tables.tankConditions(["one"]);
+    await tables.evaluationInputs(["one"]);
     await telemetryWrites(db, () => {}, 3).setEvaluations(new Map([["one", { activeConditions: 0, evaluateAt: null }]]));
     await tables.alertsNotClosed(["one"]);
     await tables.tanksWithOwners(["one"]);

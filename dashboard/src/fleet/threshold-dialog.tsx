@@ -14,7 +14,7 @@ type Props = { readonly tanks: readonly FleetTank["tank"][]; readonly close: () 
 const isDeleted = (error: unknown): boolean =>
   error instanceof ApiError && (error.code === "state_conflict" || error.code === "tank_unknown");
 
-/** One after the other. After an error or "Cancel", those that are changed stay so, and the person is told how many. */
+/** One after the other. After an error or "Cancel", those that are changed stay so, and a notice says how many. */
 export function ThresholdDialog({ tanks, close, done }: Props) {
   const [changed, setChanged] = useState(0);
   const submit = async (form: FormData, signal: AbortSignal) => {

@@ -106,7 +106,7 @@ function StepContent({ step, setStep }: { readonly step: Step; readonly setStep:
             label="E-mail address"
             action="Continue"
             problem={step.problem}
-            help="You get a mail with a link and a code. There is no password."
+            help="You get an e-mail with a link and a code. There is no password."
             submit={async (email) => {
               await api.auth.signIn.create({ email });
               keepReturn(query.value.get("return"));
@@ -119,7 +119,7 @@ function StepContent({ step, setStep }: { readonly step: Step; readonly setStep:
       return (
         <Screen title="Check your mail">
           <p class="break">
-            If <strong>{step.email}</strong> is known here, a mail is on its way. Open its link, or enter its code here.
+            If <strong>{step.email}</strong> is known here, an e-mail is on its way. Open its link, or enter its code here.
           </p>
           <EmailForm
             key="code"
@@ -129,7 +129,7 @@ function StepContent({ step, setStep }: { readonly step: Step; readonly setStep:
             submit={(code) => signIn({ email: step.email, code }, setStep)}
           />
           <button class="button quiet" type="button" onClick={() => setStep({ name: "email" })}>
-            Use another address, or send the mail again
+            Use another address, or send the e-mail again
           </button>
         </Screen>
       );

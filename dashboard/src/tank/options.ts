@@ -1,7 +1,7 @@
 // What some fields of a tank may be, for forms: value and label of each.
 
 export const UNITS = [
-  ["liters", "Litres"],
+  ["liters", "Liters"],
   ["gallons", "Gallons"],
 ] as const;
 

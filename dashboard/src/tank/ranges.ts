@@ -30,7 +30,7 @@ export function shownRange(): Shown {
   return { range, zoom: from < to ? { from, to } : undefined };
 }
 
-/** The beginning of a day, so that the request stays the same, and is not answered again, until tomorrow. */
+/** The beginning of a day, so that the request stays the same, and its response cached, until tomorrow. */
 export function startOf(range: RangeName, first: number, now: number): number {
   const { days } = RANGES[range];
   return days === null ? first : Math.floor(now / DAY - days) * DAY;

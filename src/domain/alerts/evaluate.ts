@@ -50,7 +50,7 @@ export const CONDITION_BITS: Readonly<Record<AlertKind, number>> = { low: 1, sil
 export const LOW_UNANNOUNCED_BIT = 16;
 
 /** What is known of a tank when its alerts are evaluated. */
-export type TankCondition = {
+export type EvaluationInput = {
   readonly tankId: string;
   readonly isLive: boolean;
   readonly threshold: number;
@@ -95,7 +95,7 @@ export const ON_READING: EvaluationMode = { mode: "change", hasNewSettings: fals
 export const ON_SETTINGS: EvaluationMode = { mode: "change", hasNewSettings: true };
 export const ON_FORECAST: EvaluationMode = { mode: "forecast" };
 
-export function evaluate(condition: TankCondition, settings: AlertSettings, now: Instant, by: EvaluationMode): Evaluation {
+export function evaluate(condition: EvaluationInput, settings: AlertSettings, now: Instant, by: EvaluationMode): Evaluation {
   const { isLive, threshold, latest, activeConditions, pausedUntil } = condition;
   const nothing = { opened: [], cleared: [], announcesLow: false, evaluateAt: null };
   if (!isLive) return { ...nothing, activeConditions: 0 };
@@ -151,7 +151,7 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
 /** A tank that is low does not run low soon: once people are notified that it is low, that alert replaces the other. */
 function forecastConditionChange(
   kind: ForecastKind,
-  { kindsOff, forecast }: TankCondition,
+  { kindsOff, forecast }: EvaluationInput,
   latestAt: Instant,
   low: "no" | "announced" | "unannounced",
   { runsLowDays, leakAlerts }: AlertSettings,
@@ -164,7 +164,7 @@ function forecastConditionChange(
 }
 
 /** Whether much was lost at once after the leak alert was opened: people do not know of it, whatever became of that alert. */
-function hasLaterLoss({ forecast, leakOpenedAt }: TankCondition): boolean {
+function hasLaterLoss({ forecast, leakOpenedAt }: EvaluationInput): boolean {
   const leak = forecast?.leak ?? null;
   return leak !== null && typeof leak === "object" && leak.isSudden && leakOpenedAt !== null && leak.since > leakOpenedAt;
 }
@@ -174,7 +174,7 @@ export function isRecovered(fill: number, threshold: number, closeMargin: number
   return fill >= Math.min(threshold + closeMargin, 100) && fill > threshold;
 }
 
-function silentLimit({ silentAfter, medianInterval = 0 }: TankCondition, settings: AlertSettings): number {
+function silentLimit({ silentAfter, medianInterval = 0 }: EvaluationInput, settings: AlertSettings): number {
   return Math.max(silentAfter ?? settings.silentAfter, SILENT_INTERVALS * medianInterval);
 }
 
@@ -182,7 +182,7 @@ function silentLimit({ silentAfter, medianInterval = 0 }: TankCondition, setting
  * The time that a tank has to send after our own downtime. Not the whole limit, if its usual interval is known: a service that is
  * stopped every night would never find a silent tank.
  */
-function timeToSend({ medianInterval }: TankCondition, limit: number): number {
+function timeToSend({ medianInterval }: EvaluationInput, limit: number): number {
   return medianInterval === undefined ? limit : Math.min(limit, Math.max(HOUR, SILENT_INTERVALS * medianInterval));
 }
 
@@ -191,7 +191,7 @@ function timeToSend({ medianInterval }: TankCondition, limit: number): number {
  * a setting makes silent is due from now on; one that is silent by an old reading has been due for long, and nobody is notified.
  */
 function nextEvaluation(
-  condition: TankCondition,
+  condition: EvaluationInput,
   activeConditions: number,
   silentAt: Instant,
   now: Instant,

@@ -124,16 +124,16 @@ export const releaseRecord = ({ id, lease, channel_id, attempts }: ClaimedNotifi
   health: null,
 });
 
-/** Instead of an attempt: says why there is none. */
-export const noAttempt = (at: Instant, error: string): Attempt => ({ at, status: null, duration_ms: 0, error });
-const DISABLED = "The channel is disabled.";
-export const disabledAttempt = (at: Instant): Attempt => noAttempt(at, DISABLED);
+/** Recorded in place of an attempt: why nothing was sent. */
+export const skippedAttempt = (at: Instant, error: string): Attempt => ({ at, status: null, duration_ms: 0, error });
+const DISABLED = "the channel is disabled";
+export const disabledAttempt = (at: Instant): Attempt => skippedAttempt(at, DISABLED);
 
 export const failRecord = (claimed: ClaimedNotification, at: Instant, why = DISABLED): AttemptRecord => ({
   ...releaseRecord(claimed),
   state: "failed",
   delayMs: null,
-  attempts: [...claimed.attempts, noAttempt(at, why)],
+  attempts: [...claimed.attempts, skippedAttempt(at, why)],
 });
 
 /** Undefined for a mail that is damaged, which nobody gets. */
@@ -153,12 +153,12 @@ export function reasonNotToSend(
   { event, payload }: Pick<ClaimedNotification, "event" | "payload">,
   { customer, notifications, deleted }: ManagedCustomer,
 ): string | undefined {
-  if (deleted) return "The customer is deleted.";
-  if (payload === "") return "The mail is no longer stored.";
-  if (recipientOf(payload) !== customer.email) return "The customer has another address.";
+  if (deleted) return "the customer is deleted";
+  if (payload === "") return "the mail is no longer stored";
+  if (recipientOf(payload) !== customer.email) return "the customer has another address";
   if (event === "customer.verification") return undefined;
-  if (customer.verified_at === null) return "The address is not verified.";
-  return notifications.unsubscribed_at === null ? undefined : "The customer has unsubscribed.";
+  if (customer.verified_at === null) return "the address is not verified";
+  return notifications.unsubscribed_at === null ? undefined : "the customer has unsubscribed";
 }
 
 /** Counts for the whole service. */

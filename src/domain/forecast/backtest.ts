@@ -21,7 +21,7 @@ const MIN_HISTORY = 6;
 const MAX_LATE_DAYS = 3;
 const AVERAGE_DAYS = 14;
 /** Falls below this have no day to compare. */
-const SMALLEST_FALL = 0.5;
+const MIN_FALL = 0.5;
 /** A forecast knows this much of the past. */
 const KNOWN_DAYS = 730;
 
@@ -107,7 +107,7 @@ function compare(forecast: Forecast, average: number, last: DailyLevel, actual: 
   // A day that never comes, or far too late, is as wrong as twice the horizon.
   const dayError = (predicted: number): number => Math.min(Math.abs(predicted - days), 2 * horizonDays);
   const when = forecast.runs_low_at.p50;
-  const hasFallen = fall >= SMALLEST_FALL;
+  const hasFallen = fall >= MIN_FALL;
   return {
     origin: last.day,
     due: actual.day,

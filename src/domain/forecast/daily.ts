@@ -96,7 +96,7 @@ export function isErratic(readings: readonly Level[]): boolean {
 }
 
 /** Sensors have steps of about this. */
-const LEAST_NOISE = 0.05;
+const MIN_NOISE = 0.05;
 
 /** The median distance of a level from the line between its neighbours. */
 export function noiseOf(levels: readonly DailyLevel[]): number {
@@ -108,8 +108,8 @@ export function noiseOf(levels: readonly DailyLevel[]): number {
     distances.push(Math.abs(level.fill - before.fill - share * (after.fill - before.fill)));
   }
   return distances.length === 0
-    ? LEAST_NOISE
-    : Math.max(LEAST_NOISE, Float64Array.from(distances).sort()[distances.length >>> 1] ?? 0);
+    ? MIN_NOISE
+    : Math.max(MIN_NOISE, Float64Array.from(distances).sort()[distances.length >>> 1] ?? 0);
 }
 
 /** NaN of none. Sorts the list. */

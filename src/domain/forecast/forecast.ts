@@ -50,7 +50,7 @@ const MAX_SILENCE_DAYS = 90;
 /** The day of the path that counts as one year; PATH_DAYS has every tenth day. */
 const YEAR_DAYS = 360;
 /** Less expected use than this, in percentage points a year, counts as no use. */
-const LEAST_YEARLY_USE = 1;
+const MIN_YEARLY_USE = 1;
 /** The level of a full tank, where no refill has been seen. */
 const DEFAULT_FULL_LEVEL = 95;
 
@@ -193,5 +193,5 @@ function isUsed(levels: readonly DailyLevel[], { expected }: Path, noise: number
     const before = levels[i - 1];
     if (before?.segment === level.segment) seen += before.fill - level.fill;
   });
-  return seen > 4 * noise && (expected[PATH_DAYS.indexOf(YEAR_DAYS)] ?? 0) >= LEAST_YEARLY_USE;
+  return seen > 4 * noise && (expected[PATH_DAYS.indexOf(YEAR_DAYS)] ?? 0) >= MIN_YEARLY_USE;
 }

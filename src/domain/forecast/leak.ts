@@ -18,7 +18,7 @@ export type Leak = {
 /** Use is judged over this many days, or three levels where they are rare. */
 const WINDOW = { days: 5.5, levels: 3 } as const;
 /** A window that takes longer, because levels are rare or missing, is not judged. */
-const LONGEST_WINDOW_DAYS = 8.5;
+const MAX_WINDOW_DAYS = 8.5;
 /** Normal use is learned from what is older than this, so that a leak does not become normal before it is found. */
 const LEARNED_AFTER_DAYS = 6;
 /** After this time, a day counts half for what is normal. */
@@ -26,11 +26,11 @@ const HALF_LIFE_DAYS = 150;
 /** Nothing is judged before use is known for this many days. */
 const MIN_KNOWN_DAYS = 45;
 /** Points a day. */
-const LEAST_EXCESS = 0.7;
+const MIN_EXCESS = 0.7;
 /** Deviations above normal. */
 const MIN_DEVIATIONS = 2.5;
 /** Tanks that use more than this many points a day are not judged: a leak of a point a day is lost in their use. */
-const MOST_USE = 6;
+const MAX_USE = 6;
 /** A leak has closed when its excess is below this share of the limit. */
 const CLOSED_BELOW = 0.4;
 /** What ends by itself sooner than this was use, and is learned. */
@@ -78,7 +78,7 @@ function steadyLeaks(levels: readonly DailyLevel[], season: Season): LeakAtLevel
       const until = Math.min(start, end - LEARNED_AFTER_DAYS);
       for (; (steps[learned]?.end ?? end) <= until; learned++) normal.learn(stepAt(steps, learned), judgements[learned]);
     }
-    if (normal.days < MIN_KNOWN_DAYS || end - start > LONGEST_WINDOW_DAYS) continue;
+    if (normal.days < MIN_KNOWN_DAYS || end - start > MAX_WINDOW_DAYS) continue;
     const judgement = judge(steps, window, i + 1, normal, recentFactor(steps, learned, normal), noise);
     const { excess, limit } = judgement;
     judgements[i] = judgement;
@@ -280,6 +280,6 @@ function judge(
   const atLeast = lowest + THIRD.least + (THIRD.noise * noise) / days;
   const isEven = atLeast >= THIRD.ofHighest * highest;
   const excess = isEven ? Math.min((use - expected) / days, atLeast / THIRD.share) : Math.min(0, lowest);
-  const limit = Math.max(LEAST_EXCESS, MIN_DEVIATIONS * normal.spread * deviation + unknown);
-  return { excess, limit: expected / days > MOST_USE ? Number.POSITIVE_INFINITY : limit, deviations, lowest: lowestDay };
+  const limit = Math.max(MIN_EXCESS, MIN_DEVIATIONS * normal.spread * deviation + unknown);
+  return { excess, limit: expected / days > MAX_USE ? Number.POSITIVE_INFINITY : limit, deviations, lowest: lowestDay };
 }

@@ -9,9 +9,9 @@ type Run = { readonly start: number; readonly end: number };
 
 /** Sensors that fail report about zero, often for days. */
 const ABOUT_ZERO = 3;
-const LONGEST_ZERO_MS = 7 * DAY;
+const MAX_ZERO_MS = 7 * DAY;
 /** Other false readings last for two days at most; a single one may be followed by the next a week later. */
-const LONGEST_FALSE_MS = 2.5 * DAY;
+const MAX_FALSE_MS = 2.5 * DAY;
 /** A jump at the end of the series is believed after this time, or this many readings. */
 const BELIEVED_AFTER_MS = 20 * HOUR;
 const BELIEVED_READINGS = 3;
@@ -27,12 +27,12 @@ export function removeOutliers(readings: readonly Level[]): Level[] {
   // In this order: a false zero must not look like the end of a refill, nor a single reading like a return.
   runs = without(runs, (before, run, after) => {
     const isZero = itemAt(readings, run.start).fill <= ABOUT_ZERO && step(before, run) === -1;
-    return isZero && duration(readings, run) <= LONGEST_ZERO_MS && step(before, after) !== -1;
+    return isZero && duration(readings, run) <= MAX_ZERO_MS && step(before, after) !== -1;
   });
   const isDetour = (before: Run, run: Run, after: Run): boolean =>
     step(before, run) * step(run, after) === -1 && step(before, after) === 0;
   runs = without(runs, (before, run, after) => run.end - run.start === 1 && isDetour(before, run, after));
-  runs = without(runs, (before, run, after) => duration(readings, run) <= LONGEST_FALSE_MS && isDetour(before, run, after));
+  runs = without(runs, (before, run, after) => duration(readings, run) <= MAX_FALSE_MS && isDetour(before, run, after));
 
   const last = runs.at(-1);
   if (last !== undefined && runs.length > 1 && !isBelieved(readings, last)) runs.pop();

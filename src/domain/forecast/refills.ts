@@ -12,7 +12,7 @@ export type Refill = {
   readonly to: number;
 };
 
-const SMALLEST_RISE = 4;
+const MIN_RISE = 4;
 /** A new tank needs a larger rise, because how much its level swings is not known yet. */
 const NEW_TANK = { rise: 6, time: 30 * DAY } as const;
 /** Within this time a rise counts as one. */
@@ -36,7 +36,7 @@ export function findRefills(cleaned: readonly Level[]): Refill[] {
   if (cleaned.length < 3) return refills;
   const { usePerDay } = variationOf(cleaned);
   const rises = risesWithin(cleaned, RISE_MS);
-  const least = SMALLEST_RISE + 3 * sampledMedian(rises);
+  const least = MIN_RISE + 3 * sampledMedian(rises);
   let [first, rejected, rejections] = [0, 0, 0];
   for (let i = 1; i < cleaned.length; i++) {
     if ((rises[i] ?? 0) < least) continue;

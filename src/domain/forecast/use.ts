@@ -25,7 +25,7 @@ const TYPICAL = { use: 0.3, days: 15, heatingDays: 45, levels: 30 } as const;
 const UNKNOWN = { use: 0.5, heating: 0.35 } as const;
 /** How far use is from normal. It returns by a factor of e in this many days: heating as the weather does, habits later. */
 const EXCESS = { heating: { deviation: 0.4, days: 25 }, base: { deviation: 0.5, days: 100 } } as const;
-const LEAST_EXCESS = 0.01;
+const MIN_EXCESS = 0.01;
 /** How far use on a day is from that: on any day, and more with heating. */
 const DAILY = { base: 0.4, heating: 0.15 } as const;
 /** The standard deviation of the sensor in units of `noiseOf`, which is a median. */
@@ -103,7 +103,7 @@ function predict({ state, covariance, ofLevel }: Filter, from: number, to: numbe
   const [base, heating] = [state[BASE] ?? 0, state[HEATING] ?? 0];
   // A base load beside heating is hot water, which is steady; without heating it is a process.
   const unsteady = base > 0 ? base ** 2 / (base + Math.max(0, heating)) : 0;
-  const baseDeviation = EXCESS.base.deviation * Math.max(LEAST_EXCESS * typical, unsteady);
+  const baseDeviation = EXCESS.base.deviation * Math.max(MIN_EXCESS * typical, unsteady);
   const heatingDeviation = EXCESS.heating.deviation * season.heated * typical;
 
   state[LEVEL] = product(effects, state, 0, 1);
@@ -155,7 +155,7 @@ function useOver(from: number, to: number, { heatingUntil, heatingShareOn }: Sea
   const baseKept = Math.exp((from - to) / EXCESS.base.days);
   const heatingKept = Math.exp((from - to) / EXCESS.heating.days);
   return {
-    days: Math.max(to - from, SHORTEST),
+    days: Math.max(to - from, ONE_SECOND_IN_DAYS),
     heat: heatingUntil(to) - heatingUntil(from),
     baseExcessDays: EXCESS.base.days * (1 - baseKept),
     heatingExcessDays: EXCESS.heating.days * (1 - heatingKept) * heatingShareOn((from + to) / 2),
@@ -183,5 +183,4 @@ export function useUntil({ day, base, heating, season, ...model }: UseModel, day
   });
 }
 const MAX_STEP = 10;
-/** A second. */
-const SHORTEST = 1 / 86_400;
+const ONE_SECOND_IN_DAYS = 1 / 86_400;

@@ -67,19 +67,19 @@ export const PAGES: Readonly<Record<Language, Readonly<Record<PageName, PageText
       text: "Er ist abgelaufen, oder es wurde ein neuerer verschickt. Wenn Sie Ihre Adresse schon bestätigt haben, ist nichts weiter zu tun. Andernfalls bitten Sie Ihren Lieferanten um einen neuen Link.",
     },
     subscribed: {
-      title: "Abmelden?",
+      title: "E-Mails abbestellen?",
       text: "Sie erhalten keine E-Mails mehr zu Ihren Tanks, auch nicht bei niedrigem Füllstand.",
-      button: "Abmelden",
+      button: "Abbestellen",
     },
     unsubscribed: {
-      title: "Sie sind abgemeldet",
-      text: "Sie erhalten keine E-Mails mehr zu Ihren Tanks. Sie können sich hier jederzeit wieder anmelden.",
-      button: "Wieder anmelden",
+      title: "E-Mails abbestellt",
+      text: "Sie erhalten keine E-Mails mehr zu Ihren Tanks. Sie können sie hier jederzeit wieder bestellen.",
+      button: "Wieder bestellen",
     },
     resubscribed: {
-      title: "Sie sind wieder angemeldet",
+      title: "E-Mails wieder bestellt",
       text: "Sie erhalten eine E-Mail, wenn der Füllstand eines Ihrer Tanks niedrig ist.",
-      button: "Abmelden",
+      button: "Abbestellen",
     },
     subscriptionInvalid: {
       title: "Dieser Link ist nicht gültig",

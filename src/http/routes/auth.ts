@@ -138,7 +138,7 @@ export const routes: readonly Route[] = [
     operation: "signIn",
     summary: "Sign in",
     description:
-      "With the token of a link, or with the address and the code in the browser that asked for it. Sets the cookie of a new session. Where several accounts have the address and none is chosen, the response lists them, and the link or code can still be used.",
+      "With the token of a link, or with the address and the code in the browser that requested it. Sets the cookie of a new session. Where several accounts have the address and none is chosen, the response lists them, and the link or code can still be used.",
     body: { ...smallBody(ref("SignInProof"), "A token, or an address and a code", {}), examples: PROOFS },
     response: { schema: anyOf(ref("Session"), ref("AccountChoice")), description: "The session, or the accounts to choose from" },
     errors: ["origin_not_allowed", "sign_in_invalid", "keys_throttled", "store_unavailable"],

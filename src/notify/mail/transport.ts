@@ -28,7 +28,7 @@ type MailResult = { readonly status: number | null; readonly error: string | nul
 export type MailTransport = {
   /** `id` is that of the notification. A mail that is sent twice has the same Message-ID, by which it can be recognised. */
   send(id: string, mail: Mail): Promise<MailResult>;
-  /** Mail that is being sent is broken off: wait for it first. */
+  /** Aborts mail that is being sent: wait for it first. */
   close(): void;
 };
 

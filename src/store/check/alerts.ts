@@ -4,12 +4,12 @@ import { ALERT_KINDS, type AlertKind, errorInAlert } from "../../domain/alerts/a
 import {
   CONDITION_BITS,
   DEFAULT_ALERT_SETTINGS,
+  type EvaluationInput,
   evaluate,
   isRecovered,
   LOW_UNANNOUNCED_BIT,
   ON_FORECAST,
   ON_READING,
-  type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
 import { FORECAST_KINDS, forecastSummary, kindsOff } from "../../domain/alerts/forecast-conditions.ts";
 import type { SweepSettings } from "../../domain/alerts/sweep.ts";
@@ -78,7 +78,7 @@ function forecastErrors(row: TankRow, latest: Reading, activeConditions: number,
   const { created_at, fill_percentage } = latest;
   const isCurrent = forecast?.outdatedSince === null && forecast.at === created_at && forecast.fill === fill_percentage;
   const values = isCurrent ? forecast.forecast : null;
-  const condition: TankCondition = {
+  const condition: EvaluationInput = {
     tankId: tank.id,
     isLive: true,
     threshold: tank.min_fill_alert_percentage,

@@ -1,7 +1,7 @@
 // The tables of alerts and events, and what is read to evaluate tanks, in SQL for both engines.
 
 import type { Alert } from "../../domain/alerts/alert.ts";
-import { CONDITION_BITS, type TankCondition } from "../../domain/alerts/evaluate.ts";
+import { CONDITION_BITS, type EvaluationInput } from "../../domain/alerts/evaluate.ts";
 import type { StoredEvent } from "../../domain/alerts/event.ts";
 import { forecastSummary, kindsOff } from "../../domain/alerts/forecast-conditions.ts";
 import type { Reevaluation } from "../../domain/alerts/sweep.ts";
@@ -108,7 +108,7 @@ export const alertsNotClosedOn =
 export function alertTables(prepare: Prepare, insert: InsertRows) {
   const { serviceState, putServiceState } = serviceStateTable(prepare);
   return {
-    async tankConditions(tankIds: readonly string[]): Promise<readonly TankCondition[]> {
+    async evaluationInputs(tankIds: readonly string[]): Promise<readonly EvaluationInput[]> {
       const rows = await rowsForIds(
         prepare,
         tankIds,
@@ -117,7 +117,7 @@ export function alertTables(prepare: Prepare, insert: InsertRows) {
            tank.silent_after, tank.paused_until, tank.runs_low_soon, tank.leak, ${CURRENT_FORECAST}, ${LEAK_OPENED_AT}, tank.deleted
          FROM tank LEFT JOIN fleet ON fleet.tank = tank.id LEFT JOIN forecast ON forecast.id = tank.id WHERE tank.id IN (${ids})`,
       );
-      return rows.map((row): TankCondition => {
+      return rows.map((row): EvaluationInput => {
         const [tankId, threshold, at, fill, activeConditions, evaluateAt, silentAfter, pausedUntil, runsLowSoon, leak, ...rest] =
           row;
         const [computedAt, json, leakOpenedAt] = rest;

@@ -8,12 +8,12 @@ import {
   CONDITION_BITS,
   closeReason,
   type Evaluation,
+  type EvaluationInput,
   type EvaluationMode,
   evaluate,
   medianInterval,
   ON_FORECAST,
   ON_READING,
-  type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
 import { type AlertChange, type AlertEvent, eventObject } from "../../domain/alerts/event.ts";
 import { newId } from "../../domain/id.ts";
@@ -31,13 +31,13 @@ const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
 
 /** The last step of every transaction. Returns how many notifications were created. */
 export async function finishTransaction(tx: StoreTransaction): Promise<number> {
-  const { tanks, owners, changes, at, created } = tx.alertWork.drain();
+  const { tanks, owners, changes, at, dueNotifications } = tx.alertWork.drain();
   if (owners.size > 0) {
     await tx.lockAlerts();
     await tx.moveAlerts(owners);
     await planMailToNewOwners(tx, [...owners.keys()], at);
   }
-  const evaluated = created + (await evaluateAlerts(tx, tanks, at));
+  const evaluated = dueNotifications + (await evaluateAlerts(tx, tanks, at));
   if (changes.length === 0) return evaluated;
   const context = await lockForEvents(
     tx,
@@ -73,8 +73,8 @@ export async function evaluateAlerts(
   now: Instant,
 ): Promise<number> {
   if (tanks.size === 0) return 0;
-  const modeOf = ({ tankId }: TankCondition): EvaluationMode => tanks.get(tankId) ?? ON_READING;
-  const known = await tx.tankConditions([...tanks.keys()]);
+  const modeOf = ({ tankId }: EvaluationInput): EvaluationMode => tanks.get(tankId) ?? ON_READING;
+  const known = await tx.evaluationInputs([...tanks.keys()]);
   const conditions = await withHeadReadings(tx, known, (condition) => modeOf(condition).mode === "sweep");
   const evaluated = conditions.map((condition) => ({
     condition,
@@ -104,13 +104,13 @@ export async function evaluateAlerts(
   return writeAlerts(tx, changes, context, now);
 }
 
-function isStateChanged({ isLive, activeConditions, evaluateAt }: TankCondition, after: Evaluation): boolean {
+function isStateChanged({ isLive, activeConditions, evaluateAt }: EvaluationInput, after: Evaluation): boolean {
   return isLive && (after.activeConditions !== activeConditions || after.evaluateAt !== evaluateAt);
 }
 
 /** Returns the tanks whose alerts a new forecast changes: their heads must be locked. Reads without locks: a pause may end meanwhile. */
 export async function tanksWithAlertChanges(tx: StoreTransaction, tankIds: readonly string[], now: Instant): Promise<string[]> {
-  const conditions = await tx.tankConditions(tankIds);
+  const conditions = await tx.evaluationInputs(tankIds);
   return conditions
     .filter((condition) => {
       const { opened, cleared } = evaluate({ ...condition, pausedUntil: null }, tx.alertSettings, now, ON_FORECAST);
@@ -122,9 +122,9 @@ export async function tanksWithAlertChanges(tx: StoreTransaction, tankIds: reado
 /** Adds what only the head has: the usual interval of tanks that are or may be silent, and the latest reading of deleted tanks. */
 async function withHeadReadings(
   tx: StoreTransaction,
-  conditions: readonly TankCondition[],
-  isSwept: (condition: TankCondition) => boolean,
-): Promise<readonly TankCondition[]> {
+  conditions: readonly EvaluationInput[],
+  isSwept: (condition: EvaluationInput) => boolean,
+): Promise<readonly EvaluationInput[]> {
   const wanted = conditions.filter(
     (condition) => !condition.isLive || isSwept(condition) || (condition.activeConditions & CONDITION_BITS.silent) !== 0,
   );
@@ -144,7 +144,7 @@ async function withHeadReadings(
 }
 
 function alertChanges(
-  condition: TankCondition,
+  condition: EvaluationInput,
   { opened, cleared, announcesLow }: Evaluation,
   alerts: readonly Alert[],
   { closeMargin }: AlertSettings,
@@ -189,7 +189,7 @@ function alertChanges(
   ];
 }
 
-function newAlert(kind: AlertKind, { tankId, threshold, forecast }: TankCondition, latest: Reading, now: Instant): Alert {
+function newAlert(kind: AlertKind, { tankId, threshold, forecast }: EvaluationInput, latest: Reading, now: Instant): Alert {
   const leak = forecast?.leak ?? null;
   return {
     id: newId("alr", now),

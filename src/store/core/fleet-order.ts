@@ -1,4 +1,4 @@
-// Keeps the sort keys of the fleet, and its rank indexes. All who change them hold the lock of the lists.
+// Keeps the sort keys of the fleet, and its rank indexes. All who change them hold the lists lock.
 
 import { type FleetOrderState, FORECAST_MAX_AGE_MS, sortKeysOf } from "../../domain/fleet-order.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";

@@ -33,7 +33,7 @@ export async function storeForecasts(tx: StoreTransaction, computed: readonly Co
   await writeRefills(tx, tanks, byTank, known, at);
 }
 
-/** Heads are locked before alerts, as everyone does. */
+/** Heads are locked before alerts, as in all transactions. */
 async function scheduleAlertChanges(tx: StoreTransaction, tanks: readonly FleetTank[], at: Instant): Promise<void> {
   const alerted = await tanksWithAlertChanges(
     tx,

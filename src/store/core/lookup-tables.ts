@@ -30,7 +30,7 @@ export function lookupTables(runForIds: RunForIds, { isLive, isDeleted, lockRows
     return new Map(ids.flatMap((id) => (found.has(id) ? [[id, toObject(found.get(id) as Row)]] : [])));
   };
   return {
-    /** Locked, since `last_seen_at` is updated without the lock of the lists. */
+    /** Locked, since `last_seen_at` is updated without the lists lock. */
     customers: (ids: Ids) =>
       byId(ids, (is) => `SELECT ${STORED_CUSTOMER_COLUMNS} FROM customer WHERE ${is("id")} ${lockRows}`, storedCustomer),
     tanks: (ids: Ids) => byId(ids, (is) => `SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE ${is("id")}`, storedTank),

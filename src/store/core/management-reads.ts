@@ -129,7 +129,7 @@ function searches(engine: ManagementEngine) {
     async tankSearch(search: TankSearch): Promise<Page<TankState>> {
       const { owner_id, deleted } = search;
       const parameters = new Parameters();
-      const conditions = tankConditions(dialect, search, parameters);
+      const conditions = evaluationInputs(dialect, search, parameters);
       if (!deleted && conditions.length === 0) return toPage(await tanks(null, search), tankState);
       if (!deleted && conditions.length === 1 && owner_id !== undefined) {
         return toPage(await tanksOfOwner(owner_id, search), tankState);
@@ -139,7 +139,7 @@ function searches(engine: ManagementEngine) {
   };
 }
 
-function tankConditions({ equals, deviceKeyOf }: Dialect, search: TankSearch, parameters: Parameters): Condition[] {
+function evaluationInputs({ equals, deviceKeyOf }: Dialect, search: TankSearch, parameters: Parameters): Condition[] {
   const { device_id, custom_id, owner_id, name, city, deleted } = search;
   const conditions: Condition[] = [];
   if (device_id !== undefined) {

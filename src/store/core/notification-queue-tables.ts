@@ -127,7 +127,7 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
       return recorded;
     },
 
-    async failPending(destination: string, at: Instant): Promise<number> {
+    async endPending(destination: string, at: Instant): Promise<number> {
       const ending = { state: "failed", destination, attempt: disabledAttempt(at), order: "due_at" } as const; // notification_due
       return (await end(ending, at)).length;
     },

@@ -54,7 +54,7 @@ export async function recordAttempts(
 ): Promise<RecordedAttempts> {
   const byChannel = Map.groupBy(records, ({ channel_id }) => channel_id ?? "");
   byChannel.delete("");
-  // Channels in this order, then notifications, as everyone locks them.
+  // Locks channels in the order of their ids, then notifications, as all transactions do.
   const channelIds = [...byChannel.keys()].sort();
   const recordsOf = (id: string) => byChannel.get(id) ?? [];
   await tx.setWorking(channelIds.filter((id) => recordsOf(id).some(({ health }) => health === "working")));
@@ -123,9 +123,6 @@ async function disable(
   tx.alertWork.addDueNotifications(notifications.length);
   return channel;
 }
-
-export const endPending = (tx: StoreTransaction, destination: string, now: Instant): Promise<number> =>
-  tx.failPending(destination, now);
 
 export async function expireAndReschedule(
   tx: StoreTransaction,

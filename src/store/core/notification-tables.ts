@@ -3,7 +3,7 @@
 
 import type { Channel } from "../../domain/alerts/channel.ts";
 import { destinationOf, type NewNotification, type Notification } from "../../domain/alerts/notification.ts";
-import { noAttempt } from "../../domain/alerts/notification-queue.ts";
+import { skippedAttempt } from "../../domain/alerts/notification-queue.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { FailedNotification } from "../../domain/lookups.ts";
 import { fieldsOf, type Row, storedJson } from "../columns.ts";
@@ -119,7 +119,7 @@ export function notificationTables(prepare: Prepare, insert: InsertRows) {
              attempts = ${withAttempt("$2")}
            WHERE id IN (${all}) AND state = 'pending'`,
         at,
-        JSON.stringify(noAttempt(at, "The channel was deleted.")),
+        JSON.stringify(skippedAttempt(at, "the channel was deleted")),
       );
     },
   };

@@ -117,7 +117,7 @@ export function objectTables(prepare: Prepare, insert: InsertRows, addHeads: (ta
     /** Entries never go back in time, so that a page is found by its number. */
     async appendAudit(entries: readonly AuditedChange[], { by, at }: AuditContext): Promise<void> {
       if (entries.length === 0) return;
-      // Nobody else appends: everyone who does holds the lock of the lists.
+      // Nobody else appends: everyone who does holds the lists lock.
       const [last] = await prepare(LAST_AUDIT_ENTRY)();
       const [number, before] = last === undefined ? [0, at] : [Number(last[0]), Number(last[1])];
       const rows = entries.map(({ object, id, action, changes }, i) => [

@@ -29,7 +29,7 @@ export async function planMailToNewOwners(tx: StoreTransaction, tankIds: readonl
   const { ownerKinds, remindAfter } = tx.alertSettings;
   const alerts = (await tx.alertsNotClosed(tankIds)).filter(({ kind }) => ownerKinds.includes(kind));
   if (alerts.length === 0) return;
-  const conditions = new Map((await tx.tankConditions(alerts.map((alert) => alert.tank_id))).map((one) => [one.tankId, one]));
+  const conditions = new Map((await tx.evaluationInputs(alerts.map((alert) => alert.tank_id))).map((one) => [one.tankId, one]));
   const isAnnounced = ({ kind, tank_id }: Alert): boolean => {
     const { isLive = false, activeConditions = 0 } = conditions.get(tank_id) ?? {};
     return isLive && (kind !== "low" || (activeConditions & LOW_UNANNOUNCED_BIT) === 0);

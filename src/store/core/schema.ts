@@ -356,7 +356,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     email ${text} NOT NULL,
     user_id ${text}, -- the only one that it opens
     code ${text},
-    browser ${text}, -- that asked for it
+    browser ${text}, -- that requested it
     tries ${integer} NOT NULL,
     created_at ${integer} NOT NULL,
     expires_at ${integer} NOT NULL
@@ -365,7 +365,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE INDEX sign_in_by_browser ON sign_in (browser, created_at) WHERE browser IS NOT NULL;
   CREATE INDEX sign_in_by_creation ON sign_in (created_at);
 
-  -- Single values: the last sequence number of an event, when alerts were last swept, the secret of unsubscribe links.
+  -- Single values: the last sequence number of an event, when alerts were last swept, the state of the fleet order, the secret of unsubscribe links.
   CREATE TABLE service_state (
     name ${text} PRIMARY KEY,
     value ${text} NOT NULL

@@ -6,9 +6,9 @@ import type { Channel } from "../../domain/alerts/channel.ts";
 import {
   type AlertSettings,
   type Evaluation,
+  type EvaluationInput,
   type EvaluationMode,
   ON_READING,
-  type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
 import type { AlertChange, StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
@@ -42,7 +42,7 @@ export type SeriesGroup = { readonly series: string; readonly group: Group };
 export type ListSegment = { readonly key: string | null; readonly at: Position; readonly end: Position };
 
 export interface StoreTransaction extends Lookups {
-  /** Tanks whose alerts are evaluated before the transaction is committed. */
+  /** What is done to alerts before the transaction is committed. */
   readonly alertWork: PendingAlertWork;
   readonly alertSettings: AlertSettings;
   /** Tanks whose heads this process has found damaged: see `damaged-tanks.ts`. */
@@ -127,7 +127,7 @@ export interface StoreTransaction extends Lookups {
   /** Held by all who write alerts, events or planned notifications, and by commands on channels. The sender does not take it. */
   lockAlerts(): Promise<void>;
   /** `medianInterval` is undefined: only the head has it. Unknown tanks are left out. */
-  tankConditions(tankIds: readonly string[]): Promise<readonly TankCondition[]>;
+  evaluationInputs(tankIds: readonly string[]): Promise<readonly EvaluationInput[]>;
   setEvaluations(states: ReadonlyMap<string, StoredEvaluation>): Promise<void>;
   /** Tanks whose alerts must be evaluated again by then, at most `limit`. Their heads are not locked. */
   tanksToEvaluate(now: Instant, limit: number): Promise<readonly string[]>;
@@ -165,7 +165,7 @@ export interface StoreTransaction extends Lookups {
   setFailing(channelId: string, now: Instant): Promise<{ readonly since: Instant; readonly now: Instant } | undefined>;
   disableChannel(channelId: string, reason: string, failedAt: Instant, now: Instant): Promise<boolean>;
   /** Pending ones that nobody is sending; a limited number, which is returned. */
-  failPending(destination: string, now: Instant): Promise<number>;
+  endPending(destination: string, now: Instant): Promise<number>;
   expireMail(now: Instant): Promise<readonly Pick<ClaimedNotification, "destination" | "channel_id">[]>;
   /** Attempts that were planned by a clock that was ahead become due. */
   advanceDue(destinations: readonly string[], now: Instant): Promise<void>;
@@ -254,7 +254,7 @@ type AlertWork = {
   readonly owners: ReadonlyMap<string, string>;
   readonly changes: readonly AlertChange[];
   readonly at: Instant;
-  readonly created: number;
+  readonly dueNotifications: number;
 };
 
 /**
@@ -266,7 +266,7 @@ export class PendingAlertWork {
   readonly #owners = new Map<string, string>();
   #changes: AlertChange[] = [];
   #at: Instant | undefined;
-  #created = 0;
+  #dueNotifications = 0;
 
   /** If several writes share the transaction, the latest time counts. */
   setTime(at: Instant): void {
@@ -289,7 +289,7 @@ export class PendingAlertWork {
 
   /** Notifications that the transaction has created or is sending again: after its commit they are sent. */
   addDueNotifications(count: number): void {
-    this.#created += count;
+    this.#dueNotifications += count;
   }
 
   /** Returns the collected work and resets it. Tanks are sorted by id, the order in which heads are locked. */
@@ -299,7 +299,7 @@ export class PendingAlertWork {
       owners: new Map(this.#owners),
       changes: this.#changes,
       at: this.#at ?? Date.now(),
-      created: this.#created,
+      dueNotifications: this.#dueNotifications,
     };
     this.clear();
     return work;
@@ -310,7 +310,7 @@ export class PendingAlertWork {
     this.#owners.clear();
     this.#changes = [];
     this.#at = undefined;
-    this.#created = 0;
+    this.#dueNotifications = 0;
   }
 }
 

@@ -4,6 +4,7 @@
 import { ACTORS } from "../../domain/actor.ts";
 import type { AuditContext } from "../../domain/audit.ts";
 import { planCustomerImport, planDeviceImport, planTankImport } from "../../domain/import-plans.ts";
+import type { Instant } from "../../domain/instant.ts";
 import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "../../domain/records.ts";
 import { type EngineTransaction, REPAIRS } from "../check/check.ts";
 import { executeCommand } from "./commands.ts";
@@ -12,13 +13,7 @@ import { putFleetOrderState, updateSortKeys } from "./fleet-order.ts";
 import { storeForecasts } from "./forecasts.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
-import {
-  claimNotifications,
-  endPending,
-  expireAndReschedule,
-  recordAttempts,
-  removeOldNotifications,
-} from "./notification-queue.ts";
+import { claimNotifications, expireAndReschedule, recordAttempts, removeOldNotifications } from "./notification-queue.ts";
 import { writeCustomers, writeDevices, writeTanks } from "./objects.ts";
 import { evaluateTank, sweepAlerts, tanksDue } from "./sweep.ts";
 import type { StoreTransaction } from "./transaction.ts";
@@ -31,7 +26,7 @@ const WRITES = {
   updateLastSeen: (tx: EngineTransaction, seen: ReadonlyMap<string, number>) => tx.updateLastSeen(seen),
   claimNotifications,
   recordAttempts,
-  endPending,
+  endPending: (tx: EngineTransaction, destination: string, now: Instant) => tx.endPending(destination, now),
   expireAndReschedule,
   removeOldNotifications,
   sweepAlerts,

@@ -29,7 +29,7 @@ const WITH_TANK: Readonly<Record<ReadingSource["kind"], string>> = {
 };
 
 /**
- * In the order of the tanks, as everyone locks heads. The first byte of a head is its layout. A deleted tank, which has no
+ * In the order of the tanks, which is the order in which heads are locked. The first byte of a head is its layout. A deleted tank, which has no
  * threshold here, is left out. `except`: a condition on the head.
  */
 const appendStatement = (by: ReadingSource["kind"], except = ""): Statement =>

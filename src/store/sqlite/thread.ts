@@ -57,7 +57,7 @@ export class StoreThread {
     if (this.#ended === undefined) this.#post(message);
   }
 
-  /** Calls made before are answered first. */
+  /** Calls made before are completed first. */
   async close(): Promise<void> {
     this.#isClosing = true;
     const worker = this.#worker;

@@ -1,5 +1,5 @@
 // The writer thread: the only place of a process that writes to its database. Waiting writes share one transaction (group
-// commit) and are answered after the commit.
+// commit) and get their results after the commit.
 
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";

@@ -6,19 +6,19 @@ import {
   closeReason,
   DEFAULT_ALERT_SETTINGS,
   type Evaluation,
+  type EvaluationInput,
   evaluate,
   LOW_UNANNOUNCED_BIT,
   medianInterval,
   ON_READING,
   ON_SETTINGS,
-  type TankCondition,
 } from "../../../src/domain/alerts/evaluate.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NOW = Date.parse("2026-11-14T09:30:00Z");
 
-const tank = (fill: number, fields: Partial<TankCondition> = {}): TankCondition => ({
+const tank = (fill: number, fields: Partial<EvaluationInput> = {}): EvaluationInput => ({
   tankId: "t",
   isLive: true,
   threshold: 20,
@@ -33,8 +33,8 @@ const tank = (fill: number, fields: Partial<TankCondition> = {}): TankCondition 
   medianInterval: undefined,
   ...fields,
 });
-const commit = (condition: TankCondition, now = NOW) => evaluate(condition, DEFAULT_ALERT_SETTINGS, now, ON_READING);
-const sweep = (condition: TankCondition, now: number, silenceFrom = 0) =>
+const commit = (condition: EvaluationInput, now = NOW) => evaluate(condition, DEFAULT_ALERT_SETTINGS, now, ON_READING);
+const sweep = (condition: EvaluationInput, now: number, silenceFrom = 0) =>
   evaluate(condition, DEFAULT_ALERT_SETTINGS, now, { mode: "sweep", silenceFrom });
 const changes = ({ opened, cleared }: Evaluation): string[] => [
   ...opened.map(({ kind }) => `+${kind}`),
@@ -93,7 +93,7 @@ test("what was closed by hand stays closed until the condition has cleared once"
 });
 
 test("a tank is silent after the longest of its setting and three usual intervals, in the sweep only", () => {
-  const silentAfter = (fields: Partial<TankCondition>): number => {
+  const silentAfter = (fields: Partial<EvaluationInput>): number => {
     const { evaluateAt } = sweep(tank(50, fields), NOW);
     assert.deepEqual(changes(sweep(tank(50, fields), Number(evaluateAt) - 1)), []);
     assert.deepEqual(changes(sweep(tank(50, fields), Number(evaluateAt))), ["+silent"]);

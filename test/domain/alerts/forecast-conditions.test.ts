@@ -8,9 +8,9 @@ import {
   CONDITION_BITS,
   closeReason,
   DEFAULT_ALERT_SETTINGS,
+  type EvaluationInput,
   evaluate,
   ON_FORECAST,
-  type TankCondition,
 } from "../../../src/domain/alerts/evaluate.ts";
 import { type ForecastSummary, isProvisional } from "../../../src/domain/alerts/forecast-conditions.ts";
 
@@ -26,7 +26,7 @@ const forecast = (days: number | null, fields: Partial<ForecastSummary> = {}): F
   ...fields,
 });
 
-const tank = (expected: ForecastSummary | null, fields: Partial<TankCondition> = {}): TankCondition => ({
+const tank = (expected: ForecastSummary | null, fields: Partial<EvaluationInput> = {}): EvaluationInput => ({
   tankId: "t",
   isLive: true,
   threshold: 20,
@@ -42,7 +42,7 @@ const tank = (expected: ForecastSummary | null, fields: Partial<TankCondition> =
   ...fields,
 });
 
-function changes(condition: TankCondition, settings: Partial<AlertSettings> = {}, now = NOW): string[] {
+function changes(condition: EvaluationInput, settings: Partial<AlertSettings> = {}, now = NOW): string[] {
   const { opened, cleared } = evaluate(condition, { ...DEFAULT_ALERT_SETTINGS, ...settings }, now, ON_FORECAST);
   return [...opened.map(({ kind }) => `+${kind}`), ...cleared.map(({ kind, reason }) => `-${kind} ${reason ?? ""}`.trimEnd())];
 }
@@ -99,7 +99,7 @@ test("while the latest reading may be a delivery, nothing opens until the foreca
 
 test("a silent tank that is expected to be low by now runs low soon, and people are told of that and of its end", () => {
   const silent = { latest: { created_at: NOW - 30 * DAY, fill_percentage: 40 } };
-  const shouldNotify = (condition: TankCondition): boolean[] => {
+  const shouldNotify = (condition: EvaluationInput): boolean[] => {
     const { opened, cleared } = evaluate(condition, DEFAULT_ALERT_SETTINGS, NOW, ON_FORECAST);
     return [...opened, ...cleared].map((change) => change.shouldNotify);
   };

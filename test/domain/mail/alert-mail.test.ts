@@ -34,8 +34,8 @@ North depot
   Measured: 14 November 2026 at 10:30 CET
 
 -- 
-You receive this mail because warnings about your tanks are sent to this address.
-Unsubscribe from these mails: ${UNSUBSCRIBE}
+You receive this e-mail because alerts about your tanks are sent to this address.
+Unsubscribe from these e-mails: ${UNSUBSCRIBE}
 `,
   );
 });

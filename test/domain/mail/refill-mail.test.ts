@@ -28,7 +28,7 @@ North depot
   Tank ID: tank_1
 
 -- 
-You receive this mail because of the notification channel Dispatch (chn_1).
+You receive this e-mail because of the notification channel Dispatch (chn_1).
 `,
   );
   assert.match(mail.html, /width:92%/);

@@ -13,7 +13,7 @@ test("the mail that verifies an address says what for, and how long its link is 
   assert.match(english.text, /confirm that anna@example\.org is your address.*one of your tanks is low/);
   assert.match(english.text, new RegExp(`Confirm address: ${LINK}\n`));
   assert.match(english.text, /valid for 7 days/);
-  assert.match(english.text, /did not expect this mail/);
+  assert.match(english.text, /did not expect this e-mail/);
   assert.equal(english.html.split(`href="${LINK}"`).length, 3);
   assert.equal(english.headers["List-Unsubscribe"], undefined);
   const german = verificationMail({ to: "anna@example.org", language: "de" }, "Anna", LINK);

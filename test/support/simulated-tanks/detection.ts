@@ -10,7 +10,7 @@ import { type Delivery, type TankHistory, visibleDeliveries } from "./tank-histo
 
 const DAY = 86_400_000;
 /** A delivery that raises the level by less between two readings is not expected to be found. */
-const LEAST_RISE = 5;
+const MIN_RISE = 5;
 
 export type RefillScore = { readonly deliveries: number; readonly found: number; readonly falseRefills: number };
 
@@ -20,7 +20,7 @@ export function scoreRefills(history: TankHistory): RefillScore {
   const certainUntil = (history.readings.at(-1)?.at ?? 0) - Math.max(7 * DAY, 3 * history.interval);
   const overlaps = (refill: Refill, { startedAt, endedAt }: Delivery): boolean =>
     refill.startedAt < endedAt + history.interval / 2 && refill.endedAt > startedAt - history.interval / 2;
-  const deliveries = visibleDeliveries(history, LEAST_RISE).filter(({ endedAt }) => endedAt <= certainUntil);
+  const deliveries = visibleDeliveries(history, MIN_RISE).filter(({ endedAt }) => endedAt <= certainUntil);
   const all = visibleDeliveries(history, Number.NEGATIVE_INFINITY);
   return {
     deliveries: deliveries.length,

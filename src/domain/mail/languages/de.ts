@@ -12,7 +12,7 @@ const REASONS = {
   turned_off: "diese Warnungen wurden abgeschaltet",
   tank_deleted: "der Tank wurde gelöscht",
   manual: "von Hand geschlossen",
-  replaced: "durch einen anderen Alarm ersetzt",
+  replaced: "durch eine andere Warnung ersetzt",
 };
 
 export const de: Phrases = {

@@ -46,7 +46,7 @@ export const en: Phrases = {
       reminder: (name) => `Reminder: still no readings from tank: ${name}`,
       acknowledged: (name) => `Acknowledged: no readings from tank: ${name}`,
       recovered: (name) => `Readings again from tank: ${name}`,
-      closed: (name) => `Closed: silence alert of ${name}`,
+      closed: (name) => `Closed: no-readings alert of ${name}`,
     },
   },
   count: {
@@ -66,7 +66,7 @@ export const en: Phrases = {
     },
     leak: {
       opened: (count, shown) => (count === 1 ? "1 possible leak" : `${shown} possible leaks`),
-      reminder: (count, shown) => (count === 1 ? "1 possible leak goes on" : `${shown} possible leaks go on`),
+      reminder: (count, shown) => (count === 1 ? "1 leak still suspected" : `${shown} leaks still suspected`),
       acknowledged: (count, shown) => (count === 1 ? "1 leak alert acknowledged" : `${shown} leak alerts acknowledged`),
       recovered: (count, shown) => `use of ${tanks(count, shown)} is normal again`,
       closed: (count, shown) => (count === 1 ? "1 leak alert closed" : `${shown} leak alerts closed`),
@@ -97,7 +97,7 @@ export const en: Phrases = {
     },
     leak: {
       opened: (count) =>
-        `${these(count)} ${count === 1 ? "loses" : "lose"} far more than is normal for the season. Please look for a leak, theft, or an unusual use.`,
+        `${these(count)} ${count === 1 ? "loses" : "lose"} far more than is normal for the season. Please check for a leak, theft or unusual use.`,
       reminder: (count) =>
         `Nobody has acknowledged that ${count === 1 ? "this tank loses" : "these tanks lose"} far more than is normal for the season.`,
       recovered: (count) => `Use of ${count === 1 ? "this tank" : "these tanks"} has been normal for some days.`,
@@ -152,27 +152,27 @@ export const en: Phrases = {
   note: "Note",
   openTank: "Open tank",
 
-  whyCustomer: "You receive this mail because warnings about your tanks are sent to this address.",
-  unsubscribe: "Unsubscribe from these mails",
-  whyOperator: (channel) => `You receive this mail because of the notification channel ${channel}.`,
+  whyCustomer: "You receive this e-mail because alerts about your tanks are sent to this address.",
+  unsubscribe: "Unsubscribe from these e-mails",
+  whyOperator: (channel) => `You receive this e-mail because of the notification channel ${channel}.`,
 
   verification: {
     subject: "Confirm your e-mail address",
     purpose: (address) =>
-      `Please confirm that ${address} is your address. Then you will receive a mail when one of your tanks is low, and when it no longer is.`,
+      `Please confirm that ${address} is your address. Then you will receive an e-mail when one of your tanks is low, and when it no longer is.`,
     button: "Confirm address",
     copyLink: "Or open this link:",
     validity: "The link is valid for 7 days and can be used once.",
-    unexpected: "If you did not expect this mail, ignore it: nothing will be sent to you.",
+    unexpected: "If you did not expect this e-mail, ignore it: nothing will be sent to you.",
   },
   signIn: {
     subject: "Your link to sign in",
     purpose: "Open this link to see your tanks:",
     button: "Sign in",
     copyLink: "Or open this link:",
-    code: (code) => `Or enter this code where you asked for the mail: ${code}`,
+    code: (code) => `Or enter this code where you requested the e-mail: ${code}`,
     validity: "The link and the code are valid for 10 minutes and work once. We will never ask you for them.",
-    unexpected: "If you did not ask for this mail, ignore it: without it nobody can sign in.",
+    unexpected: "If you did not request this e-mail, ignore it: without it nobody can sign in.",
   },
   test: {
     subject: "Test of a notification channel",
@@ -185,7 +185,7 @@ export const en: Phrases = {
     destination: "Destination",
     reason: "Reason",
     since: "Disabled",
-    enable: (id) => `When the cause is repaired, enable it: PATCH /manage/v1/channels/${id} with {"state":"active"}.`,
+    enable: (id) => `When the cause is fixed, enable it: PATCH /manage/v1/channels/${id} with {"state":"active"}.`,
     recover: (id) =>
       `What failed before it was disabled can be sent again: POST /manage/v1/channels/${id}/recover with {"since":"…"}. Events while it is disabled are only in the feed: GET /insight/v1/events.`,
   },

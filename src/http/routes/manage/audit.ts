@@ -41,7 +41,7 @@ export const routes: readonly Route[] = [
     description: "Who changed what, newest first.",
     parameters: {
       ...LIST_PARAMETERS,
-      by: textFilter("Only actions with this key"),
+      by: textFilter("Only actions by this key, user or customer"),
       type: choice(AUDITED_OBJECTS, "Only actions on objects of this type", undefined),
       id: textFilter("Only actions on the object with this id"),
     },
