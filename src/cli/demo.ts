@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { App } from "../app.ts";
 import { type Config, managementSettings, readEnvFile } from "../config.ts";
 import { demoFleet, prepareDemo, tanksWithReadings } from "../demo/prepare.ts";
-import { type Receiver, startReceiver } from "../demo/receiver.ts";
+import { isReceiving, type Receiver, startReceiver } from "../demo/receiver.ts";
 import { ACTORS } from "../domain/actor.ts";
 import { describeFatalError, UserError } from "../domain/errors.ts";
 import { hashSecret, keyState, type Role, UNRESTRICTED } from "../domain/key.ts";
@@ -50,11 +50,13 @@ and is the same at the next start. A second demo at the same time needs another 
     const config = { ...given, webhookAllow: [...given.webhookAllow, RECEIVER_NETWORK] };
     const isOwn = [process.env, readEnvFile()].every(({ DATABASE_URL = "" }) => DATABASE_URL === "");
     const progress = new ProgressBar("readings");
-    const prepare = (store: Store) =>
-      prepareDemo(store, SEED, Date.now(), {
+    const prepare = async (store: Store) => {
+      await refuseSecondDemo(store);
+      await prepareDemo(store, SEED, Date.now(), {
         onCreate: () => printMessage("Creating the fleet: 200 customers, 500 tanks, a year of readings …"),
         onProgress: (done, total) => progress.show(done, total),
       });
+    };
     await recreateOutdated(isOwn ? OWN_DATABASE : undefined, () => withStore(config, prepare, true));
     progress.end();
     const receiver = await startReceiver(print);
@@ -71,6 +73,15 @@ and is the same at the next start. A second demo at the same time needs another 
     return 0;
   },
 };
+
+/** It would replace the key and the channel of the first. */
+async function refuseSecondDemo(store: Store): Promise<void> {
+  for (const { url, description } of await store.channelList()) {
+    if (description === RECEIVER && url !== null && (await isReceiving(url))) {
+      throw new UserError("a demo is already running on this database. Stop it, or set DATABASE_URL=sqlite:data/demo2.db");
+    }
+  }
+}
 
 /** Deletes the demo's own database if another version has created it, and tries again. */
 async function recreateOutdated(ownFile: string | undefined, prepare: () => Promise<void>): Promise<void> {

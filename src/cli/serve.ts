@@ -97,6 +97,8 @@ function adviseOn(observe: Observe, { url, isEmpty, hasNoUsers }: Contents): voi
 }
 
 function nextSteps(url: string): string {
+  // The command does not know on which port the service listens.
+  const link = `PORT=${new URL(url).port || 80} npx tank-monitor user link ADDRESS`;
   return `
 The database is empty. Next steps, in another terminal, in this folder:
 
@@ -105,7 +107,7 @@ The database is empty. Next steps, in another terminal, in this folder:
   npx tank-monitor key create --name gateway --role ingest                  # a key that sends readings; it is shown once
   npx tank-monitor key create --name reports                                # a key that reads
   npx tank-monitor user create --email ADDRESS --name NAME --role admin     # a person who signs in
-  npx tank-monitor user link ADDRESS                                        # a link that signs them in
+  ${link.padEnd(73)} # a link that signs them in
 
 Or, instead:
 

@@ -72,8 +72,12 @@ that is set, else to --url, else to this machine and PORT (8080): PORT=9000 npx 
     const { url } = await service({ method: "POST", path: pathTo("users", id, "link"), unrepeatable: true });
     const { port } = configOf(call);
     const base = text(call, "url")?.replace(/\/+$/, "") ?? `http://127.0.0.1:${port}`;
-    print(clean(String(url).startsWith("/") ? `${base}${url}` : String(url)));
+    const isPath = String(url).startsWith("/");
+    print(clean(isPath ? `${base}${url}` : String(url)));
     printMessage("The link works once, within 10 minutes.");
+    if (isPath && text(call, "url") === undefined) {
+      printMessage(`It leads to port ${port} of this machine; if the service listens on another port, set PORT.`);
+    }
     return 0;
   },
 });

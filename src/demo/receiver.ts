@@ -53,6 +53,13 @@ export async function startReceiver(print: (line: string) => void): Promise<Rece
   return receiver;
 }
 
+/** Whether the receiver of a demo that is running listens there: it rejects what is not signed. */
+export async function isReceiving(url: string): Promise<boolean> {
+  const response = await fetch(url, { redirect: "error", signal: AbortSignal.timeout(1000) }).catch(() => undefined);
+  await response?.body?.cancel();
+  return response?.status === 401;
+}
+
 function isSigned({ headers }: IncomingMessage, body: string, secret: string): boolean {
   const [id, timestamp, signature] = ["id", "timestamp", "signature"].map((name) => String(headers[`webhook-${name}`]));
   const secrets = { secret, previous_secret: null, previous_until: null };

@@ -71,5 +71,6 @@ function fileIn(url: string): string {
 /** A database URL can carry a password: only its kind is ever shown. */
 function startOf(url: string): string {
   const [scheme] = /^[a-z][a-z0-9+.-]*:/i.exec(url) ?? [];
+  if (scheme === SQLITE) return "names no file";
   return scheme === undefined ? "has no scheme" : `begins with ${scheme}`;
 }

@@ -40,7 +40,8 @@ test("create prints the id, list shows the user, and mistakes are reported", asy
 const BOTH = 24;
 
 test("a link of the command line signs in, for all workers; sign-out ends it in all of them within a second", async () => {
-  const link = await output("user", "link", "DANA@example.com");
+  const { stdout: link, stderr } = await run(["user", "link", "DANA@example.com"]);
+  assert.match(stderr, /^The link works once, within 10 minutes\.\nIt leads to port \d+ of this machine; .* set PORT\.\n$/);
   assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/sign-in#token=tm_\w{36}\n$/);
   const browser = new Browser(service);
   const session = await browser.signInWith(tokenIn(link));

@@ -30,9 +30,10 @@ const OUTGOING =
 test("connections are opened only to configured addresses and by webhooks", () => {
   const files = globSync("src/**/*.ts", { cwd: ROOT }).map((file) => file.replaceAll("\\", "/"));
   const opening = files.filter((file) => OUTGOING.test(read(file)) && !file.startsWith("src/store/postgres/"));
-  // The broker of MQTT_URL, the mail server of SMTP_URL, webhooks, the service of --url, and simulated devices.
+  // The broker of MQTT_URL, the mail server of SMTP_URL, webhooks, the service of --url, simulated devices, and the receiver of another demo.
   const expected = [
     "src/cli/remote.ts",
+    "src/demo/receiver.ts",
     "src/ingest/mqtt/external-broker.ts",
     "src/notify/connect.ts",
     "src/notify/mail/transport.ts",
