@@ -10,6 +10,7 @@ import {
   type SMTPPoolSentMessageInfo,
   type Transporter,
 } from "nodemailer";
+import type { AttemptResult } from "../../domain/alerts/notification-queue.ts";
 import type { Mail, Mailbox } from "../../domain/mail/mail.ts";
 import { printable } from "../../domain/text.ts";
 import { reasonOf } from "../connection-error.ts";
@@ -22,12 +23,9 @@ const MAX_MESSAGES_PER_CONNECTION = 100;
 const ADDRESS = /^[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}]{1,253}$/u;
 const UNUSABLE_ADDRESS = "mail cannot be sent to this address";
 
-/** `status`: of the reply; null without one. `isPermanent`: no further attempt can succeed. `error` is null if it was sent. */
-type MailResult = { readonly status: number | null; readonly error: string | null; readonly isPermanent: boolean };
-
 export type MailTransport = {
   /** `id` is that of the notification. A mail that is sent twice has the same Message-ID, by which it can be recognised. */
-  send(id: string, mail: Mail): Promise<MailResult>;
+  send(id: string, mail: Mail): Promise<AttemptResult>;
   /** Aborts mail that is being sent: wait for it first. */
   close(): void;
 };
@@ -38,7 +36,7 @@ export function openMailTransport(url: string, from: Mailbox, timeouts: Partial<
   const idle: SmtpConnection[] = [];
   let isClosed = false;
 
-  async function send(id: string, mail: Mail): Promise<MailResult> {
+  async function send(id: string, mail: Mail): Promise<AttemptResult> {
     if (isClosed) return failure(null, "the service is stopping");
     if (!ADDRESS.test(mail.to)) return failure(null, UNUSABLE_ADDRESS, true);
     const connection = idle.pop() ?? connect();
@@ -138,7 +136,7 @@ function messageOf(id: string, { to, subject, text, html, headers }: Mail, from:
   };
 }
 
-const failure = (status: number | null, error: string, isPermanent = false): MailResult => ({ status, error, isPermanent });
+const failure = (status: number | null, error: string, isPermanent = false): AttemptResult => ({ status, error, isPermanent });
 
 const replyCode = (reply: string | undefined): number | undefined => {
   const [code] = /^\d{3}/.exec(reply ?? "") ?? [];
@@ -146,7 +144,7 @@ const replyCode = (reply: string | undefined): number | undefined => {
 };
 
 /** Only a reply to the recipient or the message ends the attempts: anything else can be repaired by whoever runs the service. */
-function failureOf(error: unknown, { auth }: ConnectionOptions): MailResult {
+function failureOf(error: unknown, { auth }: ConnectionOptions): AttemptResult {
   const { code, originalCode, command, response } = error as NodemailerError;
   const replied = replyCode(response) ?? 0;
   const status = replied >= 400 ? replied : null;
