@@ -88,7 +88,20 @@ test("an admin sets the rate of a key, and changes it", async (t) => {
   await dialog.getByLabel("Requests per second").fill("");
   await dialog.getByLabel("Name").fill("gateway 2");
   await dialog.getByRole("button", { name: "Save" }).click();
-  await rowOf(page, "gateway 2").getByText("default").waitFor();
+  await rowOf(page, "gateway 2").getByText("none", { exact: true }).waitFor();
+});
+
+test("a key without a rate of its own has the default rate only if it is of one customer", async (t) => {
+  const keys = [
+    { name: "sends for all", role: "ingest" },
+    { name: "sends for one", role: "ingest", customer_id: "c1" },
+  ];
+  for (const key of keys) expectStatus(await manage("POST", "/manage/v1/keys", key), 201);
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/keys");
+  if (opened === undefined) return;
+  const { page } = opened;
+  await rowOf(page, "sends for all").getByRole("cell", { name: "none", exact: true }).waitFor();
+  await rowOf(page, "sends for one").getByRole("cell", { name: "default", exact: true }).waitFor();
 });
 
 test("keys and channels of one customer show its name", async (t) => {

@@ -43,7 +43,7 @@ export default function Keys() {
     { label: "Name", look: "title", cell: ({ name }) => <span dir="auto">{name}</span> },
     { label: "Role", cell: ({ role }) => ROLE_LABELS[role] },
     { label: "Restricted to", cell: (key) => <Scope of={key} nameOf={nameOf} /> },
-    { label: "Rate", cell: ({ rate }) => (rate === null ? <span class="dim">default</span> : `${rate} per second`) },
+    { label: "Rate", cell: (key) => <Rate of={key} /> },
     { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
     {
       label: "Expires",
@@ -118,6 +118,12 @@ const ROLE_LABELS: Readonly<Record<Key["role"], string>> = {
   metrics: "read metrics",
 };
 const ROLES = Object.keys(ROLE_LABELS) as Key["role"][];
+
+/** Where none is set, keys of customers have the default rate of the service, other keys none. */
+function Rate({ of: { rate, customer_id } }: { readonly of: Key }) {
+  if (rate !== null) return <>{rate} per second</>;
+  return <span class="dim">{customer_id === null ? "none" : "default"}</span>;
+}
 
 type ScopeProps = { readonly of: Key; readonly nameOf: ReturnType<typeof useNames> };
 
