@@ -130,3 +130,20 @@ test("a screen reader reads that an alert is acknowledged", async (t) => {
   if (opened === undefined) return;
   await opened.page.locator(".badge", { hasText: "Low, acknowledged" }).waitFor();
 });
+
+test("the audit log names what exists, and requests no channel or user that was deleted", async (t) => {
+  const create = async (path: string, body: object) => String(expectStatus(await manage("POST", path, body), 201)["id"]);
+  const kept = await create("/manage/v1/channels", { type: "email", to: "kept@operator.example" });
+  const deleted = await create("/manage/v1/channels", { type: "email", to: "deleted@operator.example" });
+  expectStatus(await manage("DELETE", `/manage/v1/channels/${deleted}`), 200);
+  const removed = await create("/manage/v1/users", { email: "removed@operator.example", name: "Removed", role: "viewer" });
+  expectStatus(await manage("DELETE", `/manage/v1/users/${removed}`), 200);
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/audit");
+  if (opened === undefined) return;
+  const { page, requests, errors } = opened;
+  await page.locator(`a[title="${kept}"]`, { hasText: "kept@operator.example" }).waitFor();
+  for (const id of [deleted, removed]) await page.getByRole("link", { name: id }).first().waitFor();
+  const polls = () => requests.filter((url) => url.includes("/manage/v1/audit")).length;
+  await until("it has been requested again", () => polls() > 2);
+  assert.deepEqual(errors, []);
+});

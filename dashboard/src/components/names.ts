@@ -1,25 +1,49 @@
 // Names of the objects that a list has the ids of. Each is requested once; only admins may read users, keys and channels.
 
-import type { Channel } from "../../../client/src/index.ts";
+import type { Channel, User } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { useObjects } from "./objects.ts";
 
-type Load = (id: string, options: { readonly signal: AbortSignal }) => Promise<string>;
+type Options = { readonly signal: AbortSignal };
+type Load = (id: string, options: Options) => Promise<string | undefined>;
 
-const LOADERS = {
-  user: async (id, options) => (await api.manage.users.retrieve(id, options)).name,
-  key: async (id, options) => (await api.manage.keys.retrieve(id, options)).name,
-  channel: async (id, options) => channelName(await api.manage.channels.retrieve(id, options)),
-  customer: async (id, options) => (await api.manage.customers.retrieve(id, options)).name,
-} satisfies Record<string, Load>;
-
-export type Named = { readonly type: keyof typeof LOADERS; readonly id: string };
+export type Named = { readonly type: "user" | "key" | "channel" | "customer"; readonly id: string };
 
 /** Returns a function that knows the names that are loaded so far; undefined for what does not exist any more. */
 export function useNames(objects: readonly Named[]): (id: string) => string | undefined {
   const types = new Map(objects.map(({ type, id }) => [id, type]));
-  const names = useObjects("names", [...types.keys()], (id, options) => LOADERS[types.get(id) ?? "user"](id, options));
+  const loaders = createLoaders();
+  const names = useObjects("names", [...types.keys()], (id, options) => loaders[types.get(id) ?? "user"](id, options));
   return (id) => names.get(id);
+}
+
+/** Keys and customers remain readable after they are revoked or deleted. Users and channels do not: a request for one fails. */
+const createLoaders = (): Readonly<Record<Named["type"], Load>> => ({
+  user: fromList<User>(api.manage.users.list, ({ name }) => name),
+  channel: fromList<Channel>(api.manage.channels.list, channelName),
+  key: async (id, options) => (await api.manage.keys.retrieve(id, options)).name,
+  customer: async (id, options) => (await api.manage.customers.retrieve(id, options)).name,
+});
+
+/** The largest page. There are at most 1000 users and 1000 channels. */
+const SIZE = 100;
+
+type List<T> = (options: Options & { readonly size: number }) => AsyncIterable<T>;
+
+/** Ids that are loaded at the same time share the request for the list. */
+function fromList<T extends { readonly id: string }>(list: List<T>, nameOf: (object: T) => string): Load {
+  let pending: Promise<ReadonlyMap<string, string>> | undefined;
+  const loadAll = async (options: Options) => {
+    const names = new Map<string, string>();
+    for await (const object of list({ ...options, size: SIZE })) names.set(object.id, nameOf(object));
+    return names;
+  };
+  return async (id, options) => {
+    pending ??= loadAll(options).finally(() => {
+      pending = undefined;
+    });
+    return (await pending).get(id);
+  };
 }
 
 /** The customer that a key or a channel is limited to. */
