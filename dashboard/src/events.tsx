@@ -12,7 +12,7 @@ import { href, tankPath } from "./location.ts";
 
 /** Alerts that are not closed; undefined until it is known. */
 export const alertCounts = signal<AlertCounts | undefined>(undefined);
-/** The number of alerts that nobody has acknowledged. */
+/** The number of alerts in the state `open`: nobody has acknowledged them. */
 export const openAlerts = computed(() => Object.values(alertCounts.value?.open ?? {}).reduce((sum, count) => sum + count, 0));
 
 /** No database has come that far, so that the response has only the present position. */

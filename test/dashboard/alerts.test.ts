@@ -17,7 +17,7 @@ const alertOf = async (tankId: string) =>
   ((await manage("GET", `/insight/v1/alerts?tank_id=${tankId}`)).body["data"] as Record<string, unknown>[])[0];
 
 for (const viewport of [DESKTOP, PHONE]) {
-  test(`at ${viewport.width} px: new alerts with tank, owner and reason; a viewer changes nothing`, async (t) => {
+  test(`at ${viewport.width} px: open alerts with tank, owner and reason; a viewer changes nothing`, async (t) => {
     const opened = await openDashboard(t, browser, fleet, email.viewer, "/alerts", { viewport });
     if (opened === undefined) return;
     const { page } = opened;
@@ -29,7 +29,7 @@ for (const viewport of [DESKTOP, PHONE]) {
     await expectGood(opened);
 
     await page.getByRole("combobox", { name: "Kind" }).selectOption("silent");
-    await page.getByText("No new alerts of the kind “Silent”").waitFor();
+    await page.getByText("No open alerts of the kind “Silent”").waitFor();
     assert.equal(new URL(page.url()).search, "?kind=silent");
   });
 }
@@ -62,7 +62,7 @@ test("at any width, a dispatcher acknowledges with a note, pauses the tank, and 
   ] as const) {
     await page.setViewportSize(viewport);
     await other.page.setViewportSize(viewport);
-    await page.getByRole("link", { name: "New" }).click();
+    await page.getByRole("link", { name: "Open", exact: true }).click();
     const row = page.getByRole("row").filter({ hasText: name });
     await row.getByRole("button", { name: "Acknowledge" }).click();
     const dialog = page.getByRole("dialog");
@@ -181,7 +181,7 @@ test("who is the second to acknowledge an alert is told who was the first, and k
     await expectGood(screen);
   }
 
-  await first.page.getByRole("link", { name: "New" }).click();
+  await first.page.getByRole("link", { name: "Open", exact: true }).click();
   for (const name of order.filter((one) => one !== "Tank 4")) {
     await rowIn(first, name).getByRole("button", { name: "Acknowledge" }).click();
     await first.page.getByRole("dialog").getByRole("button", { name: "Acknowledge" }).click();

@@ -63,7 +63,7 @@ test("counters, search, order and pages are in the URL, and a reload shows the s
   if (opened === undefined) return;
   const { page, errors } = opened;
   const counter = page.getByRole("link", { name: /Low/ }).first();
-  await page.getByText("3 not acknowledged").waitFor();
+  await counter.getByText("3 open").waitFor();
   await counter.click();
   await page.waitForURL("**/?alert=low");
   await page.getByText("3 tanks found").waitFor();

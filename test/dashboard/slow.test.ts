@@ -47,9 +47,9 @@ test("no list says that it is empty while it is loaded", async (t) => {
   const { page } = opened;
   await page.getByText("No acknowledged alerts").waitFor();
   const release = await hold(page, /\/insight\/v1\/alerts\?.*state=open/);
-  await page.getByRole("link", { name: "New", exact: true }).click();
+  await page.getByRole("link", { name: "Open", exact: true }).click();
   await page.getByText("Loading…").waitFor();
-  assert.equal(await page.getByText("No new alerts").count(), 0);
+  assert.equal(await page.getByText("No open alerts").count(), 0);
   release();
   await page.getByText("3 alerts").waitFor();
 });

@@ -1,8 +1,8 @@
-// Alerts: by default those that nobody has acknowledged, newest first.
+// Alerts: by default the open ones, which nobody has acknowledged, newest first.
 
 import type { Alert } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
-import { ALERT_KINDS, type AlertKind } from "../components/alert-kinds.tsx";
+import { ALERT_KINDS, ALERT_STATES, type AlertKind } from "../components/alert-kinds.tsx";
 import { AlertBadge } from "../components/badge.tsx";
 import { useDialog } from "../components/dialog.tsx";
 import { withFocus } from "../components/focus.ts";
@@ -18,11 +18,7 @@ import { AlertDetails, Owner, TankName } from "./cells.tsx";
 import { usePeople } from "./people.ts";
 
 const SIZE = 25;
-const STATES = [
-  ["open", "New"],
-  ["acknowledged", "Acknowledged"],
-  ["closed", "Closed"],
-] as const;
+const STATES = (["open", "acknowledged", "closed"] as const).map((state) => [state, ALERT_STATES[state]] as const);
 const KINDS = Object.keys(ALERT_KINDS) as AlertKind[];
 
 export default function Alerts() {
@@ -95,9 +91,10 @@ function KindFilter({ kind }: { readonly kind: AlertKind | undefined }) {
 
 function NoAlerts({ state, kind }: { readonly state: Alert["state"]; readonly kind: AlertKind | undefined }) {
   const what = kind === undefined ? "" : ` of the kind “${ALERT_KINDS[kind].label}”`;
-  if (state !== "open") return <Empty title={`No ${state} alerts${what}`} />;
+  const title = `No ${state} alerts${what}`;
+  if (state !== "open") return <Empty title={title} />;
   return (
-    <Empty title={`No new alerts${what}`}>
+    <Empty title={title}>
       <p>An alert appears here by itself when a tank is low, will be low soon, sends no readings, or seems to leak.</p>
       <p>
         <a href={href(withQuery({ state: "acknowledged", page: undefined }))}>Show those that somebody takes care of</a>

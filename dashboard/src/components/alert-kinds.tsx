@@ -16,7 +16,7 @@ export const ALERT_KINDS: Readonly<Record<AlertKind, Kind>> = {
 };
 
 export const ALERT_STATES: Readonly<Record<Alert["state"], string>> = {
-  open: "Nobody has acknowledged it",
+  open: "Open",
   acknowledged: "Acknowledged",
   closed: "Closed",
 };

@@ -27,7 +27,7 @@ function Counter({ kind, isSelected }: { readonly kind: AlertKind; readonly isSe
   const { label, icon, tone } = ALERT_KINDS[kind];
   const counts = alertCounts.value;
   const count = counts === undefined ? undefined : counts.open[kind] + counts.acknowledged[kind];
-  const unseen = counts?.open[kind] ?? 0;
+  const open = counts?.open[kind] ?? 0;
   return (
     <a
       class={`counter tone-${tone}`}
@@ -39,7 +39,7 @@ function Counter({ kind, isSelected }: { readonly kind: AlertKind; readonly isSe
         {label}
       </span>
       <span class={count === 0 ? "counter-number none" : "counter-number"}>{count === undefined ? "…" : whole(count)}</span>
-      <span class="counter-note dim">{unseen === 0 ? "none new" : `${whole(unseen)} not acknowledged`}</span>
+      <span class="counter-note dim">{open === 0 ? "none open" : `${whole(open)} open`}</span>
     </a>
   );
 }
