@@ -34,8 +34,8 @@ import { type Country, type Detail, loadCountries } from "./world.ts";
 
 /** The service caches the map for 30 seconds, and it is large, so it is requested less often than other data. */
 const FRESH_MS = 20_000;
-/** The view is written to the URL, and its tanks are listed, when it has rested for this long. */
-const REST_MS = 350;
+/** The view is written to the URL, and its tanks are listed, when it has not changed for this long. */
+const SETTLE_MS = 350;
 
 export default function MapScreen() {
   const last = useRef<{ readonly at: number; readonly map: FleetMap } | undefined>(undefined);
@@ -72,13 +72,13 @@ export default function MapScreen() {
           <p>Tanks appear here as soon as they have a latitude and a longitude.</p>
         </Empty>
       ) : (
-        <Chart map={data} points={points} />
+        <MapView map={data} points={points} />
       )}
     </Screen>
   );
 }
 
-function Chart({ map, points }: { readonly map: FleetMap; readonly points: Points }) {
+function MapView({ map, points }: { readonly map: FleetMap; readonly points: Points }) {
   const frame = useRef<HTMLDivElement>(null);
   const size = useSize(frame);
   const [chosen, setView] = useState<View | undefined>(viewInUrl);
@@ -86,21 +86,21 @@ function Chart({ map, points }: { readonly map: FleetMap; readonly points: Point
   const view = size === undefined ? undefined : chosen === undefined ? overview(all, size) : limited(chosen, size);
   const showAll = () => setView(undefined);
   const hasMoved = useGestures({ element: frame, view, size: size ?? NO_SIZE, setView, showAll });
-  const rested = useRested(view, size);
+  const settled = useSettledView(view, size);
   const inUrl = query.value.get("at") ?? undefined;
   const written = useRef(inUrl);
   useEffect(() => {
-    if (rested === undefined) return;
-    written.current = chosen === undefined ? undefined : atOf(rested.view);
+    if (settled === undefined) return;
+    written.current = chosen === undefined ? undefined : atOf(settled.view);
     if (written.current !== inUrl) navigate(withQuery({ at: written.current }), { replace: true });
-  }, [rested]);
+  }, [settled]);
   // A link or the back button has led to another view.
   useEffect(() => {
     if (inUrl === written.current) return;
     written.current = inUrl;
     setView(viewInUrl());
   }, [inUrl]);
-  const bbox = rested === undefined ? undefined : bboxOf(boundsOf(rested.view, rested.size));
+  const bbox = settled === undefined ? undefined : bboxOf(boundsOf(settled.view, settled.size));
   const inView = useTanksInView(bbox);
   // The focus would be lost with the mark that was opened.
   const zoomTo = (next: View) => {
@@ -219,7 +219,7 @@ function Drawing({ map, points, tanks, view, size, zoomTo, hasMoved }: DrawingPr
   );
 }
 
-/** One tank is opened; several are zoomed to, or listed where that would not part them. */
+/** One tank is opened; several are zoomed to, or listed where that would not separate them. */
 function openCluster(
   { count, bounds }: Cluster,
   view: View,
@@ -227,8 +227,8 @@ function openCluster(
   zoomTo: (view: View) => void,
   signal: AbortSignal,
 ): void {
-  const isParted = Math.max(bounds.east - bounds.west, bounds.south - bounds.north) * MAX_SCALE > 60;
-  if (count > 1 && isParted) {
+  const isSeparable = Math.max(bounds.east - bounds.west, bounds.south - bounds.north) * MAX_SCALE > 60;
+  if (count > 1 && isSeparable) {
     const next = fitted(bounds, size, Math.min(size.width, size.height) / 5);
     zoomTo({ ...next, scale: Math.max(next.scale, Math.min(view.scale * STEP, MAX_SCALE)) });
     return;
@@ -284,18 +284,18 @@ function useSize(element: { readonly current: HTMLElement | null }): Size | unde
   return size;
 }
 
-type Rested = { readonly view: View; readonly size: Size };
+type SettledView = { readonly view: View; readonly size: Size };
 
-/** The view as it was when it last rested. */
-function useRested(view: View | undefined, size: Size | undefined): Rested | undefined {
-  const [rested, setRested] = useState<Rested>();
+/** The view as it was when it last stopped changing. */
+function useSettledView(view: View | undefined, size: Size | undefined): SettledView | undefined {
+  const [settled, setSettled] = useState<SettledView>();
   const key = view === undefined ? "" : `${view.x} ${view.y} ${view.scale} ${size?.width} ${size?.height}`;
   useEffect(() => {
     if (view === undefined || size === undefined) return;
-    const timer = setTimeout(() => setRested({ view, size }), rested === undefined ? 0 : REST_MS);
+    const timer = setTimeout(() => setSettled({ view, size }), settled === undefined ? 0 : SETTLE_MS);
     return () => clearTimeout(timer);
   }, [key]);
-  return rested;
+  return settled;
 }
 
 const NO_COUNTRIES: readonly Country[] = [];

@@ -9,8 +9,8 @@ import { Screen } from "../components/screen.tsx";
 import { Loading, messageOf } from "../components/states.tsx";
 import { navigate, query } from "../location.ts";
 import { loadSession, me, ROLE_NAMES } from "../session.ts";
-import { EmailForm } from "./email-form.tsx";
 import { keepReturn, takeReturn } from "./return-path.ts";
+import { SingleFieldForm } from "./single-field-form.tsx";
 
 type Step =
   | { readonly name: "email"; readonly problem?: string | undefined }
@@ -101,7 +101,7 @@ function StepContent({ step, setStep }: { readonly step: Step; readonly setStep:
           {query.value.has("ended") && step.problem === undefined ? (
             <p class="warning">Your session has ended. Sign in again, and you come back to where you were.</p>
           ) : null}
-          <EmailForm
+          <SingleFieldForm
             key="email"
             label="E-mail address"
             action="Continue"
@@ -121,7 +121,7 @@ function StepContent({ step, setStep }: { readonly step: Step; readonly setStep:
           <p class="break">
             If <strong>{step.email}</strong> is known here, an e-mail is on its way. Open its link, or enter its code here.
           </p>
-          <EmailForm
+          <SingleFieldForm
             key="code"
             isCode
             label="8-digit code"

@@ -15,7 +15,7 @@ type Props = {
   readonly submit: (value: string) => Promise<void>;
 };
 
-export function EmailForm({ label, action, help, isCode = false, problem, submit }: Props) {
+export function SingleFieldForm({ label, action, help, isCode = false, problem, submit }: Props) {
   const [error, setError] = useState(problem);
   const [isBusy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
