@@ -58,7 +58,7 @@ test("a page that is opened while the service fails goes on by itself", async (t
   const { page } = opened;
   await page.route("**/insight/v1/me", (route) => route.fulfill({ status: 503 }));
   await page.reload();
-  await page.getByRole("heading", { name: "This did not work" }).waitFor();
+  await page.getByRole("heading", { name: "Something went wrong" }).waitFor();
   await page.unroute("**/insight/v1/me");
   await page.getByRole("link", { name: "Brenner Gas GmbH" }).waitFor();
 });

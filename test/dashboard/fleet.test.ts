@@ -200,7 +200,7 @@ test("new readings and alerts appear by themselves, also in the title of the tab
   await page.context().setOffline(true);
   await page.getByText(/has been unreachable/).waitFor();
   assert.ok(await level.isVisible(), "what was known stays");
-  assert.equal(await page.getByText("This did not work").count(), 0, "it is announced once");
+  assert.equal(await page.getByText("Something went wrong").count(), 0, "it is announced once");
   expectStatus(await manage("POST", "/ingest/v1/readings", [{ tank_id: "t2", fill_percentage: 1.25 }]), 200);
   await page.context().setOffline(false);
   await level.getByText("1.3 %").waitFor();

@@ -37,7 +37,7 @@ const SCREENS: readonly (readonly [path: string, title: string, loaded?: string]
   ["/channels?view=notifications", "Channels"],
   ["/keys", "Keys"],
   ["/users", "Users"],
-  ["/audit", "Audit"],
+  ["/audit", "Audit log"],
   ["/account", "Account"],
 ];
 

@@ -51,7 +51,7 @@ describe("the form of a tank", () => {
     await page.getByRole("button", { name: "Edit" }).click();
     await dialog.getByText("Loading…").waitFor();
     release();
-    await dialog.getByText("This did not work").waitFor();
+    await dialog.getByText("Something went wrong").waitFor();
     await page.unroute(customer);
     await dialog.getByRole("button", { name: "Try again" }).click();
     await dialog.getByLabel("Name").waitFor();

@@ -2,6 +2,7 @@
 
 import type { AuditEntry, ListAuditOptions } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { fieldChanges } from "../components/field-changes.ts";
 import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
 import { actorOf, type Named, useNames } from "../components/names.ts";
 import { Screen } from "../components/screen.tsx";
@@ -13,7 +14,6 @@ import { useLive } from "../live.ts";
 import { customerPath, href, navigate, query, tankPath, withQuery } from "../location.ts";
 
 const SIZE = 50;
-const MAX_LENGTH = 80;
 const TYPES = ["customer", "tank", "device", "key", "alert", "channel", "notification", "user"] as const;
 
 type NameOf = ReturnType<typeof useNames>;
@@ -40,7 +40,7 @@ export default function Audit() {
   const nameOf = useNames(live.data?.data.flatMap(namedIn) ?? []);
   const isFiltered = Object.keys(filters).length > 0;
   return (
-    <Screen title="Audit" summary={live.data === undefined ? undefined : counted(live.data.total_items, "entry", "entries")}>
+    <Screen title="Audit log" summary={live.data === undefined ? undefined : counted(live.data.total_items, "entry", "entries")}>
       <search class="toolbar">
         <select
           class="input order"
@@ -131,29 +131,18 @@ function ObjectLink({ entry: { type, id }, nameOf }: { readonly entry: AuditEntr
 }
 
 function Changes({ entry }: { readonly entry: AuditEntry }) {
-  const changes = Object.entries(entry.changes);
+  const changes = fieldChanges(entry);
   if (changes.length === 0) return <span class="dim">–</span>;
   return (
     <details>
       <summary>{counted(changes.length, "field")}</summary>
       <ul>
-        {changes.map(([field, change]) => (
+        {changes.map(({ field, text }) => (
           <li key={field} dir="auto">
-            <span class="dim">{field}:</span> {describe(change)}
+            <span class="dim">{field}:</span> {text}
           </li>
         ))}
       </ul>
     </details>
   );
-}
-
-function describe(change: unknown): string {
-  const { from, to } = (change ?? {}) as { readonly from?: unknown; readonly to?: unknown };
-  return `${shortened(from)} → ${shortened(to)}`;
-}
-
-function shortened(value: unknown): string {
-  if (value === null || value === undefined) return "–";
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH).toWellFormed()}…` : text;
 }

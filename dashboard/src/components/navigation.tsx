@@ -22,7 +22,7 @@ const ITEMS: readonly Item[] = [
   { path: "/channels", label: "Channels", icon: "channel" },
   { path: "/keys", label: "Keys", icon: "key" },
   { path: "/users", label: "Users", icon: "user" },
-  { path: "/audit", label: "Audit", icon: "audit" },
+  { path: "/audit", label: "Audit log", icon: "audit" },
 ];
 
 const isMenuOpen = signal(false);

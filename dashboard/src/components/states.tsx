@@ -30,7 +30,7 @@ export function ErrorState({ error, retry }: ErrorProps) {
   return (
     <div class="state">
       <div class="state-text" role="alert">
-        <h2>This did not work</h2>
+        <h2>Something went wrong</h2>
         <p>{messageOf(error)}</p>
       </div>
       {/* Not in the alert: another attempt has another id, and would be read out again. */}

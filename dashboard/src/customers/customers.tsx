@@ -61,7 +61,7 @@ export default function Customers() {
       }
     >
       <search class="toolbar">
-        <SearchField label="Search customers" placeholder="How the name or the e-mail address begins" />
+        <SearchField label="Search customers" placeholder="Start of a name or e-mail address" />
         <Tabs label="Which customers" name="view" options={VIEWS} />
       </search>
       <ObjectList
