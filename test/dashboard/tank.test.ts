@@ -305,7 +305,7 @@ describe("the screen of a tank", () => {
     const alerts = screen.page.locator("section", { has: screen.page.getByRole("heading", { name: "Alerts" }) });
     await alerts.getByText("the latest 10 of 11").waitFor();
     assert.equal(await alerts.getByRole("listitem").count(), 10);
-    assert.match(await alerts.getByRole("listitem").first().innerText(), /Silent\s+Open, opened/);
+    assert.match(await alerts.getByRole("listitem").first().innerText(), /Silent\s+Opened /);
     await alerts.getByRole("button", { name: "Acknowledge" }).waitFor();
   });
 

@@ -79,7 +79,7 @@ function AlertRow({ alert, acknowledge }: { readonly alert: Alert; readonly ackn
       <AlertBadge alert={alert} />
       <span class="row-text">
         <span>
-          {ALERT_STATES[state]}, opened{" "}
+          {state === "open" ? "Opened" : `${ALERT_STATES[state]}, opened`}{" "}
           <time dateTime={opened_at} title={dateTime(opened_at)}>
             {ago(opened_at)}
           </time>
