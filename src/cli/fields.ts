@@ -143,12 +143,19 @@ function parseNumber(value: string): number | string {
   return Number.isFinite(number) ? number : value;
 }
 
-/** An error message with the invalid value, and a hint where that is a number with a decimal comma. */
+/** An error message with the invalid value, and a hint where that is a number with a comma. */
 export function withValue(message: string, value: string | undefined): string {
   if (value === undefined) return message;
-  const hasComma = /^must be a number/.test(message) && /^[+-]?\d+,\d+$/.test(value);
-  const hint = hasComma ? `, with a decimal point: ${value.replace(",", ".")}` : "";
-  return `${message}${hint}${message.includes(quoted(value)) ? "" : ` (given: ${quoted(value)})`}`;
+  const words = /^must be a number/.test(message) ? withCommaHint(message, value) : message;
+  return `${words}${words.includes(quoted(value)) ? "" : ` (given: ${quoted(value)})`}`;
+}
+
+/** `2,7` has a decimal comma; the comma in `2,700` may also separate thousands. */
+function withCommaHint(message: string, value: string): string {
+  if (!/^[+-]?\d+,\d+$/.test(value)) return message;
+  const decimal = value.replace(",", ".");
+  if (!/^[+-]?[1-9]\d{0,2},\d{3}$/.test(value)) return `${message}, with a decimal point: ${decimal}`;
+  return `may be ${Number(value.replace(",", ""))} or ${Number(decimal)}: write one of them`;
 }
 
 function parseJson(value: string): unknown {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { userErrorFor } from "../../src/cli/fields.ts";
+import { userErrorFor, withValue } from "../../src/cli/fields.ts";
 import { Problem } from "../../src/cli/service.ts";
 
 test("a malformed id is wrong usage; an id that is not in the database is not", () => {
@@ -11,4 +11,19 @@ test("a malformed id is wrong usage; an id that is not in the database is not", 
     return userErrorFor(new Problem({ status: 400, headers: {}, body }), call, fields, "manage").exitCode;
   });
   assert.deepEqual(exitCodes, [1, 2, 2]);
+});
+
+test("a comma before three digits may separate thousands or decimals; any other one is a decimal comma", () => {
+  const said = (value: string): string => withValue("must be a number", value);
+  assert.equal(said("2,700"), 'may be 2700 or 2.7: write one of them (given: "2,700")');
+  assert.equal(said("-1,250"), 'may be -1250 or -1.25: write one of them (given: "-1,250")');
+  for (const [value, meant] of [
+    ["2,7", "2.7"],
+    ["0,500", "0.500"],
+    ["2700,125", "2700.125"],
+  ] as const) {
+    assert.equal(said(value), `must be a number, with a decimal point: ${meant} (given: "${value}")`);
+  }
+  assert.equal(said("much"), 'must be a number (given: "much")');
+  assert.equal(withValue("must not be empty", "2,700"), 'must not be empty (given: "2,700")');
 });
