@@ -215,9 +215,9 @@ export const tank: CommandGroup = {
 export const fleet = listCommand({
   name: "fleet",
   summary: "list tanks by when they run low, with their latest reading",
-  help: `List tanks by when they run low: low ones first, those without a forecast later, those without a reading last. DAYS LEFT is the
-number of days until a tank falls to its threshold, as a range with a probability of 80 %. MARGIN is the fill minus the
-threshold, in percentage points. REMAINING is the volume in the tank, ROOM the volume that fits into it. AGE is the age of
+  help: `List tanks by when they run low: low ones first, by when they are empty; those without a forecast later, those without a
+reading last. DAYS LEFT is the number of days until a tank falls to its threshold, as a range with a probability of 80 %; for
+a low tank, when it is expected to be empty. MARGIN is the fill minus the threshold, in percentage points. REMAINING is the volume in the tank, ROOM the volume that fits into it. AGE is the age of
 the latest reading.`,
   example: "fleet --state low --limit 20",
   query: [
@@ -255,17 +255,34 @@ function addressOf(tank: Item): string {
   return [line, cityOf(tank) ?? ""].filter((part) => part !== "").join(", ");
 }
 
-/** `3–9 d`, or why there is no forecast. */
-function daysText({ days_left, forecast }: Item): string | null {
+/** `3–9 d`, for a low tank `empty in 4 d`, or why there is no forecast. */
+export function daysText(entry: Item): string | null {
+  const { state, days_left, forecast } = entry;
+  const empty = state === "low" ? emptyText(entry) : undefined;
+  if (empty !== undefined) return empty;
   if (!isObject(days_left)) {
-    const state = fieldsOf(forecast)["state"];
-    return state === "no_use" || state === "stale" ? state.replace("_", " ") : null;
+    const reason = fieldsOf(forecast)["state"];
+    return reason === "no_use" || reason === "stale" ? reason.replace("_", " ") : null;
   }
   const { p10, p90 } = days_left;
   if (typeof p10 !== "number") return "> 3 years";
   const [from, to] = [Math.floor(p10), typeof p90 === "number" ? Math.ceil(p90) : undefined];
   if (to === undefined) return `> ${from} d`;
   return from === to ? `${from} d` : `${from}–${to} d`;
+}
+
+const [DAY_MS, HOUR_MS, MINUTE_MS] = [86_400_000, 3_600_000, 60_000];
+
+/** As the dashboard shows it. Undefined: it is not known when the tank is empty. */
+function emptyText({ latest, forecast }: Item): string | undefined {
+  if (fieldsOf(latest)["fill_percentage"] === 0) return "empty";
+  const at = fieldsOf(fieldsOf(forecast)["runs_empty_at"])["p50"];
+  if (typeof at !== "string") return undefined;
+  const left = Date.parse(at) - Date.now();
+  if (left < MINUTE_MS) return "empty";
+  if (left < HOUR_MS) return `empty in ${Math.floor(left / MINUTE_MS)} min`;
+  if (left < 2 * DAY_MS) return `empty in ${Math.floor(left / HOUR_MS)} h`;
+  return `empty in ${Math.round(left / DAY_MS)} d`;
 }
 
 function ageText(seconds: unknown, silent: unknown): string | null {
@@ -276,13 +293,9 @@ function ageText(seconds: unknown, silent: unknown): string | null {
 function csvRow(entry: Item): Readonly<Record<string, unknown>> {
   const { state, silent, margin, age_seconds, days_left, remaining, room, latest, forecast, customer } = entry;
   const tank = tankIn(entry);
-  const [days, low, use] = [
-    fieldsOf(days_left),
-    fieldsOf(fieldsOf(forecast)["runs_low_at"]),
-    fieldsOf(fieldsOf(forecast)["use_per_day"]),
-  ];
+  const { runs_low_at, runs_empty_at, use_per_day } = fieldsOf(forecast);
+  const [days, low, empty, use] = [fieldsOf(days_left), fieldsOf(runs_low_at), fieldsOf(runs_empty_at), fieldsOf(use_per_day)];
   const address = fieldsOf(tank["location"]);
-  const [p10, p50, p90] = [low["p10"], low["p50"], low["p90"]].map(csvTime);
   return {
     tank_id: tank["id"],
     name: tank["name"],
@@ -292,9 +305,12 @@ function csvRow(entry: Item): Readonly<Record<string, unknown>> {
     days_left_p10: days["p10"],
     days_left_p50: days["p50"],
     days_left_p90: days["p90"],
-    runs_low_at_p10: p10,
-    runs_low_at_p50: p50,
-    runs_low_at_p90: p90,
+    runs_low_at_p10: csvTime(low["p10"]),
+    runs_low_at_p50: csvTime(low["p50"]),
+    runs_low_at_p90: csvTime(low["p90"]),
+    runs_empty_at_p10: csvTime(empty["p10"]),
+    runs_empty_at_p50: csvTime(empty["p50"]),
+    runs_empty_at_p90: csvTime(empty["p90"]),
     forecast_state: fieldsOf(forecast)["state"],
     use_per_day: rounded(use["volume"]),
     fill_percentage: fieldsOf(latest)["fill_percentage"],

@@ -251,6 +251,11 @@ suite("on the database", async () => {
     };
     assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, cell(name)])), expected);
     assert.match(cell("measured_at") ?? "", /^\d{4}-\d\d-\d\d \d\d:\d\d$/);
+    const times = ["low", "empty"].flatMap((what) => ["p10", "p50", "p90"].map((part) => `runs_${what}_at_${part}`));
+    assert.deepEqual(
+      names.filter((name) => name.startsWith("runs_")),
+      times,
+    );
     assert.equal(names.length, values.length);
   });
 
