@@ -11,13 +11,15 @@ import { type CliCommand, configOf, withStore } from "./command.ts";
 import { cannotWrite, requireOtherFile, writeWhole } from "./files.ts";
 import { ProgressBar, printMessage } from "./output.ts";
 
+const NOT_EXPORTED = "users, sessions, keys, channels, notifications, alerts, events and the audit log";
+
 export const exportCommand: CliCommand = {
   name: "export",
   summary: "export everything as newline-delimited JSON, or readings as CSV",
   usage: "[FILE] [--csv] [--force]",
   help: `Export customers, tanks with their shapes and alert settings, devices with their profiles and former tanks, readings and pending readings,
 including deleted objects, as lines for "import". The export is consistent, and the service keeps running. It does not contain
-keys, channels, alerts and the audit log; "backup" does. Without FILE, or with -, it goes to stdout. FILE appears once it is
+${NOT_EXPORTED}; "backup" does. Without FILE, or with -, it goes to stdout. FILE appears once it is
 complete. Damaged data is left out and reported on stderr, and the exit code is 1.
 
   --csv     only the readings of tanks, as CSV; also if FILE ends in .csv
@@ -38,9 +40,7 @@ complete. Damaged data is left out and reported on stderr, and the exit code is 
         ? pipeline(chunks(store, isCsv, counts), process.stdout, { end: false })
         : writeFile(file, chunks(store, isCsv, counts)),
     );
-    printMessage(
-      `${counts.lines} lines exported${isCsv ? "" : ', without keys, channels, alerts and the audit log ("backup" has those)'}`,
-    );
+    printMessage(`${counts.lines} lines exported${isCsv ? "" : `, without ${NOT_EXPORTED} ("backup" has those)`}`);
     if (counts.damaged === 0) return 0;
     printMessage("the export is not complete, since the database is damaged: restore a backup");
     return 1;
