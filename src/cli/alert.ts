@@ -6,6 +6,8 @@ import type { Field } from "./fields.ts";
 import { percent } from "./output.ts";
 import { pathTo } from "./service.ts";
 
+const ALERTS = "/insight/v1/alerts";
+
 const list = listCommand({
   name: "list",
   summary: "list alerts, newest first",
@@ -17,7 +19,7 @@ const list = listCommand({
     { flag: "tank", path: "tank_id", value: "ID", help: "of this tank" },
     { flag: "owner", path: "owner_id", value: "ID", help: "of the tanks of this customer" },
   ],
-  path: "/insight/v1/alerts",
+  path: ALERTS,
   isDated: "opened_at",
   empty: "No alerts found.",
   columns: [
@@ -41,7 +43,12 @@ const show = showCommand({
 
 const NOTE: Field = { flag: "note", path: "note", value: "TEXT", help: "note for others; replaces an existing note" };
 
-function actionCommand(name: "acknowledge" | "close", result: string, summary: string, help: string): CliCommand {
+function actionCommand(
+  name: "acknowledge" | "close",
+  result: "acknowledged" | "closed",
+  summary: string,
+  help: string,
+): CliCommand {
   return apiCommand({
     name,
     summary,
@@ -51,8 +58,11 @@ function actionCommand(name: "acknowledge" | "close", result: string, summary: s
     body: [NOTE],
     options: [JSON_OPTION],
     async execute({ call, id, body, service }) {
+      const before = await service({ method: "GET", path: `${ALERTS}/${encodeURIComponent(id)}` });
       const alert = await service({ method: "POST", path: pathTo("alerts", id, name), body });
-      return report(call, alert, `alert ${id} (${alert["kind"]}, tank ${alert["tank_id"]}) ${result}`);
+      const what = `alert ${id} (${alert["kind"]}, tank ${alert["tank_id"]})`;
+      if (before["state"] !== result) return report(call, alert, `${what} ${result}`);
+      return report(call, alert, `${what} is already ${result}${"note" in body ? "; its note is unchanged" : ""}`);
     },
   });
 }

@@ -161,6 +161,11 @@ that hold when the pause ends open alerts then. A date without a time means midn
   },
 });
 
+function isPaused({ alerts }: Item): boolean {
+  const until = fieldsOf(alerts)["paused_until"];
+  return typeof until === "string" && Date.parse(until) > Date.now();
+}
+
 const resume = apiCommand({
   name: "resume",
   summary: "end the pause of a tank",
@@ -168,8 +173,10 @@ const resume = apiCommand({
   takes: ["tank"],
   options: [JSON_OPTION],
   async execute({ call, id, service }) {
-    const tank = await service({ method: "PATCH", path: pathTo("tanks", id), body: { alerts: { paused_until: null } } });
-    return report(call, tank, `tank ${id} (${tank["name"]}) opens alerts again`);
+    const path = pathTo("tanks", id);
+    const before = await service({ method: "GET", path });
+    const tank = await service({ method: "PATCH", path, body: { alerts: { paused_until: null } } });
+    return report(call, tank, `tank ${id} (${tank["name"]}) ${isPaused(before) ? "opens alerts again" : "is not paused"}`);
   },
 });
 

@@ -11,6 +11,11 @@ async function acknowledgesAndCloses(cli: Cli, by: RegExp): Promise<void> {
   assert.deepEqual([alert?.["tank_id"], alert?.["owner_id"], alert?.["state"], others], ["b1", "bob", "open", []]);
   const acknowledged = await cli.run(["alert", "acknowledge", id, "--note", "Delivery on Thursday"]);
   assert.deepEqual([acknowledged.code, acknowledged.stderr], [0, `alert ${id} (low, tank b1) acknowledged\n`]);
+  const again = await cli.run(["alert", "acknowledge", id, "--note", "second"]);
+  const unchanged = `alert ${id} (low, tank b1) is already acknowledged; its note is unchanged\n`;
+  assert.deepEqual([again.code, again.stderr], [0, unchanged]);
+  const withoutNote = await cli.run(["alert", "acknowledge", id]);
+  assert.equal(withoutNote.stderr, `alert ${id} (low, tank b1) is already acknowledged\n`);
   const [shown] = await cli.items("alert", "show", id);
   assert.deepEqual([shown?.["state"], shown?.["note"]], ["acknowledged", "Delivery on Thursday"]);
   assert.match(String(shown?.["acknowledged_by"]), by);
@@ -18,6 +23,8 @@ async function acknowledgesAndCloses(cli: Cli, by: RegExp): Promise<void> {
   const table = await cli.output("alert", "list", "--state", "acknowledged", "--kind", "low", "--tank", "b1", "--owner", "bob");
   const row = new RegExp(`^OPENED .*\\n\\S+Z +low +acknowledged +12\\.0 % +b1 +bob +${id} +Delivery on Thursday\\n$`);
   assert.match(table, row);
+  assert.equal((await cli.run(["alert", "close", id])).stderr, `alert ${id} (low, tank b1) closed\n`);
+  assert.equal((await cli.run(["alert", "close", id])).stderr, `alert ${id} (low, tank b1) is already closed\n`);
   const [closed] = await cli.items("alert", "close", id);
   assert.deepEqual([closed?.["state"], closed?.["close_reason"]], ["closed", "manual"]);
   assert.deepEqual(await cli.items("alert", "list", "--state", "open", "--kind", "low"), []);
