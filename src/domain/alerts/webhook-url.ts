@@ -103,9 +103,9 @@ export function errorInWebhookUrl(text: string, allow: WebhookAllow): string | u
   }
   const address = literalIn(hostname);
   if (address !== undefined && !mayConnectTo(address, hostname, allow)) {
-    return isNeverAllowed(address)
+    return [address, ...innerAddress(address)].some(isNeverAllowed)
       ? `must not be at ${address}, which is never allowed`
-      : `must not be at ${address}, which is not a public address: WEBHOOK_ALLOW can open it`;
+      : `must not be at ${address}, which is not a public address: ${howToAllow(address, allow)}`;
   }
   const isOpened = address === undefined ? isAllowedHost(hostname, allow) : isInAllowedNetwork(address, allow);
   if (isOpened) return undefined;
@@ -115,15 +115,25 @@ export function errorInWebhookUrl(text: string, allow: WebhookAllow): string | u
     : "must begin with https://: http is only for hosts and addresses that WEBHOOK_ALLOW opens";
 }
 
+function howToAllow(address: string, allow: WebhookAllow): string {
+  const entries = [address, ...innerAddress(address).filter(isNotPublic)].join(",");
+  const setting =
+    allow.length === 0 ? `set WEBHOOK_ALLOW=${entries} for the service` : `add ${entries} to WEBHOOK_ALLOW of the service`;
+  return `${setting}, and restart it`;
+}
+
 /** Whether a webhook for `host` may be sent to `address`, to which it was resolved or which it is. */
 export function mayConnectTo(address: string, host: string, allow: WebhookAllow): boolean {
   // An address with a zone is link-local.
   if (isIP(address) === 0 || address.includes("%") || isNeverAllowed(address)) return false;
-  const inner = isNat64(address) ? lastFourBytes(address) : undefined;
+  const [inner] = innerAddress(address);
   if (isAllowedHost(host, allow)) return inner === undefined || !isNeverAllowed(inner);
   if (isNotPublic(address) && !isInAllowedNetwork(address, allow)) return false;
   return inner === undefined || mayConnectTo(inner, host, allow);
 }
+
+/** The IPv4 address in one of NAT64, or none. */
+const innerAddress = (address: string): readonly string[] => (isNat64(address) ? [lastFourBytes(address)] : []);
 
 /** Scheme, host and port, for logs and audit entries: path and query may contain a secret. */
 export function maskedUrl(url: string): string {

@@ -178,12 +178,29 @@ const urlOf = (address: string, scheme = "https"): string =>
 
 test("addresses that are not public are refused, as they are written and as what a name resolves to", () => {
   for (const address of [...NOT_PUBLIC_IPV4, ...NOT_PUBLIC_IPV6]) {
-    assert.match(errorInWebhookUrl(urlOf(address), []) ?? "accepted", /^must not be at .*WEBHOOK_ALLOW can open it$/, address);
+    assert.match(
+      errorInWebhookUrl(urlOf(address), []) ?? "accepted",
+      /^must not be at .*, which is not a public address: /,
+      address,
+    );
     assert.ok(!mayConnectTo(address, "example.com", []), address);
     assert.ok(mayConnectTo(address, "example.com", parseWebhookAllow("example.com")), address);
     assert.ok(!mayConnectTo(address, "example.org", parseWebhookAllow("example.com")), address);
     assert.equal(errorInWebhookUrl(urlOf(address, "http"), EVERYTHING), undefined, address);
   }
+});
+
+test("the error says which setting opens an address, and that setting does", () => {
+  const notPublic = "must not be at 127.0.0.1, which is not a public address:";
+  const set = `${notPublic} set WEBHOOK_ALLOW=127.0.0.1 for the service, and restart it`;
+  assert.equal(errorInWebhookUrl("http://127.0.0.1:9000/hook", []), set);
+  const add = `${notPublic} add 127.0.0.1 to WEBHOOK_ALLOW of the service, and restart it`;
+  assert.equal(errorInWebhookUrl("http://127.0.0.1:9000/hook", parseWebhookAllow("10.0.0.0/8")), add);
+  for (const address of [...NOT_PUBLIC_IPV4, ...NOT_PUBLIC_IPV6]) {
+    const [, setting = ""] = /WEBHOOK_ALLOW=(\S+) for/.exec(errorInWebhookUrl(urlOf(address), []) ?? "") ?? [];
+    assert.ok(!isRefused(urlOf(address, "http"), setting), `${address}: ${setting}`);
+  }
+  assert.match(errorInWebhookUrl(urlOf("64:ff9b::a9fe:a9fe"), []) ?? "", /never allowed$/);
 });
 
 test("public addresses next to refused ranges are accepted", () => {
