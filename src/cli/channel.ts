@@ -12,9 +12,11 @@ import { type Item, pathTo, type Service } from "./service.ts";
 /** Comma-separated; an empty value means all. */
 const parseList = (given: string): string[] | null => (given === "" ? null : given.split(",").map((name) => name.trim()));
 
+const QUIET_HOURS = /^((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)$/;
+
 function parseQuietHours(given: string, flag: string): object | null {
   if (given === "") return null;
-  const [, from, to] = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(given) ?? [];
+  const [, from, to] = QUIET_HOURS.exec(given) ?? [];
   if (from !== undefined && to !== undefined) return { from, to };
   throw new UserError(`--${flag} must be two times of day such as 21:00-07:00, not ${quoted(given)}`, 2);
 }
@@ -41,8 +43,9 @@ const SETTINGS: readonly Field[] = [
     flag: "delay",
     path: "delay",
     value: "DURATION",
-    help: "wait this long, such as 4h; send alerts only if they are still open and unacknowledged then",
+    help: "wait this long, such as 4h, up to 15d; send alerts only if they are still open and unacknowledged then",
     clearable: true,
+    examples: "30m, 4h or 7d",
   },
   {
     flag: "quiet-hours",

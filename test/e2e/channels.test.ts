@@ -104,7 +104,17 @@ test("an e-mail channel says what is missing to send mail", async () => {
 test("wrong usage is reported by flag", async () => {
   await expectFailure(["channel", "create"], /either --webhook URL or --email ADDRESS/, 2);
   await expectFailure(["channel", "create", "--webhook", url, "--email", "a@b.example"], /either --webhook/, 2);
-  await expectFailure(["channel", "create", "--email", "a@b.example", "--quiet-hours", "night"], /two times of day/, 2);
+  for (const hours of ["night", "25:00-07:00", "21:00-07:60", "21:00"]) {
+    const message = new RegExp(`--quiet-hours must be two times of day such as 21:00-07:00, not "${hours}"\n$`);
+    await expectFailure(["channel", "create", "--email", "a@b.example", "--quiet-hours", hours], message, 2);
+  }
+  await expectFailure(
+    ["channel", "create", "--email", "a@b.example", "--delay", "4"],
+    /--delay: must be a duration such as 30m, 4h or 7d \(given: "4"\)\n$/,
+    2,
+  );
+  await output("channel", "create", "--email", "a@b.example", "--delay", "7d");
+  await expectFailure(["channel", "create", "--email", "a@b.example", "--delay", "16d"], /--delay: .*15d/, 2);
   const words = ["--webhook", "https://10.0.0.1/", "--event", "alert.opend", "--delay", "x", "--timezone", "Mars/Olympus"];
   await expectFailure(
     ["channel", "create", ...words],
