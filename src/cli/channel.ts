@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../domain/errors.ts";
 import { quoted } from "../domain/text.ts";
 import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull, updateCommand } from "./api-command.ts";
-import { type CommandGroup, parseWhen } from "./command.ts";
-import { type Field, overlapField } from "./fields.ts";
+import { type CommandGroup, parseDurationFlag, parseWhen } from "./command.ts";
+import { DEFAULT_OVERLAP, type Field, overlapField } from "./fields.ts";
 import { clean, counted, print, printMessage } from "./output.ts";
 import { type Item, pathTo, type Service } from "./service.ts";
 
@@ -178,13 +178,22 @@ async function firstAttempt(service: Service, id: string, waitMs: number): Promi
 const rotate = apiCommand({
   name: "rotate",
   summary: "replace the secret of a webhook and print the new one",
-  help: "Replace the secret of a webhook and print the new one. Webhooks are also signed with the old one for --overlap (24h).",
+  help: `Replace the secret of a webhook and print the new one. Webhooks are also signed with the old one for --overlap (${DEFAULT_OVERLAP}).`,
   example: "channel rotate chn_… --overlap 7d",
   takes: ["channel"],
   query: [overlapField("how long webhooks are also signed with the old secret")],
   async execute({ id, query, service }) {
-    const channel = await service({ method: "POST", path: pathTo("channels", id, "rotate"), query, unrepeatable: true });
-    return printSecret(channel, "has a new secret");
+    const overlap = query["overlap"] ?? DEFAULT_OVERLAP;
+    const path = pathTo("channels", id, "rotate");
+    const channel = await service({ method: "POST", path, query: { overlap }, unrepeatable: true });
+    printSecret(channel, "has a new secret");
+    const isUsed = parseDurationFlag(overlap, "overlap") > 0;
+    printMessage(
+      isUsed
+        ? `Webhooks are also signed with the old secret for another ${clean(overlap)}.`
+        : "The old secret is not used any more.",
+    );
+    return 0;
   },
 });
 

@@ -55,6 +55,8 @@ export const overlapField = (help: string): Field => ({
   help,
   parse: durationText,
 });
+/** As in the API, but sent, so that the message about it holds. */
+export const DEFAULT_OVERLAP = "24h";
 
 const isFlag = (option: Option): boolean => !("position" in option);
 

@@ -5,7 +5,7 @@ import { MAX_RATE, MIN_RATE } from "../domain/key.ts";
 import { quoted } from "../domain/text.ts";
 import { apiCommand, listCommand, textOrNull } from "./api-command.ts";
 import { type CommandGroup, parseDurationFlag } from "./command.ts";
-import { overlapField } from "./fields.ts";
+import { DEFAULT_OVERLAP, overlapField } from "./fields.ts";
 import { clean, print, printMessage } from "./output.ts";
 import { type Item, Problem, pathTo, type Service } from "./service.ts";
 
@@ -75,15 +75,27 @@ async function warnOfUnknownDevice(service: Service, { device_id }: Item): Promi
 const rotate = apiCommand({
   name: "rotate",
   summary: "replace a key and print the new secret",
-  help: "Create a new key with the same permissions and print its secret. The old key keeps working for --overlap (24h).",
+  help: `Create a new key with the same permissions and print its secret. The old key keeps working for --overlap (${DEFAULT_OVERLAP}).`,
   example: "key rotate key_… --overlap 7d",
   takes: ["key"],
   query: [overlapField("how long the old key keeps working")],
   async execute({ id, query, service }) {
-    const key = await service({ method: "POST", path: pathTo("keys", id, "rotate"), query, unrepeatable: true });
-    return printSecret(key, `created, replacing ${id}`);
+    const overlap = query["overlap"] ?? DEFAULT_OVERLAP;
+    const old = await service({ method: "GET", path: pathTo("keys", id) });
+    const key = await service({ method: "POST", path: pathTo("keys", id, "rotate"), query: { overlap }, unrepeatable: true });
+    printSecret(key, `created, replacing ${id}`);
+    printMessage(clean(`The old key ${validityText(old, overlap)}.`));
+    return 0;
   },
 });
+
+/** How long a rotated key works: no longer than it would have without the rotation. */
+function validityText({ expires_at }: Item, overlap: string): string {
+  const overlapMs = parseDurationFlag(overlap, "overlap");
+  if (overlapMs === 0) return "does not work any more";
+  const expiresFirst = typeof expires_at === "string" && Date.parse(expires_at) < Date.now() + overlapMs;
+  return expiresFirst ? `works until it expires, at ${expires_at}` : `works for another ${overlap}`;
+}
 
 const revoke = apiCommand({
   name: "revoke",

@@ -57,13 +57,18 @@ test("a webhook is created with its secret alone on stdout, tested, and verified
   const [listed] = await items("channel", "list");
   assert.deepEqual([listed?.["id"], listed?.["url"], listed?.["description"]], [id, url, "night shift"]);
 
-  const rotated = await output("channel", "rotate", id, "--overlap", "1h");
+  const { stdout: rotated, stderr: said } = await run(["channel", "rotate", id, "--overlap", "1h"]);
+  assert.match(said, /^Webhooks are also signed with the old secret for another 1h\.$/m);
   assert.equal((await run(["channel", "test", id])).code, 0);
   for (const one of [secret, rotated.trim()]) assert.equal(verified(one, received.at(-1) as Received).type, "channel.test");
   assert.match(await output("channel", "show", id), /last_delivered_at +\d{4}-/);
   const seen = [await output("channel", "list", "--json"), await output("audit"), await output("channel", "show", id)].join();
   for (const hidden of [secret, rotated.trim()]) assert.ok(!`${seen}${service.stdout()}${service.stderr()}`.includes(hidden));
   assert.doesNotMatch(`${await output("audit")}${service.stdout()}${service.stderr()}`, /token=hidden/);
+  const last24h = (await run(["channel", "rotate", id])).stderr;
+  assert.match(last24h, /^Webhooks are also signed with the old secret for another 24h\.$/m);
+  const none = (await run(["channel", "rotate", id, "--overlap", "0s"])).stderr;
+  assert.match(none, /^The old secret is not used any more\.$/m);
 });
 
 test("a test that fails says why; the notification is shown with its attempts, ends with its channel, and is sent again", async () => {

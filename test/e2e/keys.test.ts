@@ -70,6 +70,21 @@ test("rotate: both keys work for the overlap, then the new one alone, with the s
   assert.equal(await statusOf(service, kept), 200);
 });
 
+test("rotate says how long the old key works", async () => {
+  for (const [created, rotated, said] of [
+    [[], [], /^The old key works for another 24h\.$/m],
+    [["--expires", "90d"], ["--overlap", "7d"], /^The old key works for another 7d\.$/m],
+    [["--expires", "1h"], [], /^The old key works until it expires, at \d{4}-\S+Z\.$/m],
+    [[], ["--overlap", "0s"], /^The old key does not work any more\.$/m],
+  ] as const) {
+    const { id } = await keyWithId("--name", "rotated", ...created);
+    assert.match((await run(["key", "rotate", id, ...rotated])).stderr, said);
+  }
+  const unknown = await run(["key", "rotate", "key_none"]);
+  assert.deepEqual([unknown.code, unknown.stdout], [1, ""]);
+  assert.match(unknown.stderr, /no such key: key_none/);
+});
+
 test("list prints every key as a table or as JSON lines, and never a secret", async () => {
   const secret = await createKey(here, "--name", "listed once");
   const [table, json] = [await output("key", "list"), await output("key", "list", "--json")];
