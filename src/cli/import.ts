@@ -5,7 +5,7 @@ import { UserError } from "../domain/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
 import { errorInFormat } from "../ingest/csv.ts";
-import type { CsvOptions } from "../ingest/csv-readings.ts";
+import { type CsvOptions, csvRowDecoder } from "../ingest/csv-readings.ts";
 import { emptySummary, Import, type ImportSummary, type RejectedLine } from "../ingest/import.ts";
 import { withTemporaryFile } from "../store/files.ts";
 import { type CliCall, type CliCommand, configOf, decimalMark, dryRunConfig, text, withStore } from "./command.ts";
@@ -116,11 +116,16 @@ async function importLines(store: Store, file: string, csv: CsvOptions, rejects:
   });
   const size = file === "-" ? 0 : statSync(file).size;
   let done = 0;
+  let start = "";
   async function* source(): AsyncGenerator<Buffer> {
     const stream = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: 262_144 });
     for await (const chunk of stream) {
       const error = done === 0 ? errorInFormat(chunk) : undefined;
       if (error !== undefined) throw new UserError(error);
+      if (!isCsv(file) && start.length < MAX_HEADER_BYTES && !start.includes("\n")) {
+        start = `${start}${chunk.toString("utf8", 0, MAX_HEADER_BYTES)}`.slice(0, MAX_HEADER_BYTES);
+        refuseCsvHeader(file, start);
+      }
       done += chunk.length;
       progress.show(done, size, `${task.summary.read.toLocaleString("en")} lines`);
       yield chunk;
@@ -137,6 +142,17 @@ async function importLines(store: Store, file: string, csv: CsvOptions, rejects:
     progress.end();
   }
   return task.summary;
+}
+
+/** Longer than any header of readings, also with quotes. */
+const MAX_HEADER_BYTES = 200;
+
+/** CSV under another name: each of its lines would be rejected as JSON. */
+function refuseCsvHeader(file: string, start: string): void {
+  const [line = ""] = start.replace(/^\ufeff/, "").split(/\r?\n/);
+  if ("error" in csvRowDecoder(line)) return;
+  const advice = file === "-" ? "save it to a file whose name ends in .csv" : "rename the file so that its name ends in .csv";
+  throw new UserError(`this is CSV, which is not expected here: ${advice}, and import that`);
 }
 
 function summaryText({ read, new: created, changed, unchanged, rejected, pending }: ImportSummary, isDryRun: boolean): string {

@@ -172,6 +172,33 @@ suite("an import", () => {
     }
   });
 
+  test("CSV under another name, or from stdin, is refused in one line; with the right name it is imported", async (t) => {
+    const here = workspace(t);
+    await importLines(here, SMALL_FLEET);
+    const rows = "a1,2026-07-01T00:00:00Z,5\r\na1,2026-07-02T00:00:00Z,6\r\n";
+    for (const header of ["tank_id,created_at,fill_percentage", '\ufeff"tank_id";"created_at";"fill_percentage"']) {
+      const contents = `${header}\r\n${rows}`;
+      writeFileSync(here.path("r.txt"), contents);
+      const named = await here.run(["import", "r.txt"]);
+      const expected =
+        "r.txt: this is CSV, which is not expected here: rename the file so that its name ends in .csv, and import that";
+      assert.deepEqual([named.code, named.stdout, named.stderr], [1, "", `tank-monitor: ${expected}\n`]);
+      const piped = await here.spawn(["import", "-"], { input: contents });
+      assert.deepEqual([piped.code, piped.stdout], [1, ""]);
+      assert.match(
+        piped.stderr,
+        /^tank-monitor: stdin: this is CSV, [^\n]+: save it to a file whose name ends in \.csv[^\n]+\n$/,
+      );
+    }
+    assert.equal(existsSync(here.path("r.txt.rejects.ndjson")), false);
+    writeFileSync(here.path("r.csv"), `tank_id,created_at,fill_percentage\n${rows}`);
+    assert.match((await here.run(["import", "r.csv"])).stdout, /^2 read: 2 new/);
+    writeFileSync(here.path("lines.txt"), ndjson([customer("named-txt")]));
+    assert.match((await here.run(["import", "lines.txt"])).stdout, /^1 read: 1 new/);
+    writeFileSync(here.path("other.txt"), "tank,time\n");
+    assert.match((await here.run(["import", "other.txt"])).stderr, /^other\.txt:1: .*JSON/);
+  });
+
   test("--dry-run stopped with Ctrl-C leaves nothing behind either", async (t) => {
     const here = workspace(t);
     writeFileSync(here.path("many.ndjson"), ndjson(manyLines(40_000)));
