@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import type { CliCommand, CommandGroup } from "./cli/command.ts";
 import { print, printHelp, printMessage } from "./cli/output.ts";
 import { describeFatalError, UserError } from "./domain/errors.ts";
-import { quoted, suggestion } from "./domain/text.ts";
+import { closest, quoted, suggestion } from "./domain/text.ts";
 import { VERSION } from "./version.ts";
 
 /** Loaded on demand, so that the service does not hold the others in memory. */
@@ -94,8 +94,8 @@ function parseError({ flags }: CliCommand, message: string): string {
   const [first = ""] = message.split(". ");
   const [, unknown] = /^Unknown option '(--[^']+)'/.exec(first) ?? [];
   if (unknown === undefined) return `${first}.`;
-  const known = [...Object.keys(flags), "help"].map((flag) => `--${flag}`);
-  return `${first}.${suggestion(unknown, known)}`;
+  const name = closest(unknown.slice(2), [...Object.keys(flags), "help"]);
+  return `${first}.${name === undefined ? "" : ` Did you mean "--${name}"?`}`;
 }
 
 /** `--latitude -33.9`: a negative number after a flag that takes a value is its value. */
