@@ -101,8 +101,12 @@ function firstInstant(local: LocalTime, zone: TimeZone): Instant {
 
 /** The most buckets that a range can have; `to` is exclusive. */
 export function maxBuckets(step: Step, from: Instant, to: Instant, zone: TimeZone): number {
-  // One is cut off at each end of the range, and two more where the offset changes.
-  if (step === "15m" || step === "1h") return Math.ceil((to - from) / FIXED[step]) + 3;
+  if (step === "15m" || step === "1h") {
+    const { offset, until } = zone.periodAt(from);
+    // One is cut off at each end of the range, and two more where the offset changes.
+    if (to > until) return Math.ceil((to - from) / FIXED[step]) + 3;
+    return Math.floor((to - 1 + offset) / FIXED[step]) - Math.floor((from + offset) / FIXED[step]) + 1;
+  }
   const [first, last] = [from, to - 1].map((instant) => instant + zone.periodAt(instant).offset) as [LocalTime, LocalTime];
   if (step === "1M") return monthOf(last) - monthOf(first) + 1;
   const { floor, next } = CALENDARS[step];

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FleetTank } from "../../client/src/index.ts";
 import { decimalError, decimalOf } from "../../dashboard/src/components/form.ts";
+import { csvRow } from "../../dashboard/src/fleet/csv.ts";
 import { emptyIn, localDate, now, rangeOf, streetLine } from "../../dashboard/src/format.ts";
 
 test("a range is one number where both ends are, and has a word where it is open", () => {
@@ -52,4 +53,20 @@ test("the number of a house is where the country has it, given by its code or it
     assert.equal(lineIn(country), "67 Rue de la Gare");
   for (const country of ["Germany", "AT", "Freedonia", "", null]) assert.equal(lineIn(country), "Rue de la Gare 67");
   assert.equal(streetLine({ street: null, street_number: "67", country: "FR" }), "67");
+});
+
+test("in a CSV file names that begin like a formula get an apostrophe, in full-width letters, too", () => {
+  for (const name of ["=HYPERLINK(1)", "\uff1dHYPERLINK(1)", "+1", "\uff0b1", "-1", "\uff0d1", "@a", "\uff20a"]) {
+    const tank = {
+      name,
+      id: "t1",
+      custom_id: null,
+      assigned_device_id: "d1",
+      location: {},
+      capacity: 1,
+      capacity_unit: "liters",
+    };
+    const entry = { tank, customer: { name: "C", phone: null }, alerts: [], latest: null, forecast: { use_per_day: null } };
+    assert.match(csvRow(entry as unknown as FleetTank, "comma"), /^'[^,]+,t1,/, name);
+  }
 });

@@ -213,6 +213,15 @@ describe("buckets of readings", () => {
 });
 
 describe("the number of buckets of a range", () => {
+  it("is exact within one offset, aligned or not", () => {
+    const [from, to] = [at("2026-11-01T00:00:00Z"), at("2026-11-05T04:00:00Z")];
+    for (const name of ["UTC", "Asia/Kathmandu"]) {
+      assert.equal(maxBuckets("15m", from, to, zoneOf(name)), 400);
+      assert.equal(maxBuckets("15m", from + 1, to + 1, zoneOf(name)), 401);
+      assert.equal(shortestStep(from, to, zoneOf(name), 400), "15m");
+    }
+  });
+
   it("is at most what is announced", () => {
     const zones = ["Europe/Berlin", "Australia/Lord_Howe", "Pacific/Apia", "UTC"];
     const range = fc.tuple(

@@ -54,4 +54,4 @@ function textOf(cell: Cell, format: Format): string {
 }
 
 /** A spreadsheet would calculate what begins like a formula: names come from others. */
-const escapeFormula = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+const escapeFormula = (text: string): string => (/^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text);

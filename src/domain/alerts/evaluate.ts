@@ -112,7 +112,7 @@ export function evaluate(condition: EvaluationInput, settings: AlertSettings, no
     if (fill <= threshold && !isPaused) opened.push({ kind: "low", shouldNotify: isRecent });
   } else if (hasRecovered) cleared.push({ kind: "low", shouldNotify: !wasUnannounced });
   const isLow = fill <= threshold || (wasLow && !hasRecovered);
-  const announcesLow = wasLow && isLow && wasUnannounced && isRecent && !isPaused && by.mode === "change";
+  const announcesLow = wasLow && fill <= threshold && wasUnannounced && isRecent && !isPaused && by.mode === "change";
   const isUnannounced = wasLow ? wasUnannounced && !announcesLow : !isRecent || isPaused;
   const low = isLow ? (isUnannounced ? "unannounced" : "announced") : "no";
   for (const kind of FORECAST_KINDS) {

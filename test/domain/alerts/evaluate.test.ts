@@ -176,6 +176,8 @@ test("people are told of a tank that was low by an old reading once a recent one
   const confirmed = commit(tank(9, { activeConditions }));
   assert.deepEqual([changes(confirmed), confirmed.announcesLow, confirmed.activeConditions], [[], true, CONDITION_BITS.low]);
   assert.equal(commit(tank(9, { activeConditions: CONDITION_BITS.low })).announcesLow, false);
+  const between = commit(tank(22, { activeConditions }));
+  assert.deepEqual([changes(between), between.announcesLow, between.activeConditions], [[], false, activeConditions]);
 });
 
 test("a deleted tank, and one without readings, have no conditions", () => {

@@ -104,6 +104,7 @@ test("all errors of a channel are reported at once, field by field", async () =>
     [{ type: "webhook", url: URL, customer_id: "nobody", delay: "soon" }, ["customer_id", "delay"]],
     [{ type: "webhook", url: URL, customer_id: "gone", delay: "16d" }, ["customer_id", "delay"]],
     [{ type: "webhook", url: URL, events: ["alert.closed"], delay: "1h" }, ["events"]],
+    [{ type: "webhook", url: URL, events: ["tank.refilled"], kinds: ["low"] }, ["kinds"]],
     [{ type: "webhook", url: URL, id: "mine", secret: "mine", state: "active" }, ["id", "secret", "state"]],
     [{ type: "email", to: "a@b.example", quiet_hours: { ...QUIET, to: "21:00" } }, ["quiet_hours.to"]],
     [

@@ -176,7 +176,7 @@ export class NaiveAlerts {
         const alert = this.unclosed(tank, "low");
         const reason = alert !== undefined && isAbove(fill, alert.threshold) ? "recovered" : "threshold_changed";
         this.#clear(tank, "low", reason, latest, now, !this.#unannounced.delete(tank));
-      } else if (by === "commit" && isRecent && !isPaused && this.#unannounced.delete(tank)) {
+      } else if (by === "commit" && fill <= threshold && isRecent && !isPaused && this.#unannounced.delete(tank)) {
         if (this.unclosed(tank, "low")?.state === "open") {
           this.#addEvent({ tank, kind: "low", type: "alert.opened", shouldNotify: true });
         }
