@@ -209,11 +209,15 @@ async function relevantChanges(
 
 type Decide = (alert: Alert, updates: ReadonlySet<Update>) => Update | undefined;
 
-function channelUpdates({ delay }: Channel): Decide {
+/** The rows of an alert may be in several transactions: the last change of its state is mentioned, and those before are not. */
+function channelUpdates(channel: Channel): Decide {
+  const { delay } = channel;
   return (alert, updates) => {
     if (delay > 0) return updates.has("opened") && alert.state === "open" ? "opened" : undefined;
     // It has ended while the mail was held.
     if (alert.state === "closed" && !updates.has("closed")) return undefined;
+    const isAcknowledgedLater = alert.state === "acknowledged" && !updates.has("acknowledged");
+    if (isAcknowledgedLater && wants(channel, "alert.acknowledged", alert.kind, alert.owner_id)) return undefined;
     return (["closed", "acknowledged", "opened"] as const).find((update) => updates.has(update));
   };
 }
