@@ -45,7 +45,6 @@ const SETTINGS: readonly Field[] = [
     value: "DURATION",
     help: "wait this long, such as 4h, up to 15d; send alerts only if they are still open and unacknowledged then",
     clearable: true,
-    examples: "30m, 4h or 7d",
   },
   {
     flag: "quiet-hours",

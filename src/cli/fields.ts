@@ -29,8 +29,6 @@ export type Field = Option & {
   readonly clearable?: true;
   /** What a switch sends; true by default. */
   readonly sends?: boolean;
-  /** Valid values, instead of those in the error messages of the service: `30m, 4h or 7d`. */
-  readonly examples?: string;
   /** Throws where the value cannot be right. */
   readonly parse?: (given: string, flag: string) => unknown;
 };
@@ -220,9 +218,7 @@ function errorLine({ field: path, message }: FieldError, call: CliCall, fields: 
   const field = fieldAt(fields, path);
   if (field === undefined) return clean(`${path === "" ? "" : `${path}: `}${message}`);
   const inside = path.slice(field.path.length).replace(/^\./, "");
-  const { examples } = field;
-  const described = examples === undefined ? message : message.replace(/(?<= such as ).*$/, () => examples);
-  const words = withFlagNames(described, fields);
+  const words = withFlagNames(message, fields);
   if (field.kind === "json") return clean(`${labelOf(field)}${inside === "" ? "" : ` (${inside})`}: ${words}`);
   // `events[1]` is the second of a list that is separated by commas.
   const [, index] = /^\[(\d+)\]$/.exec(inside) ?? [];

@@ -1,7 +1,7 @@
 // tank-monitor tank create|update|delete|restore|pause|resume|list|show, and tank-monitor fleet
 
 import { UserError } from "../domain/errors.ts";
-import { parseInstant } from "../domain/instant.ts";
+import { DAY, HOUR, MINUTE, parseInstant } from "../domain/instant.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
 import {
@@ -224,8 +224,8 @@ export const fleet = listCommand({
   summary: "list tanks by when they run low, with their latest reading",
   help: `List tanks by when they run low: low ones first, by when they are empty; those without a forecast later, those without a
 reading last. DAYS LEFT is the number of days until a tank falls to its threshold, as a range with a probability of 80 %; for
-a low tank, when it is expected to be empty. MARGIN is the fill minus the threshold, in percentage points. REMAINING is the volume in the tank, ROOM the volume that fits into it. AGE is the age of
-the latest reading.`,
+a low tank, when it is expected to be empty. MARGIN is the fill minus the threshold, in percentage points. REMAINING is the
+volume in the tank, ROOM the volume that fits into it. AGE is the age of the latest reading.`,
   example: "fleet --state low --limit 20",
   query: [
     { flag: "state", path: "state", value: "STATE", help: "low: at or below the threshold; ok; unknown: no reading" },
@@ -278,18 +278,16 @@ export function daysText(entry: Item): string | null {
   return from === to ? `${from} d` : `${from}–${to} d`;
 }
 
-const [DAY_MS, HOUR_MS, MINUTE_MS] = [86_400_000, 3_600_000, 60_000];
-
 /** As the dashboard shows it. Undefined: it is not known when the tank is empty. */
 function emptyText({ latest, forecast }: Item): string | undefined {
   if (fieldsOf(latest)["fill_percentage"] === 0) return "empty";
   const at = fieldsOf(fieldsOf(forecast)["runs_empty_at"])["p50"];
   if (typeof at !== "string") return undefined;
   const left = Date.parse(at) - Date.now();
-  if (left < MINUTE_MS) return "empty";
-  if (left < HOUR_MS) return `empty in ${Math.floor(left / MINUTE_MS)} min`;
-  if (left < 2 * DAY_MS) return `empty in ${Math.floor(left / HOUR_MS)} h`;
-  return `empty in ${Math.round(left / DAY_MS)} d`;
+  if (left < MINUTE) return "empty";
+  if (left < HOUR) return `empty in ${Math.floor(left / MINUTE)} min`;
+  if (left < 2 * DAY) return `empty in ${Math.floor(left / HOUR)} h`;
+  return `empty in ${Math.round(left / DAY)} d`;
 }
 
 function ageText(seconds: unknown, silent: unknown): string | null {

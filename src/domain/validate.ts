@@ -129,7 +129,7 @@ const PATTERN_MESSAGES: Readonly<Record<string, string>> = {
   [NEW_ID_PATTERN]: NO_DOT_SEGMENT,
   [ADDRESS_PATTERN]: "must be one email address such as dispatch@example.com",
   [TIME_PATTERN]: 'must be a time of day such as "21:00"',
-  [DURATION_PATTERN]: "must be a duration such as 30m, 72h or 90d",
+  [DURATION_PATTERN]: "must be a duration such as 30m, 4h or 7d",
 };
 
 /** Beyond these, neighbouring whole numbers are the same number. */

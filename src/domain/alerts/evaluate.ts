@@ -95,8 +95,8 @@ export const ON_READING: EvaluationMode = { mode: "change", hasNewSettings: fals
 export const ON_SETTINGS: EvaluationMode = { mode: "change", hasNewSettings: true };
 export const ON_FORECAST: EvaluationMode = { mode: "forecast" };
 
-export function evaluate(condition: EvaluationInput, settings: AlertSettings, now: Instant, by: EvaluationMode): Evaluation {
-  const { isLive, threshold, latest, activeConditions, pausedUntil } = condition;
+export function evaluate(input: EvaluationInput, settings: AlertSettings, now: Instant, by: EvaluationMode): Evaluation {
+  const { isLive, threshold, latest, activeConditions, pausedUntil } = input;
   const nothing = { opened: [], cleared: [], announcesLow: false, evaluateAt: null };
   if (!isLive) return { ...nothing, activeConditions: 0 };
   if (latest === undefined) return { ...nothing, activeConditions };
@@ -116,10 +116,10 @@ export function evaluate(condition: EvaluationInput, settings: AlertSettings, no
   const isUnannounced = wasLow ? wasUnannounced && !announcesLow : !isRecent || isPaused;
   const low = isLow ? (isUnannounced ? "unannounced" : "announced") : "no";
   for (const kind of FORECAST_KINDS) {
-    const change = forecastConditionChange(kind, condition, latest.created_at, low, settings);
+    const change = forecastConditionChange(kind, input, latest.created_at, low, settings);
     const isActive = (activeConditions & CONDITION_BITS[kind]) !== 0;
     if (change === "active") {
-      const isReplaced = isActive && kind === "leak" && hasLaterLoss(condition);
+      const isReplaced = isActive && kind === "leak" && hasLaterLoss(input);
       if (isPaused || (isActive && !isReplaced)) continue;
       if (isReplaced) cleared.push({ kind, shouldNotify: true, reason: "replaced" });
       opened.push({ kind, shouldNotify: true });
@@ -127,14 +127,14 @@ export function evaluate(condition: EvaluationInput, settings: AlertSettings, no
       cleared.push({ kind, shouldNotify: true, ...(change === "cleared" ? {} : { reason: change }) });
     }
   }
-  const limit = silentLimit(condition, settings);
+  const limit = silentLimit(input, settings);
   const silentAt = Math.max(
     latest.created_at + limit,
-    by.mode === "sweep" ? by.silenceFrom + timeToSend(condition, limit) : Number.NEGATIVE_INFINITY,
+    by.mode === "sweep" ? by.silenceFrom + timeToSend(input, limit) : Number.NEGATIVE_INFINITY,
   );
   if ((activeConditions & CONDITION_BITS.silent) === 0) {
     if (by.mode === "sweep" && now >= silentAt && !isPaused) {
-      const dueAt = Math.max(silentAt, pausedUntil ?? silentAt, condition.evaluateAt ?? silentAt);
+      const dueAt = Math.max(silentAt, pausedUntil ?? silentAt, input.evaluateAt ?? silentAt);
       opened.push({ kind: "silent", shouldNotify: now - dueAt <= NOTIFY_MAX_AGE_MS });
     }
   } else if (by.mode === "change" && now - latest.created_at < limit) {
@@ -144,7 +144,7 @@ export function evaluate(condition: EvaluationInput, settings: AlertSettings, no
   const uncleared = cleared.reduce((bits, { kind }) => bits & ~CONDITION_BITS[kind], activeConditions & ~LOW_UNANNOUNCED_BIT);
   const active = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], uncleared);
   const remaining = isUnannounced && (active & CONDITION_BITS.low) !== 0 ? active | LOW_UNANNOUNCED_BIT : active;
-  const evaluateAt = nextEvaluation(condition, remaining, silentAt, now, by);
+  const evaluateAt = nextEvaluation(input, remaining, silentAt, now, by);
   return { opened, cleared, announcesLow, activeConditions: remaining, evaluateAt };
 }
 
@@ -191,13 +191,13 @@ function timeToSend({ medianInterval }: EvaluationInput, limit: number): number 
  * a setting makes silent is due from now on; one that is silent by an old reading has been due for long, and nobody is notified.
  */
 function nextEvaluation(
-  condition: EvaluationInput,
+  input: EvaluationInput,
   activeConditions: number,
   silentAt: Instant,
   now: Instant,
   by: EvaluationMode,
 ): Instant | null {
-  const { evaluateAt, pausedUntil } = condition;
+  const { evaluateAt, pausedUntil } = input;
   const pauseEnd = pausedUntil !== null && pausedUntil > now ? pausedUntil : undefined;
   const silence = (activeConditions & CONDITION_BITS.silent) === 0 ? silentAt : undefined;
   const wanted =

@@ -75,8 +75,8 @@ export async function createChannel(lookups: Lookups, command: Commands["create_
   const errors = await channelErrors(lookups, CREATED[known], fields, webhookAllow);
   if (errors.length > 0) return invalidFields(errors);
   const after = changed(newChannel(newId, known, at), fields as ChannelInput);
-  const obstacle = neverSends(after);
-  if (obstacle !== undefined) return invalidFields([obstacle]);
+  const error = settingsError(after);
+  if (error !== undefined) return invalidFields([error]);
   if ((await lookups.channelCount()) >= MAX_CHANNELS) {
     return commandError("state_conflict", `There are ${MAX_CHANNELS} channels, and there cannot be more. Delete one first.`);
   }
@@ -113,8 +113,8 @@ export async function changeChannel(lookups: Lookups, command: Commands["change_
   const errors = await channelErrors(lookups, CHANGED[before.type], fields, webhookAllow);
   if (errors.length > 0) return invalidFields(errors);
   const wanted = changed(before, fields as ChannelInput);
-  const obstacle = neverSends(wanted);
-  if (obstacle !== undefined) return invalidFields([obstacle]);
+  const error = settingsError(wanted);
+  if (error !== undefined) return invalidFields([error]);
   const reason = wanted.state === "active" ? null : (before.disabled_reason ?? DISABLED_MANUALLY);
   const merged = { ...wanted, disabled_reason: reason };
   if (hasSameFields(merged, before)) return changeSet(channelResource(before), {});
@@ -159,10 +159,10 @@ function changed(before: Channel, fields: ChannelInput): Channel {
 
 /** A delay leaves only alerts that are still open, and refills. */
 const AFTER_DELAY: readonly EventType[] = ["alert.opened", "tank.refilled"];
-/** What keeps a channel from ever getting anything. */
-function neverSends({ delay, events, kinds }: Channel): FieldError | undefined {
+/** Of settings with which a channel would never get anything. */
+function settingsError({ delay, events, kinds }: Channel): FieldError | undefined {
   if (events === null) return undefined;
-  if (kinds !== null && !events.some((event) => event !== "tank.refilled")) {
+  if (kinds !== null && events.every((event) => event === "tank.refilled")) {
     return { field: "kinds", message: "must be null, since events contains tank.refilled only: a refill is of no kind of alert" };
   }
   if (delay === 0 || events.some((event) => AFTER_DELAY.includes(event))) return undefined;

@@ -75,22 +75,22 @@ export async function evaluateAlerts(
   if (tanks.size === 0) return 0;
   const modeOf = ({ tankId }: EvaluationInput): EvaluationMode => tanks.get(tankId) ?? ON_READING;
   const known = await tx.evaluationInputs([...tanks.keys()]);
-  const conditions = await withHeadReadings(tx, known, (condition) => modeOf(condition).mode === "sweep");
-  const evaluated = conditions.map((condition) => ({
-    condition,
-    evaluation: evaluate(condition, tx.alertSettings, now, modeOf(condition)),
+  const inputs = await withHeadReadings(tx, known, (input) => modeOf(input).mode === "sweep");
+  const evaluated = inputs.map((input) => ({
+    input,
+    evaluation: evaluate(input, tx.alertSettings, now, modeOf(input)),
   }));
-  const changed = evaluated.filter(({ condition, evaluation }) => isStateChanged(condition, evaluation));
-  const states = new Map(changed.map(({ condition, evaluation }) => [condition.tankId, evaluation]));
+  const changed = evaluated.filter(({ input, evaluation }) => isStateChanged(input, evaluation));
+  const states = new Map(changed.map(({ input, evaluation }) => [input.tankId, evaluation]));
   const affected = evaluated.filter(
-    ({ condition: { isLive }, evaluation: { opened, cleared, announcesLow } }) =>
+    ({ input: { isLive }, evaluation: { opened, cleared, announcesLow } }) =>
       !isLive || opened.length + cleared.length > 0 || announcesLow,
   );
   if (affected.length === 0) {
     await tx.setEvaluations(states);
     return 0;
   }
-  const affectedIds = affected.map(({ condition }) => condition.tankId);
+  const affectedIds = affected.map(({ input }) => input.tankId);
   // An engine may send these together; they are executed in this order.
   const [context, unclosed] = await Promise.all([
     lockForEvents(tx, affectedIds),
@@ -98,8 +98,8 @@ export async function evaluateAlerts(
     tx.setEvaluations(states),
   ]);
   const alerts = Map.groupBy(unclosed, ({ tank_id }) => tank_id);
-  const changes = affected.flatMap(({ condition, evaluation }) =>
-    alertChanges(condition, evaluation, alerts.get(condition.tankId) ?? [], tx.alertSettings, now),
+  const changes = affected.flatMap(({ input, evaluation }) =>
+    alertChanges(input, evaluation, alerts.get(input.tankId) ?? [], tx.alertSettings, now),
   );
   return writeAlerts(tx, changes, context, now);
 }
@@ -110,10 +110,10 @@ function isStateChanged({ isLive, activeConditions, evaluateAt }: EvaluationInpu
 
 /** Returns the tanks whose alerts a new forecast changes: their heads must be locked. Reads without locks: a pause may end meanwhile. */
 export async function tanksWithAlertChanges(tx: StoreTransaction, tankIds: readonly string[], now: Instant): Promise<string[]> {
-  const conditions = await tx.evaluationInputs(tankIds);
-  return conditions
-    .filter((condition) => {
-      const { opened, cleared } = evaluate({ ...condition, pausedUntil: null }, tx.alertSettings, now, ON_FORECAST);
+  const inputs = await tx.evaluationInputs(tankIds);
+  return inputs
+    .filter((input) => {
+      const { opened, cleared } = evaluate({ ...input, pausedUntil: null }, tx.alertSettings, now, ON_FORECAST);
       return opened.length + cleared.length > 0;
     })
     .map(({ tankId }) => tankId);
@@ -122,35 +122,35 @@ export async function tanksWithAlertChanges(tx: StoreTransaction, tankIds: reado
 /** Adds what only the head has: the usual interval of tanks that are or may be silent, and the latest reading of deleted tanks. */
 async function withHeadReadings(
   tx: StoreTransaction,
-  conditions: readonly EvaluationInput[],
-  isSwept: (condition: EvaluationInput) => boolean,
+  inputs: readonly EvaluationInput[],
+  isSwept: (input: EvaluationInput) => boolean,
 ): Promise<readonly EvaluationInput[]> {
-  const wanted = conditions.filter(
-    (condition) => !condition.isLive || isSwept(condition) || (condition.activeConditions & CONDITION_BITS.silent) !== 0,
+  const wanted = inputs.filter(
+    (input) => !input.isLive || isSwept(input) || (input.activeConditions & CONDITION_BITS.silent) !== 0,
   );
-  if (wanted.length === 0) return conditions;
+  if (wanted.length === 0) return inputs;
   const heads = await tx.lockHeads(
     wanted.map(({ tankId }) => tankId),
     true,
   );
   if (heads === "busy") throw new Error("heads that are waited for cannot be busy");
-  return conditions.map((condition) => {
-    const head = heads.get(condition.tankId);
-    if (head === undefined || !isIntactHead(condition.tankId, head)) return condition;
-    const { block } = openHead(condition.tankId, head);
-    if (!condition.isLive) return { ...condition, latest: lastReading(block) };
-    return { ...condition, medianInterval: medianInterval(columnsOf(block).instants) };
+  return inputs.map((input) => {
+    const head = heads.get(input.tankId);
+    if (head === undefined || !isIntactHead(input.tankId, head)) return input;
+    const { block } = openHead(input.tankId, head);
+    if (!input.isLive) return { ...input, latest: lastReading(block) };
+    return { ...input, medianInterval: medianInterval(columnsOf(block).instants) };
   });
 }
 
 function alertChanges(
-  condition: EvaluationInput,
+  input: EvaluationInput,
   { opened, cleared, announcesLow }: Evaluation,
   alerts: readonly Alert[],
   { closeMargin }: AlertSettings,
   now: Instant,
 ): AlertChange[] {
-  const { isLive, latest, threshold } = condition;
+  const { isLive, latest, threshold } = input;
   const closed = (alert: Alert, close_reason: CloseReason, shouldNotify: boolean): AlertChange => ({
     before: alert,
     after: { ...withLatest(alert, latest), state: "closed", closed_at: now, close_reason, updated_at: now },
@@ -181,7 +181,7 @@ function alertChanges(
       .map(
         (change): AlertChange => ({
           before: undefined,
-          after: newAlert(change.kind, condition, latest, now),
+          after: newAlert(change.kind, input, latest, now),
           type: "alert.opened",
           shouldNotify: change.shouldNotify,
         }),

@@ -46,7 +46,7 @@ export const en: Phrases = {
       reminder: (name) => `Reminder: still no readings from tank: ${name}`,
       acknowledged: (name) => `Acknowledged: no readings from tank: ${name}`,
       recovered: (name) => `Readings again from tank: ${name}`,
-      closed: (name) => `Closed: no-readings alert of ${name}`,
+      closed: (name) => `Closed: silence alert of ${name}`,
     },
   },
   count: {
