@@ -8,6 +8,7 @@ import {
   type CommandError,
   type Commands,
   type IdempotencyKey,
+  INCOMPLETE,
   isCommandError,
   type Provision,
   type ProvisionRow,
@@ -115,7 +116,9 @@ export class ManagementService {
     if ("replayed" in checked) return checked;
     const { resource, deviceChanges } = checked;
     if (isDryRun) return { resource, replayed: false };
-    for (const part of partsOf(rows, deviceChanges)) await this.#writePart({ ...part, isDryRun }, by);
+    for (const part of partsOf(rows, deviceChanges)) {
+      await this.#writePart({ ...part, isDryRun, result: INCOMPLETE }, by, idempotencyKey);
+    }
     // The last part has no rows: it saves the result of all.
     const result = { ...resource.object, dry_run: false };
     return this.#writePart({ customers: [], tanks: [], isDryRun, result }, by, idempotencyKey);

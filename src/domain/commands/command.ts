@@ -79,7 +79,7 @@ export type Commands = {
   readonly sign_in: SignInCommand;
   /** `account`: only if the session is one of its own. */
   readonly end_session: { readonly id: string; readonly account?: AccountKey };
-  /** `result` replaces the one of these rows where they are the last of several parts. */
+  /** `result` replaces the one of these rows where they are one of several parts. */
   readonly provision: Provision & { readonly isDryRun: boolean; readonly result?: object };
 };
 
@@ -106,6 +106,9 @@ export type Command = { [T in keyof Commands]: CommandOf<T> }[keyof Commands];
 /** `newId` is used for a row without an id. */
 export type ProvisionRow = { readonly newId: string; readonly fields: unknown };
 export type Provision = { readonly customers: readonly ProvisionRow[]; readonly tanks: readonly ProvisionRow[] };
+
+/** The result of each part of a provisioning but the last. Its idempotency key is used, and the same request may go on. */
+export const INCOMPLETE = { is_incomplete: true };
 
 /** What a provisioning would do. */
 export type CheckedProvision = {

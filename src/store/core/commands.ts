@@ -51,7 +51,7 @@ export async function checkProvisionOnce(
   return (await savedResult(tx, context, idempotencyKey)) ?? checkProvision(lookupsOn(tx), rows, context.at);
 }
 
-/** The result of an earlier command with the same idempotency key. */
+/** The result of an earlier command with the same idempotency key, if it is complete. */
 async function savedResult(
   tx: StoreTransaction,
   { by, at }: AuditContext,
@@ -60,8 +60,11 @@ async function savedResult(
   if (idempotencyKey === undefined) return undefined;
   const saved = await tx.savedResult(by, idempotencyKey.key, at - IDEMPOTENCY_MS);
   if (saved === undefined) return undefined;
-  if (saved.fingerprint === idempotencyKey.fingerprint) return { resource: saved.resource, replayed: true };
-  return commandError("idempotency_key_reused", "This Idempotency-Key was used for another request within the last 24 hours.");
+  const { fingerprint, resource } = saved;
+  if (fingerprint !== idempotencyKey.fingerprint) {
+    return commandError("idempotency_key_reused", "This Idempotency-Key was used for another request within the last 24 hours.");
+  }
+  return "is_incomplete" in resource.object ? undefined : { resource, replayed: true };
 }
 
 async function storeChanges(tx: StoreTransaction, plan: ChangeSet, context: AuditContext): Promise<ReleasedReadings> {

@@ -7,6 +7,7 @@ import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import { customerResource, deviceResource, keyResource, tankResource } from "../../../src/domain/resource.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { NO_LOCATION } from "../../../src/domain/tank.ts";
+import { ManagementService } from "../../../src/http/management.ts";
 import { at, command, createKey, errorOf, executed, revokeKey, tankFields } from "../../support/commands.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Engine } from "../engines.ts";
@@ -260,5 +261,38 @@ export function idempotencyConformance(engine: Engine): void {
     assert.equal(results.filter(([, isReplay]) => isReplay === false).length, 1);
     assert.equal((await customersOf(store)).totalItems, 1);
     assert.deepEqual((await checked(store)).findings, []);
+  });
+
+  const manyRows = (prefix: string) => {
+    const fields = { name: "N", email: "n@x.example" };
+    return { customers: Array.from({ length: 1100 }, (_, i) => ({ newId: `${prefix}${i}`, fields })), tanks: [] };
+  };
+
+  test("of two provisionings in parts with one idempotency key, the refused one writes no row", async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const services = [store, await reopen()].map((one) => new ManagementService(one, () => NEW_YEAR));
+    const results = await Promise.allSettled(
+      services.map((service, i) => service.provision(manyRows(`r${i}-`), false, "test", { key: "k", fingerprint: `r${i}` })),
+    );
+    const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason.code] : []));
+    assert.deepEqual(refused, ["idempotency_key_reused"]);
+    assert.equal((await customersOf(store)).totalItems, 1100);
+  });
+
+  test("a provisioning that was interrupted keeps its idempotency key, and is completed by its repetition only", async (t) => {
+    const { store } = await engine.open(t);
+    let parts = 0;
+    const execute: Store["execute"] = (...args) =>
+      ++parts === 3 ? Promise.reject(new Error("stopped")) : store.execute(...args);
+    const interrupted = new ManagementService({ ...store, execute }, () => NEW_YEAR);
+    const key = { key: "k", fingerprint: "this" };
+    await assert.rejects(interrupted.provision(manyRows("r"), false, "test", key), /stopped/);
+    assert.equal(await executeOnce(store, create("other"), at(NEW_YEAR, "test"), "k", "that"), "idempotency_key_reused");
+    const service = new ManagementService(store, () => NEW_YEAR);
+    const completed = await service.provision(manyRows("r"), false, "test", key);
+    assert.deepEqual(completed.resource.object["customers"], { new: 600, changed: 0, unchanged: 500 });
+    assert.equal(completed.replayed, false);
+    assert.deepEqual(await service.provision(manyRows("r"), false, "test", key), { ...completed, replayed: true });
+    assert.equal((await customersOf(store)).totalItems, 1100);
   });
 }
