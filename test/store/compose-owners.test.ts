@@ -5,7 +5,19 @@ import { suite, test } from "node:test";
 import type { Store } from "../../src/domain/store.ts";
 import { at, command, executed } from "../support/commands.ts";
 import { incomingBatch } from "../support/readings.ts";
-import { compose, DAY, HOUR, MINUTE, mails, measure, NOON, planned, putOwner, SECOND } from "./compose-support.ts";
+import {
+  compose,
+  DAY,
+  HOUR,
+  MINUTE,
+  mails,
+  measure,
+  NOON,
+  planned,
+  putMailChannel,
+  putOwner,
+  SECOND,
+} from "./compose-support.ts";
 import { type Engine, type Opened, postgresEngine, sqliteEngine } from "./engines.ts";
 
 const sent = async (opened: Opened) => (await mails(opened)).map(({ to, subject }) => `${to.split("@")[0]}: ${subject}`);
@@ -82,6 +94,28 @@ function owners(engine: Engine): void {
     await move(store, "t1", "a", NOON + HOUR + SECOND);
     for (const days of [1, 3, 4]) await compose(store, NOON + days * DAY + MINUTE);
     assert.deepEqual(await sent(opened), ["a: Tank low, 10%: Tank t1", "a: Reminder: tank still low, 10%: Tank t1"]);
+  });
+
+  test("a tank that recovered and fell again while mail was held is in the mail once, as it is now", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1", "t2"]);
+    await putMailChannel(store);
+    await measure(store, 10, NOON, "t1", "t2");
+    await compose(store, NOON + 6 * SECOND);
+    for (const [minute, fill] of [50, 9, 60, 8].entries()) await measure(store, fill, NOON + (minute + 1) * MINUTE, "t1");
+    for (const [minute, fill] of [50, 9, 70].entries()) await measure(store, fill, NOON + (minute + 1) * MINUTE, "t2");
+    await compose(store, NOON + 11 * MINUTE);
+    const once = "1 tank is low, 1 tank is no longer low";
+    assert.deepEqual(
+      (await sent(opened)).sort(),
+      [`a: ${once}`, "a: 2 tanks are low", `dispatch: ${once}`, "dispatch: 2 tanks are low"].sort(),
+    );
+    for (const { text, alertIds } of (await mails(opened)).filter(({ subject }) => subject === once)) {
+      assert.match(text, /8%.*70%/s);
+      assert.doesNotMatch(text, / (?:50|9|60)%/);
+      assert.equal(alertIds.length, 2);
+    }
   });
 
   test("a new owner gets no mail about a tank that is low by an old reading, until a recent one confirms it", async (t) => {

@@ -191,7 +191,7 @@ const UPDATES: Readonly<Partial<Record<PlannedNotification["event"], Update>>> =
   "alert.closed": "closed",
 };
 
-/** One for each alert, and none for refills: the last thing that happened to it. */
+/** One for each tank and kind of alert, and none for refills: the last change of the newest alert. */
 async function relevantChanges(
   tx: StoreTransaction,
   { id, channel }: ActiveRecipient,
@@ -199,12 +199,14 @@ async function relevantChanges(
   alerts: ReadonlyMap<string, Alert>,
 ): Promise<RelevantChange[]> {
   const decide = channel === undefined ? await ownerUpdates(tx, id, rows) : channelUpdates(channel);
-  return [...Map.groupBy(rows, ({ alert_id }) => alert_id)].flatMap(([alertId, own]) => {
+  const changes = [...Map.groupBy(rows, ({ alert_id }) => alert_id)].flatMap(([alertId, own]) => {
     const alert = alerts.get(alertId ?? "");
     if (alert === undefined) return [];
     const update = decide(alert, new Set(own.flatMap(({ event }) => UPDATES[event] ?? [])));
     return update === undefined ? [] : [{ alert, update }];
   });
+  const oldestFirst = changes.toSorted((a, b) => a.alert.opened_at - b.alert.opened_at);
+  return [...new Map(oldestFirst.map((change) => [`${change.alert.kind} ${change.alert.tank_id}`, change])).values()];
 }
 
 type Decide = (alert: Alert, updates: ReadonlySet<Update>) => Update | undefined;
