@@ -19,6 +19,7 @@ import {
   SECOND,
 } from "./compose-support.ts";
 import { type Engine, type Opened, postgresEngine, sqliteEngine } from "./engines.ts";
+import { runSql } from "./raw-sql.ts";
 
 const sent = async (opened: Opened) => (await mails(opened)).map(({ to, subject }) => `${to.split("@")[0]}: ${subject}`);
 const move = (store: Store, tankId: string, owner_id: string, now: number) =>
@@ -116,6 +117,32 @@ function owners(engine: Engine): void {
       assert.doesNotMatch(text, / (?:50|9|60)%/);
       assert.equal(alertIds.length, 2);
     }
+  });
+
+  test("an owner whose mail about an alert failed for good gets none about its recovery, unless a reminder arrived", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1"]);
+    await putOwner(store, "b", ["t2"]);
+    await measure(store, 10, NOON, "t1", "t2");
+    await compose(store, NOON + 6 * SECOND);
+    for (const [id, state] of [
+      ["a", "failed"],
+      ["b", "expired"],
+    ]) {
+      await runSql(
+        opened.url,
+        `UPDATE notification SET state = '${state}', ended_at = ${NOON + DAY} WHERE customer_id = '${id}'`,
+      );
+    }
+    await measure(store, 50, NOON + 2 * DAY, "t1");
+    await compose(store, NOON + 3 * DAY + MINUTE);
+    await measure(store, 50, NOON + 4 * DAY, "t2");
+    await compose(store, NOON + 4 * DAY + MINUTE);
+    assert.deepEqual((await sent(opened)).slice(2), [
+      "b: Reminder: tank still low, 10%: Tank t2",
+      "b: Tank no longer low, 50%: Tank t2",
+    ]);
   });
 
   test("a new owner gets no mail about a tank that is low by an old reading, until a recent one confirms it", async (t) => {

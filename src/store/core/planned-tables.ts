@@ -94,7 +94,12 @@ export function plannedTables(prepare: Prepare, insert: InsertRows) {
       const rows = await rowsForIds(
         prepare,
         alertIds,
-        (list) => `SELECT id FROM alert WHERE notified_customer = $1 AND id IN (${list})`,
+        (list) =>
+          `SELECT id FROM alert WHERE notified_customer = $1 AND id IN (${list}) AND coalesce((
+             SELECT min(CASE WHEN mail.state IN ('failed', 'expired') THEN 1 ELSE 0 END)
+             FROM notification_alert AS link JOIN notification AS mail ON mail.id = link.notification_id
+             WHERE link.alert_id = alert.id AND mail.customer_id = $1
+           ), 0) = 0`, // primary keys
         customerId,
       );
       return new Set(rows.map(([id]) => String(id)));

@@ -193,7 +193,7 @@ export interface StoreTransaction extends Lookups {
   lastMailAt(recipient: Pick<PlannedNotification, "channel_id" | "customer_id">, now: Instant): Promise<Instant | undefined>;
   /** Keyed by sequence number. */
   eventPayloads(sequences: readonly number[]): Promise<ReadonlyMap<number, string>>;
-  /** Returns the alerts that the customer was sent a mail about. */
+  /** Returns the alerts that the customer was sent a mail about, except those whose mails have all failed. */
   alertsNotifiedTo(customerId: string, alertIds: readonly string[]): Promise<ReadonlySet<string>>;
   setAlertsNotified(customerId: string, alertIds: readonly string[]): Promise<void>;
   /** Returns the tanks whose alerts are paused, and until when. */
