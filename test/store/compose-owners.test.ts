@@ -145,6 +145,25 @@ function owners(engine: Engine): void {
     ]);
   });
 
+  test("a new owner gets mail about a low tank once it is at or below its threshold, or has recovered", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1", "t2"]);
+    await putOwner(store, "b", []);
+    await measure(store, 10, NOON, "t1", "t2");
+    await compose(store, NOON + 6 * SECOND);
+    await measure(store, 22, NOON + HOUR, "t1", "t2");
+    for (const id of ["t1", "t2"]) await move(store, id, "b", NOON + 2 * HOUR);
+    await compose(store, NOON + 3 * HOUR);
+    await compose(store, NOON + 5 * DAY);
+    assert.deepEqual(await sent(opened), ["a: 2 tanks are low"]);
+    await measure(store, 19, NOON + 6 * DAY, "t1");
+    await measure(store, 50, NOON + 6 * DAY, "t2");
+    await compose(store, NOON + 6 * DAY + 11 * MINUTE);
+    assert.deepEqual(await sent(opened), ["a: 2 tanks are low", "b: 1 tank is low, 1 tank is no longer low"]);
+    assert.equal(await planned(opened), 0);
+  });
+
   test("a new owner gets no mail about a tank that is low by an old reading, until a recent one confirms it", async (t) => {
     const opened = await engine.open(t);
     const { store } = opened;

@@ -36,7 +36,7 @@ export async function composeNotifications(
   // Another process has composed it meanwhile.
   if (first === undefined || first.due_at > now) return false;
   const hasMore = planned.length > MAX_ROWS;
-  const rows = await withoutPaused(tx, planned.slice(0, MAX_ROWS), now);
+  const rows = await withoutRisen(tx, await withoutPaused(tx, planned.slice(0, MAX_ROWS), now), now);
   const recipient = await activeRecipient(tx, first);
   const isNotConfigured = recipient?.customer !== undefined && settings.publicUrl === null;
   if (recipient?.channel?.type === "webhook") await createWebhooks(tx, recipient.channel, rows, now);
@@ -65,6 +65,26 @@ async function withoutPaused(
   const untilOf = ({ tank_id }: PlannedNotification): Instant => Math.min(paused.get(tank_id) ?? now, now + DAY);
   for (const [until, own] of Map.groupBy(rows.filter(isPaused), untilOf)) await tx.postponePlanned(idsOf(own), until);
   return rows.filter((row) => !isPaused(row));
+}
+
+/** Mail to a new owner about a low tank waits while it is above its threshold, but not far enough for the alert to be closed. */
+async function withoutRisen(
+  tx: StoreTransaction,
+  rows: readonly PlannedNotification[],
+  now: Instant,
+): Promise<readonly PlannedNotification[]> {
+  // Mail to a new owner is not about an event.
+  const toNewOwners = rows.filter(({ customer_id, sequence }) => customer_id !== null && sequence === null);
+  const alerts = await tx.alerts(alertIdsOf(toNewOwners));
+  const owned = await tx.tanksWithOwners(toNewOwners.map(({ tank_id }) => tank_id));
+  const isRisen = ({ alert_id, tank_id, customer_id }: PlannedNotification): boolean => {
+    const [alert, tank] = [alerts.get(alert_id ?? ""), owned.get(tank_id)?.tank];
+    if (alert?.kind !== "low" || alert.state === "closed" || tank?.owner_id !== customer_id) return false;
+    return alert.latest_fill_percentage > tank.min_fill_alert_percentage;
+  };
+  const risen = new Set(toNewOwners.filter(isRisen));
+  await tx.postponePlanned(idsOf([...risen]), now + WINDOW_MS);
+  return rows.filter((row) => !risen.has(row));
 }
 
 export async function postponeNotifications(tx: StoreTransaction, recipientId: string, until: Instant): Promise<void> {
