@@ -127,10 +127,12 @@ it("mail programs unsubscribe with any form, without cookie, origin or language"
   }
 });
 
-it("links of a deleted customer are answered as always, and links to a former address are not valid", async () => {
+it("a deleted customer can unsubscribe, which counts once restored; links to a former address are not valid", async () => {
   await addCustomer("hal");
   await store.execute({ type: "delete_customer", id: "hal", tanks: false }, OPERATOR);
-  assert.equal((await post(unsubscribePath("hal"))).status, 200);
+  assert.match((await post(unsubscribePath("hal"))).text, /You are unsubscribed/);
+  await store.execute({ type: "restore_customer", id: "hal", tanks: true }, OPERATOR);
+  assert.ok((await customer("hal")).notifications.unsubscribed_at !== null);
   assert.equal((await post(unsubscribePath("owner", "former@customers.example"))).status, 404);
 });
 

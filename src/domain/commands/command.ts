@@ -29,7 +29,8 @@ type CustomerTarget = Target & { readonly tanks: boolean };
 
 export type Commands = {
   readonly create_customer: Creation;
-  readonly change_customer: FieldChange;
+  /** `evenDeleted`: a deleted customer is changed, too. */
+  readonly change_customer: FieldChange & { readonly evenDeleted?: boolean };
   readonly delete_customer: CustomerTarget;
   readonly restore_customer: CustomerTarget;
   /** `token` is new; links lead to `publicUrl`. */

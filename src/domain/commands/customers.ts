@@ -68,12 +68,14 @@ export function newCustomer(input: CustomerInput, newId: string, at: Instant): M
 
 export async function changeCustomer(
   lookups: Lookups,
-  { id, fields, ifMatch }: Commands["change_customer"],
+  { id, fields, ifMatch, evenDeleted = false }: Commands["change_customer"],
   at: Instant,
 ): Planned {
   const before = existing("customer", await findOne(lookups.customers, id), ifMatch, customerResource);
   if (isCommandError(before)) return before;
-  if (before.deleted) return commandError("state_conflict", "This customer is deleted. Restore it before you change it.");
+  if (before.deleted && !evenDeleted) {
+    return commandError("state_conflict", "This customer is deleted. Restore it before you change it.");
+  }
   const errors = customerErrors(CustomerChange, fields);
   if (errors.length > 0) return invalidFields(errors);
   const after = changedCustomer(before, fields as CustomerInput, at);

@@ -56,13 +56,14 @@ export function registerPages(app: FastifyInstance, options: PageOptions): void 
     const isResubscribing = form.get("action") === "resubscribe";
     const found = await subscriber(management, token);
     if (found === undefined) return undefined;
-    if (isUnsubscribed(found) === isResubscribing && !found.deleted) {
+    if (isUnsubscribed(found) === isResubscribing) {
       if (await exceeds(limits, "unsubscribe", found.customer.id)) {
         throw new RequestError("rate_limited", "Too many changes with this link.", { retryAfter: 6 });
       }
       const unsubscribed_at = isResubscribing ? null : formatInstant(management.clock());
-      const fields = { notifications: { unsubscribed_at } };
-      await management.execute({ type: "change_customer", id: found.customer.id, fields }, ACTORS.unsubscribeLink);
+      // A deleted customer may be restored.
+      const change = { id: found.customer.id, fields: { notifications: { unsubscribed_at } }, evenDeleted: true };
+      await management.execute({ type: "change_customer", ...change }, ACTORS.unsubscribeLink);
     }
     return isResubscribing ? { name: "resubscribed", action: "unsubscribe" } : UNSUBSCRIBED;
   };

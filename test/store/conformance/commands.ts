@@ -111,6 +111,22 @@ export function commandConformance(engine: Engine): void {
     assert.deepEqual((await checked(store)).findings, []);
   });
 
+  test("a deleted customer who unsubscribes is still deleted, and restored with the tanks", async (t) => {
+    const { store } = await engine.open(t);
+    await putCustomers(store, customer("a"));
+    await putTanks(store, tank("one", "a"));
+    await executed(store, command.deleteCustomer("a", true), at(LATER));
+    const fields = { notifications: { unsubscribed_at: new Date(LATER).toISOString() } };
+    await executed(store, { type: "change_customer", id: "a", fields, evenDeleted: true }, at(LATER + 1));
+    assert.equal((await store.managedCustomer("a"))?.deleted, true);
+    assert.equal((await customersOf(store)).totalItems, 0);
+    assert.deepEqual((await checked(store)).findings, []);
+    await executed(store, command.restoreCustomer("a", true), at(LATER + 2));
+    assert.equal((await store.managedCustomer("a"))?.notifications.unsubscribed_at, LATER);
+    assert.deepEqual(await tankCounts(store, "a"), [1]);
+    assert.deepEqual((await checked(store)).findings, []);
+  });
+
   test("of two commands at once that exclude each other one fails", async (t) => {
     const { store, reopen } = await engine.open(t);
     const stores = [store, await reopen()];
