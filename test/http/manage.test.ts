@@ -47,7 +47,7 @@ describe("a customer", () => {
     expectStatus(response, 400, "body_invalid");
     assert.deepEqual(fieldErrors(response), [
       'nmae is not a known field. Did you mean "name"?',
-      "email must be an email address",
+      "email must be one email address such as dispatch@example.com",
       "name is missing",
       "phone must be a string",
     ]);

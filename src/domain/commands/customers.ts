@@ -12,7 +12,7 @@ import type { FieldError } from "../errors.ts";
 import { type Instant, instantOrNull, nextUpdatedAt } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { customerResource, type ManagedCustomer } from "../resource.ts";
-import { NEW_ID_PATTERN, object, partial, type Static } from "../schema.ts";
+import { ADDRESS_PATTERN, NEW_ID_PATTERN, object, partial, type Static } from "../schema.ts";
 import { errorsInObject } from "../validate.ts";
 import {
   type Commands,
@@ -26,7 +26,8 @@ import {
 } from "./command.ts";
 import { deviceConflict } from "./tanks.ts";
 
-const { id: existingId, email, name, phone, verified_at, is_verified } = CustomerObject.properties;
+const { id: existingId, email: existingEmail, name, phone, verified_at, is_verified } = CustomerObject.properties;
+const email = { ...existingEmail, pattern: ADDRESS_PATTERN };
 const notifications = partial(NotificationSettings, { description: "The mail settings to change" });
 const changeable = { email, name, phone, verified_at, is_verified, notifications };
 const id = { ...existingId, pattern: NEW_ID_PATTERN };

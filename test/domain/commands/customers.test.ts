@@ -38,6 +38,16 @@ test("all errors of a customer are reported at once", async () => {
   assert.deepEqual(await invalidFieldsOf(command.createCustomer("cus_new", fields)), [...Object.keys(fields), "name"].toSorted());
 });
 
+test("an e-mail address is one plain address, as that of a channel", async () => {
+  for (const email of ["a@ex.example,", "a@ex.example;", "a@ex.example.", "a,b@ex.example", "<a@ex.example>", "a@b@ex.example"]) {
+    assert.deepEqual(await invalidFieldsOf(create({ email })), ["email"], email);
+    assert.deepEqual(await invalidFieldsOf(command.changeCustomer("anna", { email })), ["email"], email);
+  }
+  for (const email of ["office@brenner-gas.example", "a.b+c@d-e.example", "o'neil@b.example", "root@localhost", "用户@例え.jp"]) {
+    assert.equal((await objectAfter(create({ email })))["email"], email);
+  }
+});
+
 test("fields that the service sets cannot be given", async () => {
   const [created_at, updated_at] = [formatInstant(0), formatInstant(0)];
   const fields = { object: "customer", created_at, updated_at, last_seen_at: null, tank_count: 3 };
