@@ -96,7 +96,8 @@ const NO_CONTROL_CHARACTERS = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 /** Of stored customers, and for signing in: new addresses match ADDRESS_PATTERN. */
 export const EMAIL_PATTERN = "^[^\\s@]+@[^\\s@]+$";
 /** Address of one recipient of mail, without a display name. The domain may be international. */
-export const ADDRESS_PATTERN = "^[\\p{L}\\p{M}\\p{N}.!#$%&'*+/=?^_`{|}~-]{1,64}@(?![.-])[\\p{L}\\p{M}\\p{N}.-]{1,254}(?<![.-])$";
+export const ADDRESS_PATTERN =
+  "^[\\p{L}\\p{M}\\p{N}.!#$%&'*+/=?^_`{|}~-]{1,64}@[\\p{L}\\p{N}](?:[\\p{L}\\p{M}\\p{N}.-]{0,252}[\\p{L}\\p{M}\\p{N}])?$";
 /** Local time of day. */
 export const TIME_PATTERN = "^(?:[01]\\d|2[0-3]):[0-5]\\d$";
 /** Id of a new object: see `isDotSegment`. */

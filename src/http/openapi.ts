@@ -338,7 +338,7 @@ function openResponseSchemas(routes: readonly Route[], schemas: Readonly<Record<
 const opened = (schema: object): unknown =>
   JSON.parse(JSON.stringify(schema, (key, value) => (key === "additionalProperties" && value === false ? undefined : value)));
 
-const LINE_WIDTH = 130;
+const LINE_WIDTH = 160;
 
 /** JSON with a line for every value that fits into one: easy to compare, and half the size of the usual indentation. */
 export function formatDocument(value: unknown, indent = ""): string {
