@@ -125,11 +125,15 @@ export function storeSettings({ connections, replicaUrls, replicaLagMs, ...confi
 }
 
 /** The `.env` of the working directory, where there is one. */
-export function readEnvFile(file = ".env"): Given {
+export function readEnvFile(file?: string): Given {
+  return { ...parseEnv(readEnvText(file)) };
+}
+
+export function readEnvText(file = ".env"): string {
   try {
-    return parseEnv(readFileSync(file, "utf8").replace(/^\ufeff/, ""));
+    return readFileSync(file, "utf8").replace(/^\ufeff/, "");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
     throw new UserError(`${file} cannot be read: ${(error as Error).message}`);
   }
 }

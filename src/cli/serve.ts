@@ -1,12 +1,13 @@
 // tank-monitor serve
 
 import type { App } from "../app.ts";
-import type { Config } from "../config.ts";
+import { type Config, readEnvText } from "../config.ts";
 import type { Observe } from "../domain/log-events.ts";
 import { openLog } from "../observe/log.ts";
 import { Supervisor } from "../workers/supervisor.ts";
 import { type CliCommand, configOf, valueFlags } from "./command.ts";
 import { printMessage } from "./output.ts";
+import { unknownSettings } from "./unknown-settings.ts";
 
 export const serve: CliCommand = {
   name: "serve",
@@ -24,6 +25,7 @@ With MQTT_URL, the service subscribes to your own broker. All settings: docs/con
   maxArguments: 0,
   flags: valueFlags("port", "host", "mqtt", "mqtts", "workers"),
   async run(call) {
+    for (const warning of unknownSettings(readEnvText(), process.env)) printMessage(`tank-monitor: warning: ${warning}`);
     const config = configOf(call, ["PORT", "HOST", "MQTT", "MQTTS", "WORKERS"]);
     if (config.workers > 1) {
       await superviseUntilStopped(config);

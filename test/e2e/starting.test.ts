@@ -92,6 +92,18 @@ suite("settings", { concurrency: 2 }, () => {
     assert.deepEqual([existsSync(here.path("of-file.db")), existsSync(here.path("tanks.db"))], [true, true]);
   });
 
+  test("serve warns about names that are no settings, in .env and the environment, without their values", async (t) => {
+    const here = workspace(t);
+    writeFileSync(here.path(".env"), "SMPT_URL=smtp://user:hunter2@mail.example\nPUBLIC_URL https://hunter2.example\n");
+    const service = await here.start(["serve"], { env: { MAIL_FORM: "hunter2@example.com" } });
+    assert.deepEqual(service.stderr().match(/^tank-monitor: .*$/gm), [
+      "tank-monitor: warning: SMPT_URL in .env is not a setting; did you mean SMTP_URL?",
+      "tank-monitor: warning: line 2 of .env is not NAME=VALUE, so it is ignored",
+      "tank-monitor: warning: MAIL_FORM in the environment is not a setting; did you mean MAIL_FROM?",
+    ]);
+    assert.doesNotMatch(service.stderr(), /hunter2/);
+  });
+
   test("an invalid setting is one line that names it, exit 2, also with workers", async (t) => {
     const here = workspace(t);
     for (const [name, value, WORKERS] of [
