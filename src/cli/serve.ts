@@ -6,6 +6,7 @@ import type { Observe } from "../domain/log-events.ts";
 import { openLog } from "../observe/log.ts";
 import { Supervisor } from "../workers/supervisor.ts";
 import { type CliCommand, configOf, valueFlags } from "./command.ts";
+import { requireFreePorts } from "./free-ports.ts";
 import { printMessage } from "./output.ts";
 import { unknownSettings } from "./unknown-settings.ts";
 
@@ -27,6 +28,7 @@ With MQTT_URL, the service subscribes to your own broker. All settings: docs/con
   async run(call) {
     for (const warning of unknownSettings(readEnvText(), process.env)) printMessage(`tank-monitor: warning: ${warning}`);
     const config = configOf(call, ["PORT", "HOST", "MQTT", "MQTTS", "WORKERS"]);
+    await requireFreePorts(config);
     if (config.workers > 1) {
       await superviseUntilStopped(config);
     } else {

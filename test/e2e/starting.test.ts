@@ -63,7 +63,9 @@ suite("starting the service", { concurrency: 2 }, () => {
       ["--host 203.0.113.7", /203\.0\.113\.7/],
       ["--host no-such-host.invalid --workers 2", /no-such-host\.invalid/],
     ];
-    for (const [words, message] of calls) failsWith(await here.spawn(["serve", ...words.split(" ")]), message);
+    const env = { DATABASE_URL: "sqlite:new/tanks.db" };
+    for (const [words, message] of calls) failsWith(await here.spawn(["serve", ...words.split(" ")], { env }), message);
+    assert.equal(existsSync(here.path("new")), false, "no database is created");
     assert.equal((await get(service, "/readyz")).status, 200, "the service that uses the port keeps running");
   });
 
