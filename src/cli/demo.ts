@@ -16,6 +16,7 @@ import { simulate } from "../simulate/simulation.ts";
 import { removeDatabase } from "../store/files.ts";
 import { databaseFiles } from "../store/open.ts";
 import { type CliCommand, configOf, valueFlags, withStore } from "./command.ts";
+import { requireFreePorts } from "./free-ports.ts";
 import { ProgressBar, print, printMessage } from "./output.ts";
 import { serveUntilStopped } from "./serve.ts";
 
@@ -42,12 +43,18 @@ It prints a link that signs you in, a key and commands to paste. The key is stor
 and is the same at the next start. A second demo at the same time needs another database, in DATABASE_URL, and another port.
 
   --port PORT      HTTP port (8080, or PORT)
-  --host ADDRESS   address to listen on (127.0.0.1, or HOST)`,
+  --host ADDRESS   address to listen on (127.0.0.1, or HOST)
+
+The demo does not use MQTT, whatever the settings for it are.`,
   maxArguments: 0,
   flags: valueFlags("port", "host"),
   async run(call) {
     const given = configOf(call, ["PORT", "HOST"], { DATABASE_URL: `sqlite:${OWN_DATABASE}`, LOG_LEVEL: "warn" });
-    const config = { ...given, webhookAllow: [...given.webhookAllow, RECEIVER_NETWORK] };
+    // Settings for MQTT are those of the real service: its clients and its broker must not send to the demo.
+    const withoutMqtt = { ...given, mqttPort: null, mqttsPort: null, mqttUrl: null };
+    const config = { ...withoutMqtt, webhookAllow: [...given.webhookAllow, RECEIVER_NETWORK] };
+    const [file] = databaseFiles(config.databaseUrl);
+    if (file !== undefined && !existsSync(file)) await requireFreePorts(config);
     const isOwn = [process.env, readEnvFile()].every(({ DATABASE_URL = "" }) => DATABASE_URL === "");
     const progress = new ProgressBar("readings");
     const prepare = async (store: Store) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
@@ -24,6 +24,8 @@ const ENDPOINTS = [
 type Demo = RunningProgram & { readonly url: string; readonly key: string; readonly lines: readonly string[] };
 
 const here = workspace({ after });
+// Settings of the real service, which would fail here: there is no certificate, and no broker.
+writeFileSync(here.path(".env"), "MQTTS=8883\nMQTT_URL=mqtt://127.0.0.1:1\n");
 
 /** Starts a demo and reads its first output. */
 async function startDemo(): Promise<Demo> {
@@ -96,6 +98,10 @@ test("in an empty folder the demo prints a curl line for each endpoint, has a ye
   const second = await here.spawn(["demo"], { env: { ...OWN_DATABASE.env, PORT: "0" } });
   assert.deepEqual([second.code, second.stdout], [1, ""], "a second demo changes nothing of the first");
   assert.match(second.stderr, /^tank-monitor: a demo is already running on this database\. Stop it, or .*\n$/);
+  const env = { DATABASE_URL: "sqlite:other.db", PORT: port };
+  const samePort = await here.spawn(["demo"], { env });
+  assert.match(samePort.stderr, new RegExp(`^tank-monitor: port ${port} .*in use`));
+  assert.equal(existsSync(here.path("other.db")), false, "no database is created");
   for (const line of demo.lines) await expectObject(line);
 
   const signalled = performance.now();
