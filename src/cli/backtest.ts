@@ -6,10 +6,12 @@ import {
   type BacktestTank,
   backtestTank,
   type Figures,
+  MIN_HISTORY,
   summarize,
   type TankOutcomes,
 } from "../domain/forecast/backtest.ts";
 import type { Level } from "../domain/forecast/variation.ts";
+import { DAY } from "../domain/instant.ts";
 import type { Store } from "../domain/store.ts";
 import { type CliCommand, configOf, numberFlag, text, valueFlags, wholeNumberFlag, withStore } from "./command.ts";
 import { readLevels } from "./level-files.ts";
@@ -41,7 +43,9 @@ Errors are in percentage points and in days. docs/forecasts.md defines them.`,
     const latitude = numberFlag(call, "latitude", LATITUDE, -90, 90);
     const results: TankOutcomes[] = [];
     using progress = new ProgressBar("backtesting");
+    let longest = 0;
     const run = (tank: BacktestTank, total: number): void => {
+      longest = Math.max(longest, ((tank.readings.at(-1)?.at ?? 0) - (tank.readings[0]?.at ?? 0)) / DAY);
       results.push(backtestTank(tank, horizon));
       progress.show(results.length, total, counted(results.length, "tank"));
     };
@@ -57,7 +61,7 @@ Errors are in percentage points and in days. docs/forecasts.md defines them.`,
     progress.end();
     const result = summarize(results, horizon);
     if (call.flags["json"] === true) print(JSON.stringify(result, rounded));
-    else printFigures(result);
+    else printFigures(result, longest);
     return 0;
   },
 };
@@ -101,12 +105,16 @@ function evenly(ids: readonly string[], count: number): ReadonlySet<string> {
 
 const rounded = (_name: string, value: unknown): unknown => (typeof value === "number" ? Math.round(value * 1e4) / 1e4 : value);
 
-function printFigures(result: Backtest): void {
+/** `longest`: the most days between the first and the last reading of a tank. */
+function printFigures(result: Backtest, longest: number): void {
   const { horizon_days, tanks, origins, skipped, tanks_detail } = result;
   print(`${counted(tanks, "tank")}, ${counted(origins, "forecast")} of the level ${counted(horizon_days, "day")} ahead.`);
   if (skipped > 0) print(`On ${counted(skipped, "more day")} there was no forecast: too little data, or no use.`);
   if (origins === 0) {
-    printMessage("No day had a forecast, and a reading at the horizon without a refill in between. Try a shorter --horizon.");
+    const needed = MIN_HISTORY + horizon_days;
+    printMessage(
+      `No day had a forecast and a reading ${counted(horizon_days, "day")} later without a refill in between. A tank needs at least ${needed} days of readings without a refill: ${MIN_HISTORY} before a forecast, and ${horizon_days} after it (--horizon). The longest history has ${counted(Math.floor(longest), "day")}.`,
+    );
     return;
   }
   print("");

@@ -69,6 +69,17 @@ suite("backtest", () => {
     }
   });
 
+  test("too little history is reported with the days that are needed", async (t) => {
+    const here = workspace(t);
+    writeFileSync(here.path("short.csv"), file(2, 0.5));
+    const { code, stderr } = await here.run(["backtest", "short.csv"]);
+    assert.equal(code, 0);
+    assert.match(stderr, /at least 36 days of readings without a refill: 6 before a forecast, and 30 after it \(--horizon\)/);
+    assert.match(stderr, /The longest history has 1 day\.$/m);
+    writeFileSync(here.path("enough.csv"), file(37, 0.5));
+    assert.match((await here.run(["backtest", "enough.csv"])).stdout, /^1 tank, 1 forecast of/);
+  });
+
   test("without files, on the tanks of the database that are not deleted", async (t) => {
     const here = workspace(t);
     const readings = ["t1", "t2"].flatMap((id) =>

@@ -16,7 +16,7 @@ export type BacktestTank = {
 };
 
 /** Days of history since the last refill that an origin needs. */
-const MIN_HISTORY = 6;
+export const MIN_HISTORY = 6;
 /** How many days after the horizon the outcome may be read. */
 const MAX_LATE_DAYS = 3;
 const AVERAGE_DAYS = 14;
