@@ -84,7 +84,7 @@ export function parseWhen(given: string, flag: string): string {
   if (ago !== undefined) return new Date(Date.now() - ago).toISOString();
   if (parseInstant(given) !== undefined) return given;
   throw new UserError(
-    `--${flag} must be a datetime such as 2026-11-14T09:30:00Z, a date, or a time ago such as 24h or 7d, not ${quoted(given)}`,
+    `--${flag} must be a datetime such as 2026-11-14T09:30:00Z, a date such as 2026-11-14 (its start, midnight UTC), or a time ago such as 24h or 7d, not ${quoted(given)}`,
     2,
   );
 }

@@ -39,10 +39,16 @@ export const CREATED_BETWEEN: readonly Field[] = [
     flag: "since",
     path: "created_at_gte",
     value: "WHEN",
-    help: "from a datetime, a date, or a time ago such as 24h",
+    help: "from a datetime, a date (from its start, midnight UTC), or a time ago such as 24h",
     parse: parseWhen,
   },
-  { flag: "until", path: "created_at_lte", value: "WHEN", help: "up to a datetime, a date, or a time ago", parse: parseWhen },
+  {
+    flag: "until",
+    path: "created_at_lte",
+    value: "WHEN",
+    help: "up to a datetime, a date (up to its start, midnight UTC: the day itself is not included), or a time ago",
+    parse: parseWhen,
+  },
 ];
 
 /** For how long an old secret remains valid after a rotation. */

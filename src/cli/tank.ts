@@ -126,12 +126,16 @@ const restore = stateCommand({
   outcome: storedNote,
 });
 
+const DATE_LENGTH = "2026-12-01".length;
+
 /** What is not a date is sent as it is: the service rejects it with a better message. */
 function parseFuture(given: string, flag: string): string {
   const until = parseInstant(given)?.instant;
   if (until === undefined || until > Date.now()) return given;
+  const isToday = given.length === DATE_LENGTH && Date.now() < until + DAY;
+  const start = isToday ? ", whose start, midnight UTC, is past" : "";
   throw new UserError(
-    `--${flag} must be in the future, not ${quoted(given)}. To end a pause: npx tank-monitor tank resume TANK`,
+    `--${flag} must be in the future, not ${quoted(given)}${start}. To end a pause: npx tank-monitor tank resume TANK`,
     2,
   );
 }
@@ -148,7 +152,8 @@ const pause = apiCommand({
   name: "pause",
   summary: "pause the alerts of a tank until a date",
   help: `Pause the alerts of a tank: none is opened until a date. Alerts that are already open stay, and close as usual. Conditions
-that hold when the pause ends open alerts then. A date without a time means midnight UTC.`,
+that hold when the pause ends open alerts then. A date without a time means its start, midnight UTC: alerts are opened again on
+that day.`,
   example: "tank pause tank_… --until 2026-12-01",
   takes: ["tank"],
   body: [UNTIL],

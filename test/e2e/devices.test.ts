@@ -128,6 +128,10 @@ suite("the audit log", () => {
     );
     assert.deepEqual(await cli.items("audit", "--until", "2020-01-01"), []);
     const today = new Date().toISOString().slice(0, 10);
+    assert.deepEqual(await cli.items("audit", "--since", today, "--until", today), [], "a date means its start");
+    const malformed = await cli.run(["audit", "--until", "yesterday"]);
+    assert.match(malformed.stderr, /--until must be a datetime .*, a date such as 2026-11-14 \(its start, midnight UTC\), or/);
+    assert.match((await cli.run(["audit", "--help"])).stdout.replaceAll(/\s+/g, " "), /the day itself is not included/);
     assert.ok((await cli.items("audit", "--since", today)).length > 0);
     assert.match((await cli.run(["audit", "--since", "1s", "--id", "nothing"])).stderr, /No changes found/);
     const [key] = (await cli.items("key", "list")).filter(({ role }) => role === "manage");
