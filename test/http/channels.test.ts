@@ -56,7 +56,7 @@ describe("a channel", () => {
       "to is only for e-mail channels",
       "events[0] must be one of alert.opened, alert.acknowledged, alert.closed, tank.refilled",
       "delay must be a duration such as 30m, 4h or 7d",
-      "url must not be at localhost: WEBHOOK_ALLOW can open it",
+      "url must not be at localhost: add localhost to WEBHOOK_ALLOW of the service, and restart it",
       'kinds[1] repeats "low"',
       "customer_id no such customer",
     ]);

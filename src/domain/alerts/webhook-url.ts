@@ -105,18 +105,19 @@ export function errorInWebhookUrl(text: string, allow: WebhookAllow): string | u
   if (address !== undefined && !mayConnectTo(address, hostname, allow)) {
     return [address, ...innerAddress(address)].some(isNeverAllowed)
       ? `must not be at ${address}, which is never allowed`
-      : `must not be at ${address}, which is not a public address: ${howToAllow(address, allow)}`;
+      : `must not be at ${address}, which is not a public address: ${howToAllow([address, ...innerAddress(address).filter(isNotPublic)].join(","), allow)}`;
   }
   const isOpened = address === undefined ? isAllowedHost(hostname, allow) : isInAllowedNetwork(address, allow);
   if (isOpened) return undefined;
-  if (/^(.*\.)?localhost$/.test(withoutDot(hostname))) return "must not be at localhost: WEBHOOK_ALLOW can open it";
+  if (/^(.*\.)?localhost$/.test(withoutDot(hostname)))
+    return `must not be at localhost: ${howToAllow(withoutDot(hostname), allow)}`;
   return protocol === "https:"
     ? undefined
     : "must begin with https://: http is only for hosts and addresses that WEBHOOK_ALLOW opens";
 }
 
-function howToAllow(address: string, allow: WebhookAllow): string {
-  const entries = [address, ...innerAddress(address).filter(isNotPublic)].join(",");
+/** `entries`: of WEBHOOK_ALLOW. A name must be there as it is: its address does not open it. */
+function howToAllow(entries: string, allow: WebhookAllow): string {
   const setting =
     allow.length === 0 ? `set WEBHOOK_ALLOW=${entries} for the service` : `add ${entries} to WEBHOOK_ALLOW of the service`;
   return `${setting}, and restart it`;
