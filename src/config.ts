@@ -33,7 +33,7 @@ const asGiven = (text: string): string => text;
 const portNumber = wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535);
 
 export const SETTINGS = {
-  databaseUrl: setting("DATABASE_URL", "sqlite:data/tank-monitor.db", asGiven),
+  databaseUrl: setting("DATABASE_URL", "sqlite:data/tank-monitor.db", databaseUrl),
   /** Streaming replicas of the database, for reading. */
   replicaUrls: setting("DATABASE_REPLICA_URL", [], replicaUrls),
   /** Replicas are checked twice a second, so less than a second could not be measured. */
@@ -144,6 +144,16 @@ function wholeNumber(wording: string, minimum: number, maximum: number): (text: 
     if (!(value >= minimum && value <= maximum)) throw new Error(wording);
     return value;
   };
+}
+
+/** All else is checked by the database's own code, which has the better messages. */
+function databaseUrl(text: string): string {
+  if (/^postgres(ql)?:\/*$/.test(text)) {
+    throw new Error(
+      "a file, such as sqlite:data/tank-monitor.db, or an address, such as postgres://USER:PASSWORD@HOST:5432/DATABASE",
+    );
+  }
+  return text;
 }
 
 function replicaUrls(text: string): readonly string[] {

@@ -125,6 +125,7 @@ test("valid values of each entry", () => {
 });
 
 const BAD: Readonly<Record<string, readonly string[]>> = {
+  DATABASE_URL: ["postgres://", "postgresql:///", "postgres:"],
   PORT: ["http", "-1", "65536", "80.5", "0x50", " 80", "1e3", "99999999999"],
   WORKERS: ["0", "-1", "65", "1.5", "two", "auto"],
   RATE_LIMIT: ["many", "-1", "1000001", "1.5", "none"],
