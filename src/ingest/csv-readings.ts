@@ -1,5 +1,6 @@
 // Readings in CSV files: the header, rows, and times as spreadsheets and loggers write them.
 
+import { parseInstant } from "../domain/instant.ts";
 import { quoted } from "../domain/text.ts";
 import { type CsvFormat, cellText, type DecimalMark, parseDecimal, type Separator, separatorIn } from "./csv.ts";
 import { decodeReading, type LineDecoder, rejected } from "./records.ts";
@@ -36,7 +37,10 @@ export function csvRowDecoder(header: string, options: CsvOptions = {}): LineDec
     if (typeof fill_percentage === "object") return rejected(`fill_percentage: ${fill_percentage.error}`);
     const created_at = toIso(cells[time] ?? "");
     if (typeof created_at === "object") return rejected(`created_at: ${created_at.error}`);
-    return decodeReading({ tank_id: cellText(cells[tank] ?? ""), created_at, fill_percentage }, null);
+    const decoded = decodeReading({ tank_id: cellText(cells[tank] ?? ""), created_at, fill_percentage }, null);
+    const [date] = /^\d{4}-\d\d-\d\d/.exec(created_at) ?? [];
+    const isNoDate = decoded.kind === "rejected" && date !== undefined && parseInstant(date) === undefined;
+    return isNoDate ? rejected(`created_at: the date ${date} does not exist`) : decoded;
   };
 }
 
