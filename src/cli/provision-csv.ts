@@ -112,6 +112,9 @@ function cellType({ type = [] }: Schema): CellType {
 export function parseHeader(cells: readonly string[]): Header | Errors {
   const names = cells.map((cell) => cell.trim().toLowerCase());
   const titles = names.slice(0, names.findLastIndex((name) => name !== "") + 1);
+  if (titles.includes("fill_percentage")) {
+    return { errors: ['this is a file of readings, not of customers or tanks: use "npx tank-monitor import"'] };
+  }
   const unknownIn = (kind: CsvKind): number => titles.filter((title) => !COLUMNS[kind].has(title)).length;
   const fewestUnknown = Math.min(...KINDS.map(unknownIn));
   const kinds = KINDS.filter((kind) => unknownIn(kind) === fewestUnknown);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { parseCsv } from "../../src/cli/provision-csv.ts";
+import { parseCsv, parseHeader } from "../../src/cli/provision-csv.ts";
 
 const cellsIn = (text: string): unknown[] => parseCsv(text).rows.map(({ cells }) => cells);
 
@@ -53,4 +53,10 @@ test("a semicolon inside a quoted title is not the separator", () => {
     ["id", "a;b"],
     ["1", "2;3"],
   ]);
+});
+
+test("a file of readings is recognised by its header", () => {
+  assert.deepEqual(parseHeader(["tank_id", "created_at", "Fill_percentage"]), {
+    errors: ['this is a file of readings, not of customers or tanks: use "npx tank-monitor import"'],
+  });
 });
