@@ -230,7 +230,7 @@ export const fleet = listCommand({
   help: `List tanks by when they run low: low ones first, by when they are empty; those without a forecast later, those without a
 reading last. DAYS LEFT is the number of days until a tank falls to its threshold, as a range with a probability of 80 %; for
 a low tank, when it is expected to be empty. MARGIN is the fill minus the threshold, in percentage points. REMAINING is the
-volume in the tank, ROOM the volume that fits into it. AGE is the age of the latest reading.`,
+volume in the tank, ROOM the volume that fits into it; together they are the capacity. AGE is the age of the latest reading.`,
   example: "fleet --state low --limit 20",
   query: [
     { flag: "state", path: "state", value: "STATE", help: "low: at or below the threshold; ok; unknown: no reading" },
@@ -247,8 +247,8 @@ volume in the tank, ROOM the volume that fits into it. AGE is the age of the lat
     { title: "DAYS LEFT", cell: daysText, alignRight: true },
     { title: "MARGIN", cell: ({ margin }) => decimal(margin), alignRight: true },
     { title: "FILL", cell: ({ latest }) => percent(fieldsOf(latest)["fill_percentage"]), alignRight: true },
-    { title: "REMAINING", cell: ({ remaining }) => volumeText(remaining), alignRight: true },
-    { title: "ROOM", cell: ({ room }) => volumeText(room), alignRight: true },
+    { title: "REMAINING", cell: remainingText, alignRight: true },
+    { title: "ROOM", cell: roomText, alignRight: true },
     { title: "AGE", cell: ({ age_seconds, silent }) => ageText(age_seconds, silent), alignRight: true },
     { title: "NAME", cell: (entry) => String(tankIn(entry)["name"]), maxWidth: 40 },
     { title: "ADDRESS", cell: (entry) => addressOf(tankIn(entry)), maxWidth: 40 },
@@ -353,8 +353,19 @@ const rounded = (volume: unknown): number | null => (typeof volume === "number" 
 
 const tankIn = ({ tank }: Item): Item => (isObject(tank) ? tank : {});
 
-const volumeText = (value: unknown): string | null =>
-  isObject(value) ? `${Math.floor(Number(value["volume"]))} ${value["unit"]}` : null;
+/** Rounded down: a delivery must fit. */
+export function roomText({ room }: Item): string | null {
+  return isObject(room) ? `${Math.floor(Number(room["volume"]))} ${room["unit"]}` : null;
+}
+
+/** What the room, as it is shown, leaves of the capacity: the two add up. */
+export function remainingText({ remaining, room }: Item): string | null {
+  if (!isObject(remaining) || !isObject(room)) return null;
+  const free = Number(room["volume"]);
+  // Sums of fractions may be slightly too small.
+  const capacity = Number(remaining["volume"]) + free + 1e-6;
+  return `${Math.floor(capacity) - Math.floor(free)} ${remaining["unit"]}`;
+}
 
 const UNITS = [
   { seconds: 86_400, symbol: "d" },
