@@ -255,8 +255,8 @@ export type List = {
   readonly path: string;
   readonly columns: readonly Column<Item>[];
   readonly filter?: QueryParameters;
-  /** Said where nothing is found. */
-  readonly empty: string;
+  /** Said where nothing is found. A function may find the reason, and throw it. */
+  readonly empty: string | ((query: QueryParameters, service: Service) => Promise<string>);
   /** Newest first, by `created_at` or this field: an upper bound keeps the pages stable while objects are created. */
   readonly isDated?: true | "opened_at";
   /** What --json prints of an item; all of it by default. */
@@ -299,7 +299,9 @@ export async function printList(service: Service, call: CliCall, query: QueryPar
     if (lines.length > 0 && !process.stdout.write(`${lines.join("\n")}\n`)) await once(process.stdout, "drain");
     if (count >= limit) return 0;
   }
-  if (count === 0 && !isJson && !isCsv) printMessage(list.empty);
+  if (count > 0) return 0;
+  const message = typeof list.empty === "string" ? list.empty : await list.empty(query, service);
+  if (!isJson && !isCsv) printMessage(message);
   return 0;
 }
 

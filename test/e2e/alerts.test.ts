@@ -61,6 +61,10 @@ suite("alert on the database", async () => {
     await cli.expectFailure(["alert", "show"], /ALERT is missing: an id from "npx tank-monitor alert list"/, 2);
     await cli.expectFailure(["alert", "close", "alr_none"], /no such alert: alr_none; see "npx tank-monitor alert list"/);
     await cli.expectFailure(["alert", "list", "--state", "new"], /--state must be one of open, acknowledged, closed/, 2);
+    const known = await cli.run(["alert", "list", "--tank", "a1", "--owner", "ada", "--kind", "leak"]);
+    assert.deepEqual([known.code, known.stderr], [0, "No alerts found.\n"]);
+    await cli.expectFailure(["alert", "list", "--tank", "nope"], /no such tank: nope; see "npx tank-monitor tank list"/);
+    await cli.expectFailure(["alert", "list", "--owner", "nope"], /no such customer: nope; see "npx tank-monitor customer list"/);
     const [alert] = await cli.items("alert", "list");
     const id = String(alert?.["id"]);
     await cli.expectFailure(["alert", "close", id, "--note", ""], /--note: must not be empty/, 2);
