@@ -5,7 +5,7 @@ import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull }
 import type { CommandGroup } from "./command.ts";
 import type { Field } from "./fields.ts";
 import { type Column, counted } from "./output.ts";
-import { type Item, pathTo } from "./service.ts";
+import { type Item, pathTo, type Service } from "./service.ts";
 
 const PROFILE = {
   flag: "profile",
@@ -41,11 +41,18 @@ stay with that tank.`,
   async execute({ call, id, query, body, service }) {
     const device = await service({ method: "PUT", path: pathTo("devices", id), query, body });
     const { replaced_device_id: old } = device;
-    const replaced = typeof old === "string" ? `, replacing device ${old}` : "";
+    const replaced = typeof old === "string" ? `, replacing device ${old}${await tankNote(old, service)}` : "";
     const message = `device ${device["id"]} assigned to tank ${device["tank_id"]}${replaced}`;
-    return report(call, device, `${message}${storedNote(device)}${pendingNote(device)}`);
+    const interpreted = device["profile"] === null ? "" : `; it ${profileNote(device)}`;
+    return report(call, device, `${message}${storedNote(device)}${pendingNote(device)}${interpreted}`);
   },
 });
+
+/** `, which is now assigned to tank b1`, after a swap. */
+async function tankNote(id: string, service: Service): Promise<string> {
+  const { tank_id } = await service({ method: "GET", path: pathTo("devices", id) });
+  return `, which is now assigned to ${typeof tank_id === "string" ? `tank ${tank_id}` : "no tank"}`;
+}
 
 const profile = apiCommand({
   name: "profile",
@@ -101,7 +108,7 @@ const COLUMNS = {
   needs: { title: "NEEDS", cell: (device) => (Number(device["pending"]) > 0 ? missingFor(device) : null) },
   profile: { title: "PROFILE", cell: ({ profile }) => (isObject(profile) ? "custom" : textOrNull(profile)) },
   tank: { title: "TANK", cell: ({ tank_id }) => textOrNull(tank_id) },
-  since: { title: "SINCE", cell: ({ since }) => textOrNull(since) },
+  since: { title: "ASSIGNED SINCE", cell: ({ since }) => textOrNull(since) },
 } satisfies Record<string, Column<Item>>;
 
 const pending = listCommand({
@@ -119,7 +126,8 @@ const pending = listCommand({
 const list = listCommand({
   name: "list",
   summary: "list devices by id",
-  help: "List every device that is assigned to a tank, has a profile, or has sent a reading.",
+  help: `List every device that is assigned to a tank, has a profile, or has sent a reading. ASSIGNED SINCE is when the device was
+assigned to its tank, PENDING the number of its readings that are not stored yet.`,
   example: "device list",
   path: pathTo("devices"),
   empty: "No devices found.",

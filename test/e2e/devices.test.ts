@@ -36,7 +36,10 @@ suite("devices, on a running service", () => {
     await cli.expectFailure(["device", "assign", EUI, "a2", "--profile", "guesswork"], /--profile: .*"guesswork"/, 2);
     const { code, stderr } = await cli.run(["device", "assign", EUI.toUpperCase(), "a2"]);
     assert.equal(code, 0, stderr);
-    assert.match(stderr, /assigned to tank a2, replacing device device-a2; 3 pending readings need a profile/);
+    assert.match(
+      stderr,
+      /assigned to tank a2, replacing device device-a2, which is now assigned to no tank; 3 pending readings need a profile/,
+    );
     assert.match((await cli.run(["device", "profile", EUI, "milesight-em500-udl"])).stderr, /3 pending readings need the shape/);
 
     const shape = ["tank", "update", "a2", "--shape", '{"kind":"upright","height":2,"unit":"m"}'];
@@ -74,7 +77,10 @@ suite("devices, on a running service", () => {
 
   test("a device in use needs --swap, and cannot be removed", async () => {
     await cli.expectFailure(["device", "assign", "device-b1", "a1"], /is assigned to tank b1.*--swap/);
-    await cli.output("device", "assign", "device-b1", "a1", "--swap");
+    const { stderr: swapped } = await cli.run(["device", "assign", "device-b1", "a1", "--swap", "--profile", "elsys"]);
+    const both = "device device-b1 assigned to tank a1, replacing device device-a1, which is now assigned to tank b1";
+    assert.equal(swapped, `${both}; it uses the profile elsys\n`);
+    assert.match(await cli.output("device", "list"), /^DEVICE +PROFILE +PENDING +ASSIGNED SINCE +TANK$/m);
     assert.match(await cli.output("device", "show", "device-a1"), /^tank_id +b1$/m);
     await cli.expectFailure(["device", "remove", "device-b1"], /assigned to tank a1/);
     await send("/ingest/v1/readings", { device_id: "stray", fill_percentage: 50 });
@@ -90,7 +96,7 @@ suite("devices, on a running service", () => {
     }
     assert.match(
       (await cli.run(["device", "assign", "spare", "b1"])).stderr,
-      /assigned to tank b1, replacing device device-a1; 2 pending readings stored, measured from 2026-02-02T00:00:00\.000Z to 2026-02-03/,
+      /assigned to tank b1, replacing device device-a1, which is now assigned to no tank; 2 pending readings stored, measured from 2026-02-02T00:00:00\.000Z to 2026-02-03/,
     );
     const { stderr } = await cli.run(["device", "remove", "device-a1"]);
     assert.match(stderr, /device-a1 removed; its assignment to tank b1 until 20.* is kept/);
