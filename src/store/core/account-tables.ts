@@ -102,6 +102,7 @@ export function accountTables(prepare: Prepare, dialect: Dialect) {
       }
     },
 
+    /** Also removes old sign-ins. */
     async putSignIns(signIns: readonly SignIn[], at: Instant): Promise<void> {
       await prepare("DELETE FROM sign_in WHERE created_at < $1")(at - SIGN_IN_RETENTION_MS); // sign_in_by_creation
       for (const signIn of signIns) await prepare(PUT_SIGN_IN)(...SIGN_IN_FIELDS.map((name) => signIn[name]));

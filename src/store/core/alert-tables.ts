@@ -5,7 +5,9 @@ import { CONDITION_BITS, type EvaluationInput } from "../../domain/alerts/evalua
 import type { StoredEvent } from "../../domain/alerts/event.ts";
 import { forecastSummary, kindsOff } from "../../domain/alerts/forecast-conditions.ts";
 import type { Reevaluation } from "../../domain/alerts/sweep.ts";
+import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { Instant } from "../../domain/instant.ts";
+import type { Tank } from "../../domain/tank.ts";
 import { CUSTOMER_COLUMNS, customerOf, fieldsOf, isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { prefixed } from "./dialect.ts";
 import { forecastOf } from "./forecast-tables.ts";
@@ -13,7 +15,6 @@ import { type InsertRows, rowsForIds, type Scalar, updateExisting } from "./many
 import type { Prepare } from "./reads.ts";
 import { ALERT_INDEX_CONDITION } from "./schema.ts";
 import { serviceStateTable } from "./service-state.ts";
-import type { TankWithOwner } from "./transaction.ts";
 
 export const ALERT_FIELDS = [
   "id",
@@ -87,6 +88,8 @@ const alertValues = (alert: Alert): Scalar[] => [
   alert.updated_at,
 ];
 
+export type TankWithOwner = { readonly tank: Tank; readonly customer: CustomerWithCount };
+
 const EVENT_FIELDS = ["sequence", "at", "owner_id", "payload"] as const;
 
 /** Columns of the forecast; it is null unless it knows the newest reading and the threshold. */
@@ -108,6 +111,7 @@ export const alertsNotClosedOn =
 export function alertTables(prepare: Prepare, insert: InsertRows) {
   const { serviceState, putServiceState } = serviceStateTable(prepare);
   return {
+    /** `medianInterval` is undefined: only the head has it. Unknown tanks are left out. */
     async evaluationInputs(tankIds: readonly string[]): Promise<readonly EvaluationInput[]> {
       const rows = await rowsForIds(
         prepare,
@@ -140,11 +144,13 @@ export function alertTables(prepare: Prepare, insert: InsertRows) {
       });
     },
 
+    /** Tanks whose alerts must be evaluated again by then, at most `limit`. Their heads are not locked. */
     async tanksToEvaluate(now: Instant, limit: number): Promise<readonly string[]> {
       const sql = `SELECT tank FROM fleet WHERE evaluate_at <= $1 ORDER BY evaluate_at LIMIT $2`; // fleet_by_evaluate_at
       return (await prepare(sql)(now, limit)).map(([tank]) => String(tank));
     },
 
+    /** The next live tanks by id, at most `limit`. */
     async fleetAfter({ after, scope }: Reevaluation, limit: number): Promise<readonly string[]> {
       const isTimed = scope === "timed" ? "AND evaluate_at IS NOT NULL" : "";
       const sql = `SELECT tank FROM fleet WHERE tank > $1 ${isTimed} ORDER BY tank LIMIT $2`; // primary key
@@ -158,6 +164,7 @@ export function alertTables(prepare: Prepare, insert: InsertRows) {
 
     alertsNotClosed: alertsNotClosedOn(prepare),
 
+    /** Deleted ones, too. Reads without locks. */
     async tanksWithOwners(tankIds: readonly string[]): Promise<ReadonlyMap<string, TankWithOwner>> {
       const tankColumns = TANK_COLUMNS.split(", ").length;
       const rows = await rowsForIds(
@@ -178,15 +185,18 @@ export function alertTables(prepare: Prepare, insert: InsertRows) {
       await insert("alert", ALERT_FIELDS, alerts.map(alertValues), updateExisting(ALERT_FIELDS));
     },
 
+    /** Alerts follow their tank to another owner. */
     async moveAlerts(ownerOf: ReadonlyMap<string, string>): Promise<void> {
       const move = prepare(`UPDATE alert SET owner_id = $2 WHERE ${ALERT_INDEX_CONDITION} AND tank_id = $1`); // alert_by_tank
       for (const [tankId, ownerId] of ownerOf) await move(tankId, ownerId);
     },
 
+    /** The sequence number of the newest event, which may have been removed since; 0 before the first. */
     async lastSequence(): Promise<number> {
       return Number((await serviceState("event_sequence")) ?? 0);
     },
 
+    /** Events must be in the order of their sequence numbers. */
     async addEvents(events: readonly StoredEvent[]): Promise<void> {
       const last = events.at(-1);
       if (last === undefined) return;

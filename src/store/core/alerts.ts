@@ -22,10 +22,11 @@ import type { Reading } from "../../domain/reading.ts";
 import { columnsOf, lastReading } from "../series/block.ts";
 import { isIntactHead, openHead } from "../series/checksum.ts";
 import { LISTS } from "../series/lists.ts";
+import type { TankWithOwner } from "./alert-tables.ts";
 import { type EventContext, lockForEvents, type Outgoing, toChannels } from "./events.ts";
 import { updateLists } from "./lists.ts";
 import { ownerMail, planMailToNewOwners } from "./owner-mail.ts";
-import type { StoreTransaction, TankWithOwner } from "./transaction.ts";
+import type { StoreTransaction } from "./transaction.ts";
 
 const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
 

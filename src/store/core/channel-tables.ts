@@ -104,6 +104,7 @@ export function channelTables(prepare: Prepare, { now }: Pick<Dialect, "now">) {
       return Number((await prepare("SELECT count(*) FROM (SELECT id FROM channel ORDER BY id) AS every")())[0]?.[0]);
     },
 
+    /** Also removes the planned notifications of deleted channels. */
     async putChannels(changes: readonly ChannelChange[]): Promise<void> {
       for (const change of changes) await putChannel(change);
     },

@@ -13,7 +13,9 @@ import { languageOf, timezoneOf } from "../../domain/mail/region.ts";
 import { DIGEST_ABOVE, type TankItem } from "../../domain/mail/section.ts";
 import type { ManagedCustomer } from "../../domain/resource.ts";
 import { unsubscribeToken } from "../../domain/unsubscribe.ts";
-import type { DigestDraft, DraftedGroup, StoreTransaction, TankWithOwner } from "./transaction.ts";
+import type { TankWithOwner } from "./alert-tables.ts";
+import type { DigestDraft, DraftedGroup } from "./planned-tables.ts";
+import type { StoreTransaction } from "./transaction.ts";
 
 /** The group of refills in a draft. */
 export const REFILLED = "tank.refilled";

@@ -17,7 +17,8 @@ import { type AlertItem, updateOf, urgencyRank } from "../../domain/mail/alert-m
 import { DIGEST_ABOVE } from "../../domain/mail/section.ts";
 import { type ActiveRecipient, createMail, REFILLED } from "./compose-mail.ts";
 import { COLLECT_MS } from "./events.ts";
-import type { DigestDraft, PlannedNotification, StoreTransaction } from "./transaction.ts";
+import type { DigestDraft, PlannedNotification } from "./planned-tables.ts";
+import type { StoreTransaction } from "./transaction.ts";
 
 /** What follows a mail to the same recipient waits this long. */
 const WINDOW_MS = 10 * MINUTE;

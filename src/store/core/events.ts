@@ -4,7 +4,9 @@ import type { Channel } from "../../domain/alerts/channel.ts";
 import type { NewNotification } from "../../domain/alerts/notification.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
-import type { PlannedNotification, StoreTransaction, TankWithOwner } from "./transaction.ts";
+import type { TankWithOwner } from "./alert-tables.ts";
+import type { PlannedNotification } from "./planned-tables.ts";
+import type { StoreTransaction } from "./transaction.ts";
 
 export type EventContext = {
   readonly owners: ReadonlyMap<string, TankWithOwner>;

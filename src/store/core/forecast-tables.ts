@@ -62,6 +62,7 @@ export const refillOf = ([startedAt, endedAt, from, to]: Row): Refill => ({ star
 
 export function forecastTables(prepare: Prepare, insert: InsertRows) {
   return {
+    /** Unknown tanks are left out. Reads without locks. */
     async fleetTanks(tankIds: readonly string[]): Promise<readonly FleetTank[]> {
       const rows = await rowsForIds(
         prepare,

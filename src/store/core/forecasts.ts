@@ -8,11 +8,12 @@ import { isProvisional } from "../../domain/alerts/forecast-conditions.ts";
 import { newRefills, type Refill } from "../../domain/forecast/refills.ts";
 import type { ComputedForecast } from "../../domain/forecast/stored.ts";
 import { DAY, EARLIEST, type Instant } from "../../domain/instant.ts";
+import type { TankWithOwner } from "./alert-tables.ts";
 import { scheduleEvaluation, tanksWithAlertChanges } from "./alerts.ts";
 import { lockForEvents, toChannels } from "./events.ts";
 import { writeSortKeys } from "./fleet-order.ts";
 import type { FleetTank } from "./forecast-tables.ts";
-import type { StoreTransaction, TankWithOwner } from "./transaction.ts";
+import type { StoreTransaction } from "./transaction.ts";
 
 /**
  * What ended longer before the last reading of the previous forecast, or before the first forecast, is history, such as that of an

@@ -65,6 +65,7 @@ export function lookupTables(runForIds: RunForIds, { isLive, isDeleted, lockRows
       return rows.map(storedAssignment);
     },
 
+    /** Devices with pending readings that may belong to one of these tanks. */
     async devicesWithPendingFor(tankIds: Ids): Promise<string[]> {
       const rows = await runForIds(
         tankIds,

@@ -127,6 +127,7 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
       return recorded;
     },
 
+    /** Pending ones that nobody is sending; a limited number, which is returned. */
     async endPending(destination: string, at: Instant): Promise<number> {
       const ending = { state: "failed", destination, attempt: disabledAttempt(at), order: "due_at" } as const; // notification_due
       return (await end(ending, at)).length;
@@ -163,7 +164,7 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
       await Promise.all(destinations.map((destination) => advance(destination, ...time.values)));
     },
 
-    /** Returns how many. */
+    /** A limited number, which is returned. */
     async removeOldEvents(at: Instant): Promise<number> {
       // From the lowest number on: the feed has no gaps, even if a clock was wrong. Primary key
       const oldest = await prepare("SELECT sequence, at FROM event ORDER BY sequence LIMIT $1")(MAX_ENDED);
@@ -174,7 +175,7 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
       return removed.length;
     },
 
-    /** Returns how many. */
+    /** A limited number, which is returned. */
     async removeEndedNotifications(at: Instant): Promise<number> {
       const ended = await prepare(
         `SELECT id, alert_ids FROM notification WHERE ended_at <= $1 ORDER BY ended_at LIMIT ${MAX_ENDED} ${skipLocked}`, // notification_ended

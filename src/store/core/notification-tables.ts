@@ -110,6 +110,7 @@ export function notificationTables(prepare: Prepare, insert: InsertRows) {
       );
     },
 
+    /** Marks pending notifications as failed, because their channel was deleted. */
     async endNotifications(ids: readonly string[], at: Instant): Promise<void> {
       await rowsForIds(
         prepare,

@@ -5,7 +5,7 @@ import { type Change, type CustomerState, releasesDevice, type TankState } from 
 import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
 import type { DeviceAssignment } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
-import type { Resource } from "../../domain/resource.ts";
+import type { ManagedDevice, Resource } from "../../domain/resource.ts";
 import {
   AUDIT_COLUMNS,
   assignmentChecksum,
@@ -22,7 +22,6 @@ import {
 } from "../columns.ts";
 import { type InsertRows, rowsForIds, type Scalar, updateExisting } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
-import type { CountedDevice, SavedResult } from "./transaction.ts";
 
 const WRITTEN_CUSTOMER_COLUMNS = ["id", ...CUSTOMER_FIELDS, "deleted", "checksum"];
 const WRITTEN_TANK_COLUMNS = ["id", ...TANK_VALUE_COLUMNS, "deleted", "checksum"];
@@ -44,6 +43,10 @@ const REMOVE_EXPIRED = `
   DELETE FROM idempotency WHERE at <= coalesce(
     (SELECT at FROM idempotency WHERE at <= $1 ORDER BY at LIMIT 1 OFFSET ${MAX_EXPIRED_REMOVED - 1}), $1
   )`; // idempotency_by_time
+
+/** The number of its pending readings is kept with them. */
+export type CountedDevice = Pick<ManagedDevice, "device" | "dropped">;
+type SavedResult = { readonly fingerprint: string; readonly resource: Resource };
 
 /** Null unless the object is deleted now. */
 function deletedAt({ before, after }: Change<{ readonly deleted: boolean }>, at: Instant): Instant | null {
@@ -71,6 +74,7 @@ export function objectTables(prepare: Prepare, insert: InsertRows, addHeads: (ta
       await put("customer", WRITTEN_CUSTOMER_COLUMNS, rows);
     },
 
+    /** New tanks get an empty head. */
     async putTanks(changes: readonly Change<TankState>[], at: Instant): Promise<void> {
       // tank_by_device is unique among live tanks.
       const released = changes.filter(releasesDevice).map(({ id }) => id);
@@ -132,6 +136,7 @@ export function objectTables(prepare: Prepare, insert: InsertRows, addHeads: (ta
       await insert("audit", AUDIT_COLUMNS.split(", "), rows);
     },
 
+    /** Results saved after `since`. */
     async savedResult(by: string, key: string, since: Instant): Promise<SavedResult | undefined> {
       const [row] = await prepare(SAVED_RESULT)(by, key, since);
       return (
@@ -142,6 +147,7 @@ export function objectTables(prepare: Prepare, insert: InsertRows, addHeads: (ta
       );
     },
 
+    /** Also removes some of the results saved before `expired`. */
     async saveResult(
       { key, fingerprint }: IdempotencyKey,
       { by, at }: AuditContext,

@@ -18,7 +18,8 @@ import { entryChanges, LISTS, type ListedChange } from "../series/lists.ts";
 import { updateSortKeys } from "./fleet-order.ts";
 import { updateLists } from "./lists.ts";
 import { lookupsOn } from "./lookups.ts";
-import type { CountedDevice, StoreTransaction } from "./transaction.ts";
+import type { CountedDevice } from "./object-tables.ts";
+import type { StoreTransaction } from "./transaction.ts";
 
 const CUSTOMER_LISTS = [LISTS.customers, LISTS.customersByEmail];
 const TANK_LISTS = [LISTS.tanks, LISTS.tanksOfOwner];

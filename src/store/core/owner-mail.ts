@@ -6,7 +6,8 @@ import type { AlertEvent } from "../../domain/alerts/event.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { COLLECT_MS } from "./events.ts";
-import type { PlannedNotification, StoreTransaction } from "./transaction.ts";
+import type { PlannedNotification } from "./planned-tables.ts";
+import type { StoreTransaction } from "./transaction.ts";
 
 /** Mail when an alert opens, a reminder, and mail when it has recovered. */
 export function ownerMail(

@@ -1,6 +1,7 @@
 // The table of planned notifications, and the tables they are composed from, in SQL for both engines.
 
 import type { Channel } from "../../domain/alerts/channel.ts";
+import type { Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { newUnsubscribeSecret } from "../../domain/unsubscribe.ts";
 import { fieldsOf, type Row, storedJson } from "../columns.ts";
@@ -8,7 +9,26 @@ import { CHANNEL_COLUMNS, channelOf } from "./channel-tables.ts";
 import { type InsertRows, rowsForIds } from "./many-rows.ts";
 import { managedCustomerOn, type Prepare } from "./reads.ts";
 import { serviceStateOn } from "./service-state.ts";
-import type { DigestDraft, PlannedNotification } from "./transaction.ts";
+
+/** What is sent later: mail, which is grouped by recipient, and what a channel wants only after a delay. */
+export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "customer_id" | "created_at"> & {
+  /** The id of the channel or of the customer. */
+  readonly recipient: string;
+  readonly event: NotificationEvent;
+  readonly sequence: number | null;
+  /** Null: it is about a refill. */
+  readonly alert_id: string | null;
+  readonly tank_id: string;
+  readonly due_at: Instant;
+};
+
+/** How many there are of a group, and the most urgent of them, most urgent first. */
+export type DraftedGroup = {
+  readonly total: number;
+  readonly top: readonly { readonly id: string; readonly urgency: number }[];
+};
+/** Alerts by kind and update: `low opened`. Refills: `tank.refilled`, by the numbers of their events. */
+export type DigestDraft = Readonly<Record<string, DraftedGroup>>;
 
 const PLANNED_FIELDS = [
   "id",
@@ -34,6 +54,7 @@ export function plannedTables(prepare: Prepare, insert: InsertRows) {
       );
     },
 
+    /** Returns them in the order in which they are due. */
     async plannedFor(recipient: string, dueBy: Instant, limit: number): Promise<readonly PlannedNotification[]> {
       const rows = await prepare(
         `SELECT ${PLANNED_FIELDS.join(", ")} FROM planned_notification WHERE recipient = $1 AND due_at <= $2
@@ -58,13 +79,18 @@ export function plannedTables(prepare: Prepare, insert: InsertRows) {
       )(now);
     },
 
+    /** Reads without locks. */
     recipientCustomer: managedCustomerOn(prepare),
 
+    /** Reads without locks. */
     async recipientChannel(id: string): Promise<Channel | undefined> {
       return (await prepare(`SELECT ${CHANNEL_COLUMNS} FROM channel WHERE id = $1`)(id)).map(channelOf)[0];
     },
 
-    /** Not later than `now`: while the clock was ahead, mail may have been sent at a time that is still to come. */
+    /**
+     * When the newest mail about alerts to this recipient was created. Not later than `now`: while the clock was ahead, mail may have been sent at a time
+     * that is still to come.
+     */
     async lastMailAt(
       recipient: Pick<PlannedNotification, "channel_id" | "customer_id">,
       now: Instant,
@@ -81,6 +107,7 @@ export function plannedTables(prepare: Prepare, insert: InsertRows) {
       return row && Number(row[0]);
     },
 
+    /** Keyed by sequence number. */
     async eventPayloads(sequences: readonly number[]): Promise<ReadonlyMap<number, string>> {
       const rows = await rowsForIds(
         prepare,
@@ -90,6 +117,7 @@ export function plannedTables(prepare: Prepare, insert: InsertRows) {
       return new Map(rows.map(([sequence, payload]) => [Number(sequence), String(payload)]));
     },
 
+    /** Returns the alerts that the customer was sent a mail about, except those whose mails have all failed. */
     async alertsNotifiedTo(customerId: string, alertIds: readonly string[]): Promise<ReadonlySet<string>> {
       const rows = await rowsForIds(
         prepare,
@@ -109,6 +137,7 @@ export function plannedTables(prepare: Prepare, insert: InsertRows) {
       await rowsForIds(prepare, alertIds, (list) => `UPDATE alert SET notified_customer = $1 WHERE id IN (${list})`, customerId);
     },
 
+    /** Returns the tanks whose alerts are paused, and until when. */
     async pausedTanks(tankIds: readonly string[], now: Instant): Promise<ReadonlyMap<string, Instant>> {
       const rows = await rowsForIds(
         prepare,
@@ -135,6 +164,7 @@ export function plannedTables(prepare: Prepare, insert: InsertRows) {
       await prepare("DELETE FROM digest_draft WHERE recipient = $1")(recipient);
     },
 
+    /** Created when it is first needed. */
     async unsubscribeSecret(): Promise<string> {
       const known = await serviceStateOn(prepare)("unsubscribe_secret");
       if (known !== undefined) return known;

@@ -23,6 +23,7 @@ export function serviceStateTable(prepare: Prepare) {
       await prepare(PUT)(name, value);
     },
 
+    /** False if it is not `before` any more. Holds it until the transaction ends. */
     async replaceServiceState(name: ServiceStateName, before: string | undefined, after: string): Promise<boolean> {
       const replace = prepare(`${PUT} WHERE service_state.value = $3 RETURNING name`);
       return (await replace(name, after, before ?? null)).length > 0;

@@ -23,6 +23,7 @@ export function verificationTables(prepare: Prepare) {
       return rows.map(([at]) => Number(at));
     },
 
+    /** Replaces all links that verify the address of the customer. */
     async putVerification(customerId: string, link: EmailVerification | null): Promise<void> {
       await prepare("DELETE FROM verification WHERE customer_id = $1")(customerId); // verification_by_customer
       if (link === null) return;
