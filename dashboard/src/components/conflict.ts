@@ -6,26 +6,25 @@ import { ApiError } from "../../../client/src/index.ts";
 type Conflict<T> = {
   /** The object as it was last read. A field keyed by its value in it is created again when somebody else has changed it. */
   readonly latest: T;
+  readonly read: () => Promise<void>;
   /** Executes a change of `latest`. After a conflict the object is read again; the error says so. */
   readonly attempt: <R>(change: Promise<R>) => Promise<R>;
 };
 
 /** `name`: of the kind of object, such as "customer". */
-export function useConflict<T>(name: string, given: T, readAgain: () => Promise<T>): Conflict<T> {
+export function useConflict<T>(name: string, given: T, retrieve: () => Promise<T>): Conflict<T> {
   const [latest, setLatest] = useState(given);
+  const read = async () => setLatest(await retrieve());
   const attempt = async <R>(change: Promise<R>): Promise<R> => {
     try {
       return await change;
     } catch (error) {
-      if (!isConflict(error)) throw error;
-      setLatest(await readAgain());
-      throw new Error(conflictMessage(name));
+      if (!(error instanceof ApiError && error.code === "precondition_failed")) throw error;
+      await read();
+      throw new Error(
+        `Somebody else has changed this ${name} meanwhile, and nothing was stored. What they changed is shown as it is now, and what you typed is kept: check it, and try again.`,
+      );
     }
   };
-  return { latest, attempt };
+  return { latest, read, attempt };
 }
-
-export const isConflict = (error: unknown): boolean => error instanceof ApiError && error.code === "precondition_failed";
-
-export const conflictMessage = (name: string): string =>
-  `Somebody else has changed this ${name} meanwhile, and nothing was stored. What they changed is shown as it is now, and what you typed is kept: check it, and try again.`;

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, type ManagedCustomer, type ManagedTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
-import { conflictMessage, isConflict } from "../components/conflict.ts";
+import { useConflict } from "../components/conflict.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, DecimalField, Field, FieldErrors, SelectField } from "../components/field.tsx";
 import { notify } from "../components/notices.tsx";
@@ -23,12 +23,12 @@ async function load(id: string): Promise<Loaded> {
 }
 
 export function EditTank({ id, close, changed }: Props) {
-  const [loaded, setLoaded] = useState<Loaded>();
+  const { latest: loaded, read, attempt } = useConflict<Loaded | undefined>("tank", undefined, () => load(id));
   const [loadError, setLoadError] = useState<unknown>();
   const [canSwap, setCanSwap] = useState(false);
   const retry = () => {
     setLoadError(undefined);
-    load(id).then(setLoaded, setLoadError);
+    read().catch(setLoadError);
   };
   useEffect(retry, [id]);
 
@@ -37,12 +37,11 @@ export function EditTank({ id, close, changed }: Props) {
     const change = changeOf(loaded.tank, form);
     if (Object.keys(change).length === 0) return;
     try {
-      await api.manage.tanks.update(id, change, { ifMatch: loaded.tank, ...(form.has("swap") ? { swap: true } : {}) });
+      const options = { ifMatch: loaded.tank, ...(form.has("swap") ? { swap: true } : {}) };
+      await attempt(api.manage.tanks.update(id, change, options));
     } catch (error) {
       if (error instanceof ApiError && error.code === "device_in_use") setCanSwap(true);
-      if (!isConflict(error)) throw error;
-      setLoaded(await load(id));
-      throw new Error(conflictMessage("tank"));
+      throw error;
     }
     notify({ text: "The tank was changed" });
     await changed();
