@@ -1,10 +1,9 @@
 // POST /manage/v1/alerts/:id/acknowledge and POST /manage/v1/alerts/:id/close
 
 import { AlertNote } from "../../../domain/commands/alerts.ts";
-import type { Command } from "../../../domain/commands/command.ts";
 import { ref } from "../../../domain/schema.ts";
-import { type Route, type RouteRequest, RouteResponse } from "../../route.ts";
-import { idempotencyKeyOf, jsonBody, manageRoute, REPLAYED } from "./shared.ts";
+import type { Route } from "../../route.ts";
+import { commandRoute, jsonBody } from "./shared.ts";
 
 const PATH = "/manage/v1/alerts";
 
@@ -16,7 +15,7 @@ const body = {
 } as const;
 
 export const routes: readonly Route[] = [
-  manageRoute("POST", `${PATH}/:id/acknowledge`, {
+  commandRoute("POST", `${PATH}/:id/acknowledge`, {
     sessionRole: "dispatcher",
     operation: "acknowledgeAlert",
     summary: "Acknowledge an alert",
@@ -26,13 +25,11 @@ export const routes: readonly Route[] = [
     body,
     response: { schema: ref("Alert"), description: "The acknowledged alert", etag: true },
     errors: ["alert_unknown", "state_conflict"],
-    handle(request) {
-      const { id, body: fields, headers, key } = request;
-      const command = { type: "acknowledge_alert", id, fields, by: key.id, ifMatch: headers.ifMatch } as const;
-      return execute(`${PATH}/${id}/acknowledge`, request, command);
+    command({ id, body, key, headers: { ifMatch } }) {
+      return { type: "acknowledge_alert", id, fields: body, by: key.id, ifMatch };
     },
   }),
-  manageRoute("POST", `${PATH}/:id/close`, {
+  commandRoute("POST", `${PATH}/:id/close`, {
     sessionRole: "dispatcher",
     operation: "closeAlert",
     summary: "Close an alert",
@@ -42,16 +39,6 @@ export const routes: readonly Route[] = [
     body,
     response: { schema: ref("Alert"), description: "The closed alert", etag: true },
     errors: ["alert_unknown"],
-    handle(request) {
-      const { id, body: fields, headers } = request;
-      return execute(`${PATH}/${id}/close`, request, { type: "close_alert", id, fields, ifMatch: headers.ifMatch });
-    },
+    command: ({ id, body, headers: { ifMatch } }) => ({ type: "close_alert", id, fields: body, ifMatch }),
   }),
 ];
-
-/** Once per idempotency key. */
-async function execute(path: string, request: RouteRequest, command: Command): Promise<RouteResponse> {
-  const { services, key } = request;
-  const { resource, replayed } = await services.management.execute(command, key.id, idempotencyKeyOf(path, request));
-  return new RouteResponse(200, resource.object, { etag: resource.etag, ...(replayed && REPLAYED) });
-}

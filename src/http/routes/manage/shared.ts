@@ -27,19 +27,22 @@ export function manageRoute<S extends ParameterSet>(method: Method, path: string
   return route({ ...definition, method, path, tag: "Management", requiredRole: "manage" });
 }
 
-type CommandDefinition<S extends ParameterSet> = Omit<Definition<S>, "headers" | "handle"> & {
+type CommandDefinition<S extends ParameterSet> = Omit<Definition<S>, "handle"> & {
   readonly command: (request: RouteRequest<S>) => Command;
 };
 
-/** A route that executes a command on one object and responds with the object. */
+/** A route that executes a command on one object and responds with the object. It accepts If-Match unless `headers` are given. */
 export function commandRoute<S extends ParameterSet>(method: Method, path: string, definition: CommandDefinition<S>): Route {
   const { command, ...rest } = definition;
   return manageRoute<S>(method, path, {
-    ...rest,
     headers: ["If-Match"],
+    ...rest,
     async handle(request) {
-      const { services, key } = request;
-      return resourceResponse((await services.management.execute(command(request), key.id)).resource);
+      const { services, id, key } = request;
+      const requested = path.replace(":id", () => id);
+      const idempotencyKey = idempotencyKeyOf(requested, request);
+      const { resource, replayed } = await services.management.execute(command(request), key.id, idempotencyKey);
+      return resourceResponse(resource, replayed);
     },
   });
 }
@@ -55,11 +58,12 @@ export function patchBody(schema: Schema, example: object): JsonBodyRule {
   return { ...jsonBody(schema, "The changes", example), mediaTypes: PATCH_TYPES };
 }
 
-export const resourceResponse = ({ object, etag }: Resource): RouteResponse => new RouteResponse(200, object, { etag });
+export const resourceResponse = ({ object, etag }: Resource, replayed = false): RouteResponse =>
+  new RouteResponse(200, object, { etag, ...(replayed && REPLAYED) });
 
 export function createdResponse(path: string, { object, etag }: Resource, replayed: boolean): RouteResponse {
-  const headers = { etag, location: `${path}/${encodeURIComponent(String(object["id"]))}` };
-  return new RouteResponse(201, object, replayed ? { ...headers, ...REPLAYED } : headers);
+  const location = `${path}/${encodeURIComponent(String(object["id"]))}`;
+  return new RouteResponse(201, object, { etag, location, ...(replayed && REPLAYED) });
 }
 
 export const REPLAYED = { "idempotency-replayed": "true" };
