@@ -219,9 +219,11 @@ export function customerReferenceErrors(field: string, customer: { readonly dele
   return customer.deleted ? [{ field, message: "this customer is deleted" }] : [];
 }
 
+export type ObjectKind = "customer" | "tank" | "device" | "key" | "alert" | "channel" | "notification" | "user" | "session";
+
 /** The object, unless there is none, or the client has read another version of it. */
 export function existing<T extends object>(
-  kind: "customer" | "tank" | "device" | "key" | "alert" | "channel" | "notification" | "user" | "session",
+  kind: ObjectKind,
   found: T | undefined,
   ifMatch: IfMatch,
   resourceOf: (found: T) => Resource,

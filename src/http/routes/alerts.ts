@@ -3,12 +3,12 @@
 import { ALERT_KINDS, ALERT_STATES, AlertObject, alertObject } from "../../domain/alerts/alert.ts";
 import { ALERT_EVENTS } from "../../domain/alerts/event.ts";
 import type { FeedPage } from "../../domain/alerts/reads.ts";
-import { RequestError } from "../../domain/errors.ts";
 import { PAGE_SIZE } from "../../domain/page.ts";
 import { alertResource } from "../../domain/resource.ts";
 import { array, boolean, instantField, integer, literal, object, oneOf, ref } from "../../domain/schema.ts";
 import { choice, instant, listJson, listSchema, PAGE_PARAMETERS, textFilter, wholeNumber } from "../parameters.ts";
 import { type Route, RouteResponse, route } from "../route.ts";
+import { requireFound } from "./read.ts";
 
 const SEQUENCES = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 const sequence = (description: string) => integer({ ...SEQUENCES, description, examples: [4711] });
@@ -125,9 +125,7 @@ export const routes: readonly Route[] = [
     response: { schema: ref("Alert"), description: "The alert", etag: true },
     errors: ["alert_unknown"],
     async handle({ reads, scope, id }) {
-      const alert = await reads.alertById(id, scope);
-      if (alert === undefined) throw new RequestError("alert_unknown", "There is no alert with this id.");
-      const { object: body, etag } = alertResource(alert);
+      const { object: body, etag } = alertResource(requireFound("alert", await reads.alertById(id, scope)));
       return new RouteResponse(200, body, { etag });
     },
   }),

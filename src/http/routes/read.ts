@@ -1,5 +1,6 @@
 // The read API: /v1/customers, /v1/tanks and their telemetry.
 
+import type { ObjectKind } from "../../domain/commands/command.ts";
 import { CustomerObject, customerObject } from "../../domain/customer.ts";
 import { RequestError } from "../../domain/errors.ts";
 import { TelemetryObject, telemetryJson } from "../../domain/reading.ts";
@@ -52,8 +53,7 @@ export const routes: readonly Route[] = [
     response: { schema: anyOf(ref("Customer"), ref("DeletedCustomer")), description: "The customer" },
     errors: ["customer_unknown"],
     async handle({ reads, scope, id }) {
-      const customer = await reads.customerById(id, scope);
-      if (customer === undefined) throw customerUnknown();
+      const customer = requireFound("customer", await reads.customerById(id, scope));
       return customer === "deleted" ? { id, object: "customer", deleted: true } : customerObject(customer);
     },
   }),
@@ -81,8 +81,7 @@ export const routes: readonly Route[] = [
     response: { schema: anyOf(ref("Tank"), ref("DeletedTank")), description: "The tank" },
     errors: ["tank_unknown"],
     async handle({ reads, scope, id }) {
-      const tank = await reads.tankById(id, scope);
-      if (tank === undefined) throw tankUnknown();
+      const tank = requireFound("tank", await reads.tankById(id, scope));
       return tank === "deleted" ? { id, object: "tank", deleted: true } : tankObject(tank);
     },
   }),
@@ -103,15 +102,17 @@ export const routes: readonly Route[] = [
   }),
 ];
 
-export const customerUnknown = () => new RequestError("customer_unknown", "There is no customer with this id.");
-export const tankUnknown = () => new RequestError("tank_unknown", "There is no tank with this id.");
+/** Throws if the object was not found. */
+export function requireFound<T>(kind: ObjectKind, object: T | undefined): T {
+  if (object === undefined) throw new RequestError(`${kind}_unknown`, `There is no ${kind} with this id.`);
+  return object;
+}
 
 /** The detail for a request for the readings of a deleted tank. */
 export const READINGS_DELETED = "This tank has been deleted; its telemetry is no longer available.";
 
 /** What was found for a tank that exists; throws for others. */
 export function found<T>(result: Found<T>, deleted = "This tank has been deleted."): T {
-  if (result === undefined) throw tankUnknown();
   if (result === "deleted") throw new RequestError("tank_deleted", deleted);
-  return result as T;
+  return requireFound("tank", result) as T;
 }

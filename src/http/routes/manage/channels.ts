@@ -10,14 +10,13 @@ import {
   WebhookChannelChange,
 } from "../../../domain/commands/channels.ts";
 import { Recovery } from "../../../domain/commands/notifications.ts";
-import { RequestError } from "../../../domain/errors.ts";
 import { formatInstant, formatInstantOrNull } from "../../../domain/instant.ts";
 import { channelResource, type Resource } from "../../../domain/resource.ts";
 import { anyOf, idField, instantField, integer, literal, nullable, object, ref, text } from "../../../domain/schema.ts";
 import { type CreatedChannel, type ManagementService, mailProblem } from "../../management.ts";
 import { listSchema, PAGE_PARAMETERS, pageOfAllJson } from "../../parameters.ts";
 import { type Route, RouteResponse } from "../../route.ts";
-import { deletedSchema } from "../read.ts";
+import { deletedSchema, requireFound } from "../read.ts";
 import { NOTIFICATIONS } from "./notifications.ts";
 import {
   createdResponse,
@@ -201,8 +200,7 @@ export const routes: readonly Route[] = [
 
 async function channelById({ reads }: ManagementService, id: string): Promise<StoredChannel> {
   const channel = (await reads.channelList()).find((known) => known.id === id);
-  if (channel === undefined) throw new RequestError("channel_unknown", "There is no channel with this id.");
-  return channel;
+  return requireFound("channel", channel);
 }
 
 function withSecret(management: ManagementService, { resource, secret: value }: CreatedChannel): Resource {

@@ -6,7 +6,7 @@ import { customerResource } from "../../../domain/resource.ts";
 import { boolean, object, ref } from "../../../domain/schema.ts";
 import { flag, LIST_PARAMETERS, listJson, listSchema, pageQuery, prefixFilter } from "../../parameters.ts";
 import { type Route, RouteResponse } from "../../route.ts";
-import { customerUnknown } from "../read.ts";
+import { requireFound } from "../read.ts";
 import { NOTIFICATIONS } from "./notifications.ts";
 import {
   commandRoute,
@@ -79,8 +79,7 @@ export const routes: readonly Route[] = [
     response: one("The customer"),
     errors: ["customer_unknown"],
     async handle({ services, id }) {
-      const found = await services.management.reads.managedCustomer(id);
-      if (found === undefined) throw customerUnknown();
+      const found = requireFound("customer", await services.management.reads.managedCustomer(id));
       return resourceResponse(customerResource(found));
     },
   }),

@@ -1,7 +1,6 @@
 // /manage/v1/devices
 
 import { DeviceChange } from "../../../domain/commands/devices.ts";
-import { RequestError } from "../../../domain/errors.ts";
 import { deviceKey } from "../../../domain/id.ts";
 import { pendingFields } from "../../../domain/pending.ts";
 import { ProfileSchema } from "../../../domain/profile.ts";
@@ -11,6 +10,7 @@ import { TankObject } from "../../../domain/tank.ts";
 import type { ManagementService } from "../../management.ts";
 import { flag, listJson, listSchema, PAGE_PARAMETERS } from "../../parameters.ts";
 import type { Route } from "../../route.ts";
+import { requireFound } from "../read.ts";
 import { jsonBody, manageRoute, patchBody, ReleasedReadings, resourceResponse } from "./shared.ts";
 import { changedShape, SWAP } from "./tanks.ts";
 
@@ -152,8 +152,7 @@ export const routes: readonly Route[] = [
 ];
 
 async function deviceNow({ reads }: ManagementService, id: string): Promise<Resource> {
-  const device = await reads.managedDevice(deviceKey(id));
-  if (device === undefined) throw new RequestError("device_unknown", "There is no device with this id.");
+  const device = requireFound("device", await reads.managedDevice(deviceKey(id)));
   const { tank_id } = device.device;
   const newest = device.pending === 0 ? undefined : await reads.newestPending(device.device.id);
   const tank = newest === undefined || tank_id === null ? undefined : await reads.managedTank(tank_id);

@@ -1,13 +1,13 @@
 // /manage/v1/keys
 
 import { KeyChangeObject, NewKey } from "../../../domain/commands/keys.ts";
-import { RequestError } from "../../../domain/errors.ts";
 import { KEY_STATES } from "../../../domain/key.ts";
 import { keyResource } from "../../../domain/resource.ts";
 import { idField, instantField, literal, nullable, object, oneOf, ref, type Schema, text } from "../../../domain/schema.ts";
 import type { CreatedKey } from "../../management.ts";
 import { listSchema, PAGE_PARAMETERS, pageOfAllJson } from "../../parameters.ts";
 import type { Route, RouteResponse } from "../../route.ts";
+import { requireFound } from "../read.ts";
 import {
   commandRoute,
   createdResponse,
@@ -101,8 +101,7 @@ export const routes: readonly Route[] = [
     async handle({ services, id }) {
       const { reads, clock } = services.management;
       const key = (await reads.keyList()).find((known) => known.id === id);
-      if (key === undefined) throw new RequestError("key_unknown", "There is no key with this id.");
-      return resourceResponse(keyResource(key, clock()));
+      return resourceResponse(keyResource(requireFound("key", key), clock()));
     },
   }),
   commandRoute("PATCH", `${PATH}/:id`, {

@@ -1,10 +1,10 @@
 // /manage/v1/notifications
 
 import { NOTIFICATION_STATES, NotificationObject, notificationObject } from "../../../domain/alerts/notification.ts";
-import { RequestError } from "../../../domain/errors.ts";
 import { ref } from "../../../domain/schema.ts";
 import { choice, LIST_PARAMETERS, listJson, listSchema, pageQuery, textFilter } from "../../parameters.ts";
 import type { Route } from "../../route.ts";
+import { requireFound } from "../read.ts";
 import { manageRoute } from "./shared.ts";
 
 export const NOTIFICATIONS = "/manage/v1/notifications";
@@ -42,9 +42,7 @@ export const routes: readonly Route[] = [
     response: { schema: ref("Notification"), description: "The notification" },
     errors: ["notification_unknown"],
     async handle({ services, id }) {
-      const notification = await services.management.reads.notificationById(id);
-      if (notification === undefined) throw new RequestError("notification_unknown", "There is no notification with this id.");
-      return notificationObject(notification);
+      return notificationObject(requireFound("notification", await services.management.reads.notificationById(id)));
     },
   }),
   manageRoute("POST", `${NOTIFICATIONS}/:id/retry`, {

@@ -8,7 +8,7 @@ import { ShapeChange, ShapeSchema } from "../../../domain/shape.ts";
 import { TankObject } from "../../../domain/tank.ts";
 import { flag, LIST_PARAMETERS, listJson, listSchema, pageQuery, prefixFilter, textFilter } from "../../parameters.ts";
 import type { Route } from "../../route.ts";
-import { tankUnknown } from "../read.ts";
+import { requireFound } from "../read.ts";
 import {
   commandRoute,
   create,
@@ -111,8 +111,7 @@ export const routes: readonly Route[] = [
     response: one("The tank"),
     errors: ["tank_unknown"],
     async handle({ services, id }) {
-      const found = await services.management.reads.managedTank(id);
-      if (found === undefined) throw tankUnknown();
+      const found = requireFound("tank", await services.management.reads.managedTank(id));
       return resourceResponse(tankResource(found));
     },
   }),

@@ -1,7 +1,6 @@
 // /manage/v1/users, and the sessions of users and customers
 
 import { NewUser, UserChangeObject } from "../../../domain/commands/users.ts";
-import { RequestError } from "../../../domain/errors.ts";
 import { userResource } from "../../../domain/resource.ts";
 import { instantField, literal, object, ref, text } from "../../../domain/schema.ts";
 import { lowerCase } from "../../../domain/sign-in.ts";
@@ -10,7 +9,7 @@ import { listSchema, PAGE_PARAMETERS, pageOfAllJson, textFilter } from "../../pa
 import type { RouteRequest } from "../../route.ts";
 import { type Route, RouteResponse } from "../../route.ts";
 import { sessionsJson } from "../auth.ts";
-import { customerUnknown, deletedSchema } from "../read.ts";
+import { deletedSchema, requireFound } from "../read.ts";
 import { commandRoute, create, jsonBody, MERGE_PATCH, manageRoute, patchBody, resourceResponse } from "./shared.ts";
 
 const PATH = "/manage/v1/users";
@@ -128,8 +127,7 @@ export const routes: readonly Route[] = [
     errors: ["customer_unknown"],
     async handle(request) {
       const { services, id, parameters } = request;
-      const found = await services.management.reads.managedCustomer(id);
-      if (found === undefined) throw customerUnknown();
+      requireFound("customer", await services.management.reads.managedCustomer(id));
       return sessionsJson(request, { type: "customer", id }, parameters);
     },
   }),
@@ -148,6 +146,5 @@ export const routes: readonly Route[] = [
 
 async function existingUser({ services, id }: Pick<RouteRequest, "services" | "id">): Promise<User> {
   const found = (await services.management.reads.userList()).find((user) => user.id === id);
-  if (found === undefined) throw new RequestError("user_unknown", "There is no user with this id.");
-  return found;
+  return requireFound("user", found);
 }
