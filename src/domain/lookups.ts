@@ -10,7 +10,6 @@ import type { StoredKey } from "./key.ts";
 import type { ManagedCustomer, ManagedDevice } from "./resource.ts";
 import type { OpenSession } from "./session.ts";
 import type { AccountReads } from "./sign-in.ts";
-import type { User } from "./user.ts";
 import type { EmailVerification } from "./verification.ts";
 
 /** `damage` says that what is stored is not what was written. A shape or profile is then left out. */
@@ -46,8 +45,7 @@ export interface Lookups {
   verification(hash: string): Promise<EmailVerification | undefined>;
   /** When the customer was sent links that verify the address, since then, oldest first. */
   verificationsSince(customerId: string, since: Instant): Promise<readonly Instant[]>;
-  /** All users. */
-  users(): Promise<readonly User[]>;
+  userList: AccountReads["userList"];
   /** Where the first tank of the customer is. */
   countryOf(customerId: string): Promise<string | null>;
   customersWithEmail: AccountReads["customersWithEmail"];

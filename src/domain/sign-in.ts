@@ -61,11 +61,11 @@ export const signInUrl = (publicUrl: string, token: string): string => `${public
 /** Changes only A to Z, as the indexes do. */
 export const lowerCase = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-type AccountLookup = Pick<AccountReads, "customersWithEmail"> & { readonly users: () => Promise<readonly User[]> };
+type AccountLookup = Pick<AccountReads, "customersWithEmail" | "userList">;
 
 /** What a link opens: the accounts that have its address now. */
 export async function accountsFor({ email, user_id }: SignIn, lookup: AccountLookup): Promise<readonly Account[]> {
-  const users = (await lookup.users()).filter((user) => user.email === email && (user_id === null || user.id === user_id));
+  const users = (await lookup.userList()).filter((user) => user.email === email && (user_id === null || user.id === user_id));
   const customers = user_id === null ? await lookup.customersWithEmail(email) : [];
   const own = customers.filter(({ customer }) => customer.email === email);
   return [...users.map(userAccount), ...own.map(({ customer }) => customerAccount(customer))];

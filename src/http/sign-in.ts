@@ -14,7 +14,7 @@ import { hashSecret, isWellFormedSecret, newSecret } from "../domain/key.ts";
 import type { Observe } from "../domain/log-events.ts";
 import type { Mail } from "../domain/mail/mail.ts";
 import { signInMail } from "../domain/mail/service-mail.ts";
-import { type Account, SESSION_LIFETIME_MS, USER_AGENT_MAX_LENGTH } from "../domain/session.ts";
+import { SESSION_LIFETIME_MS, USER_AGENT_MAX_LENGTH } from "../domain/session.ts";
 import {
   accountsFor,
   hashCode,
@@ -22,7 +22,6 @@ import {
   MAX_SPELLINGS,
   newCode,
   SIGN_IN_LINK_LIFETIME_MS,
-  type SignIn,
   signInUrl,
 } from "../domain/sign-in.ts";
 import { networkOf } from "./connection-limit.ts";
@@ -151,16 +150,11 @@ export class SignInService {
     const { reads, clock } = this.#options.management;
     return this.#check(client, async () => {
       const [found] = isWellFormedSecret(token) ? await signInsFor({ token: hashSecret(token) }, reads, clock()) : [];
-      const accounts = found === undefined ? [] : await this.#accountsFor(found);
+      const accounts = found === undefined ? [] : await accountsFor(found, reads);
       if (found === undefined || accounts.length === 0) return this.#rejectProof(client);
       const browser = client.cookies.get("browser") ?? "";
       return { signIn: found, accounts, isSameBrowser: isWellFormedSecret(browser) && hashSecret(browser) === found.browser };
     });
-  }
-
-  async #accountsFor(signIn: SignIn): Promise<readonly Account[]> {
-    const { reads } = this.#options.management;
-    return accountsFor(signIn, { users: () => reads.userList(), customersWithEmail: (email) => reads.customersWithEmail(email) });
   }
 
   async signInWithToken(token: string, account: string | undefined, client: ClientInfo): Promise<SignInResult> {

@@ -70,7 +70,7 @@ export function lookupsOf(known: StoredObjects): Lookups {
           return customer_id === customerId && created_at > since && event === "customer.verification";
         })
         .map(({ created_at }) => created_at),
-    users: async () => users,
+    userList: async () => users,
     countryOf: async (id) => ofOwners([id]).find(({ deleted }) => !deleted)?.tank.location.country ?? null,
     customersWithEmail: async (email) =>
       customers.filter(({ customer, deleted }) => !deleted && lowerCase(customer.email) === lowerCase(email)),

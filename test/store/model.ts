@@ -98,7 +98,7 @@ export class ModelStore extends ModelReads implements ModelledStore {
     pendingNotifications: async () => [],
     verification: async () => undefined,
     verificationsSince: async () => [],
-    users: async () => [],
+    userList: async () => [],
     countryOf: async () => null,
     customersWithEmail: async () => [],
     signInByHash: async () => undefined,

@@ -61,7 +61,7 @@ type SignInAccount = { readonly account: Account; readonly language: () => Promi
 
 /** Users first: they read English, as everywhere. */
 async function accountsAt(lookups: Lookups, email: string): Promise<SignInAccount[]> {
-  const users = (await lookups.users()).filter((user) => lowerCase(user.email) === lowerCase(email));
+  const users = (await lookups.userList()).filter((user) => lowerCase(user.email) === lowerCase(email));
   const customers = await lookups.customersWithEmail(email);
   return [
     ...users.map((user) => ({ account: userAccount(user), language: async () => "en" as const })),

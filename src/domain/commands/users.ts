@@ -31,7 +31,7 @@ export async function createUser(lookups: Lookups, { newId, fields }: Commands["
   const errors = errorsInObject(NewUser, fields);
   if (errors.length > 0) return invalidFields(errors);
   const after: User = { ...(fields as Static<typeof NewUser>), id: newId, created_at: at, updated_at: at };
-  const users = await lookups.users();
+  const users = await lookups.userList();
   const conflict = emailConflict(users, after);
   if (conflict !== undefined) return conflict;
   if (users.length >= MAX_USERS) {
@@ -44,7 +44,7 @@ export async function createUser(lookups: Lookups, { newId, fields }: Commands["
 /** Another role or address ends the sessions. */
 export async function changeUser(lookups: Lookups, command: Commands["change_user"], at: Instant): Planned {
   const { id, fields, ifMatch } = command;
-  const users = await lookups.users();
+  const users = await lookups.userList();
   const before = existingUser(users, id, ifMatch);
   if (isCommandError(before)) return before;
   const errors = errorsInObject(UserChangeObject, fields);
@@ -64,7 +64,7 @@ export async function changeUser(lookups: Lookups, command: Commands["change_use
 }
 
 export async function removeUser(lookups: Lookups, { id, ifMatch }: Commands["remove_user"]): Planned {
-  const users = await lookups.users();
+  const users = await lookups.userList();
   const before = existingUser(users, id, ifMatch);
   if (isCommandError(before)) return before;
   if (isLastAdmin(users, before)) return lastAdmin("be removed");
@@ -81,7 +81,7 @@ export async function removeUser(lookups: Lookups, { id, ifMatch }: Commands["re
 
 /** Creates a link for use without mail. */
 export async function createSignInLink(lookups: Lookups, command: Commands["create_sign_in_link"], at: Instant): Planned {
-  const user = existingUser(await lookups.users(), command.id, undefined);
+  const user = existingUser(await lookups.userList(), command.id, undefined);
   if (isCommandError(user)) return user;
   const { id: user_id, email } = user;
   const expires_at = at + SIGN_IN_LINK_LIFETIME_MS;

@@ -73,10 +73,8 @@ export function accountReads(prepare: Prepare, dialect: Dialect): AccountReads &
 }
 
 export function accountTables(prepare: Prepare, dialect: Dialect) {
-  const reads = accountReads(prepare, dialect);
   return {
-    ...reads,
-    users: reads.userList,
+    ...accountReads(prepare, dialect),
 
     async countryOf(ownerId: string): Promise<string | null> {
       const country = (await prepare(countryOf(dialect))(ownerId))[0]?.[0] ?? null;

@@ -91,7 +91,7 @@ async function namesOfUsers(
   alerts: readonly Alert[],
 ): Promise<ReadonlyMap<string, string>> {
   const isNamed = channel?.customer_id === null && alerts.some(({ acknowledged_by }) => acknowledged_by !== null);
-  return new Map((isNamed ? await tx.users() : []).map(({ id, name, email }) => [id, name || email]));
+  return new Map((isNamed ? await tx.userList() : []).map(({ id, name, email }) => [id, name || email]));
 }
 
 /** Refills are as in their events; tanks and owners are current. */
