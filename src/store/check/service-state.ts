@@ -5,6 +5,7 @@ import { isFleetOrderState } from "../../domain/fleet-order.ts";
 import { isUnsubscribeSecret } from "../../domain/unsubscribe.ts";
 import { parseJson } from "../../domain/validate.ts";
 import type { Row } from "../columns.ts";
+import { PUT_SERVICE_STATE } from "../core/service-state.ts";
 import { type CheckResult, damagedRow, repairable } from "./inconsistency.ts";
 
 type Rows = (sql: string, ...values: (string | number)[]) => Promise<readonly Row[]>;
@@ -21,9 +22,7 @@ export function serviceStateOperations({ rows }: { readonly rows: Rows }) {
       return { values: new Map(values.map(([name, value]) => [String(name), String(value)])), lastEvent: Number(last) };
     },
     async putServiceState(name: string, value: string): Promise<void> {
-      const put = `INSERT INTO service_state (name, value) VALUES ($1, $2)
-        ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
-      await rows(put, name, value);
+      await rows(PUT_SERVICE_STATE, name, value);
     },
     async removeServiceState(name: string): Promise<void> {
       await rows("DELETE FROM service_state WHERE name = $1", name);

@@ -8,7 +8,7 @@ import { fieldsOf, type Row, storedJson } from "../columns.ts";
 import { CHANNEL_COLUMNS, channelOf } from "./channel-tables.ts";
 import { type InsertRows, rowsForIds } from "./many-rows.ts";
 import { managedCustomerOn, type Prepare } from "./reads.ts";
-import { serviceStateOn } from "./service-state.ts";
+import { serviceStateTable } from "./service-state.ts";
 
 /** What is sent later: mail, which is grouped by recipient, and what a channel wants only after a delay. */
 export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "customer_id" | "created_at"> & {
@@ -45,6 +45,7 @@ const PLANNED_FIELDS = [
 const plannedOf = (row: Row): PlannedNotification => fieldsOf(PLANNED_FIELDS, row) as PlannedNotification;
 
 export function plannedTables(prepare: Prepare, insert: InsertRows) {
+  const { serviceState, putServiceState } = serviceStateTable(prepare);
   return {
     async planNotifications(planned: readonly PlannedNotification[]): Promise<void> {
       await insert(
@@ -164,12 +165,12 @@ export function plannedTables(prepare: Prepare, insert: InsertRows) {
       await prepare("DELETE FROM digest_draft WHERE recipient = $1")(recipient);
     },
 
-    /** Created when it is first needed. */
+    /** Created when it is first needed. The lock of alerts is held. */
     async unsubscribeSecret(): Promise<string> {
-      const known = await serviceStateOn(prepare)("unsubscribe_secret");
+      const known = await serviceState("unsubscribe_secret");
       if (known !== undefined) return known;
       const secret = newUnsubscribeSecret();
-      await prepare("INSERT INTO service_state (name, value) VALUES ('unsubscribe_secret', $1)")(secret);
+      await putServiceState("unsubscribe_secret", secret);
       return secret;
     },
   };

@@ -13,19 +13,19 @@ export function serviceStateOn(prepare: Prepare) {
   };
 }
 
-const PUT = `INSERT INTO service_state (name, value) VALUES ($1, $2) ${updateExisting(["name", "value"])}`;
+export const PUT_SERVICE_STATE = `INSERT INTO service_state (name, value) VALUES ($1, $2) ${updateExisting(["name", "value"])}`;
 
 export function serviceStateTable(prepare: Prepare) {
   return {
     serviceState: serviceStateOn(prepare),
 
     async putServiceState(name: ServiceStateName, value: string): Promise<void> {
-      await prepare(PUT)(name, value);
+      await prepare(PUT_SERVICE_STATE)(name, value);
     },
 
     /** False if it is not `before` any more. Holds it until the transaction ends. */
     async replaceServiceState(name: ServiceStateName, before: string | undefined, after: string): Promise<boolean> {
-      const replace = prepare(`${PUT} WHERE service_state.value = $3 RETURNING name`);
+      const replace = prepare(`${PUT_SERVICE_STATE} WHERE service_state.value = $3 RETURNING name`);
       return (await replace(name, after, before ?? null)).length > 0;
     },
   };
