@@ -12,7 +12,7 @@ import {
   pendingDestinationsOn,
 } from "../../src/store/core/notification-queue-tables.ts";
 import type { Prepare } from "../../src/store/core/reads.ts";
-import { serviceStateOn } from "../../src/store/core/service-state.ts";
+import { serviceStateTable } from "../../src/store/core/service-state.ts";
 import { managementReads } from "../../src/store/sqlite/management-reads.ts";
 import { readsOn } from "../../src/store/sqlite/reads.ts";
 import { createSchema, DIALECT } from "../../src/store/sqlite/schema.ts";
@@ -203,7 +203,7 @@ test("the sweep, and what it evaluates, use indexes", async (t) => {
     await tables.alertsNotClosed(["one"]);
     await tables.tanksWithOwners(["one"]);
     await tables.moveAlerts(new Map([["one", "a"]]));
-    await serviceStateOn(prepare)("sweep");
+    await serviceStateTable(prepare).serviceState("sweep");
   }, file);
   for (const { sql, plan } of plans) {
     assert.doesNotMatch(plan, /SCAN (fleet|tank|alert|customer|service_state)\b|AUTOMATIC|B-TREE/, `${sql}\n${plan}`);

@@ -22,7 +22,7 @@ import { REFILL_COLUMNS, refillOf, storedForecastOf } from "./forecast-tables.ts
 import { limits, type ManagementEngine, pageOf } from "./management-reads.ts";
 import { type Prepare, toPage } from "./reads.ts";
 import { FORECAST_INDEX_CONDITION, WITHOUT_POSITION } from "./schema.ts";
-import { serviceStateOn } from "./service-state.ts";
+import { serviceStateTable } from "./service-state.ts";
 
 const ENTRY_COLUMNS = `${prefixed("tank", TANK_COLUMNS)}, fleet.at, fleet.fill, forecast.computed_at, forecast.forecast,
   customer.name, customer.phone, tank.paused_until`;
@@ -98,7 +98,7 @@ type EntryReads = Pick<FleetReads, "fleetEntry"> &
 
 /** Reads of one tank, and what the job looks up. They cost little whatever the size of the fleet. */
 export function forecastReads(prepare: Prepare): EntryReads {
-  const serviceState = serviceStateOn(prepare);
+  const { serviceState } = serviceStateTable(prepare);
   const isInScope = "tank.id = $1 AND tank.owner_id = coalesce($2, tank.owner_id)";
   const forecast = prepare(
     `SELECT forecast.computed_at, forecast.forecast, tank.deleted FROM tank LEFT JOIN forecast ON forecast.id = tank.id

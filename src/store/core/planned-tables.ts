@@ -1,14 +1,17 @@
 // The table of planned notifications, and the tables they are composed from, in SQL for both engines.
 
 import type { Channel } from "../../domain/alerts/channel.ts";
+import type { ComposeReads } from "../../domain/alerts/compose.ts";
 import type { Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { newUnsubscribeSecret } from "../../domain/unsubscribe.ts";
+import type { RecipientReads } from "../../domain/verification.ts";
 import { fieldsOf, type Row, storedJson } from "../columns.ts";
 import { CHANNEL_COLUMNS, channelOf } from "./channel-tables.ts";
 import { type InsertRows, rowsForIds } from "./many-rows.ts";
 import { managedCustomerOn, type Prepare } from "./reads.ts";
 import { serviceStateTable } from "./service-state.ts";
+import { verificationTables } from "./verification-tables.ts";
 
 /** What is sent later: mail, which is grouped by recipient, and what a channel wants only after a delay. */
 export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "customer_id" | "created_at"> & {
@@ -29,6 +32,21 @@ export type DraftedGroup = {
 };
 /** Alerts by kind and update: `low opened`. Refills: `tank.refilled`, by the numbers of their events. */
 export type DigestDraft = Readonly<Record<string, DraftedGroup>>;
+
+/** Outside of a transaction. */
+export function recipientReads(prepare: Prepare): RecipientReads & ComposeReads {
+  const nextPlanned = prepare("SELECT recipient, due_at FROM planned_notification ORDER BY due_at, id LIMIT 1"); // planned_notification_due
+  const { verification } = verificationTables(prepare);
+  const { serviceState } = serviceStateTable(prepare);
+  return {
+    async nextPlanned() {
+      const [row] = await nextPlanned();
+      return row && { recipientId: String(row[0]), dueAt: row[1] as Instant };
+    },
+    verification,
+    unsubscribeSecret: () => serviceState("unsubscribe_secret"),
+  };
+}
 
 const PLANNED_FIELDS = [
   "id",

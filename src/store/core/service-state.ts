@@ -5,19 +5,14 @@ import type { Prepare } from "./reads.ts";
 
 export type ServiceStateName = "event_sequence" | "fleet_order" | "sweep" | "unsubscribe_secret";
 
-export function serviceStateOn(prepare: Prepare) {
-  const select = prepare("SELECT value FROM service_state WHERE name = $1");
-  return async (name: ServiceStateName): Promise<string | undefined> => {
-    const [row] = await select(name);
-    return row && String(row[0]);
-  };
-}
-
 export const PUT_SERVICE_STATE = `INSERT INTO service_state (name, value) VALUES ($1, $2) ${updateExisting(["name", "value"])}`;
 
 export function serviceStateTable(prepare: Prepare) {
   return {
-    serviceState: serviceStateOn(prepare),
+    async serviceState(name: ServiceStateName): Promise<string | undefined> {
+      const [row] = await prepare("SELECT value FROM service_state WHERE name = $1")(name);
+      return row && String(row[0]);
+    },
 
     async putServiceState(name: ServiceStateName, value: string): Promise<void> {
       await prepare(PUT_SERVICE_STATE)(name, value);

@@ -14,9 +14,8 @@ import type { InsertRows } from "./many-rows.ts";
 import { notificationQueueTables, pendingDestinationsOn } from "./notification-queue-tables.ts";
 import { notificationTables } from "./notification-tables.ts";
 import { objectTables } from "./object-tables.ts";
-import { plannedTables } from "./planned-tables.ts";
+import { plannedTables, recipientReads } from "./planned-tables.ts";
 import { type Prepare, primaryReads } from "./reads.ts";
-import { recipientReads } from "./recipient-reads.ts";
 import { serviceStateTable } from "./service-state.ts";
 import { verificationTables } from "./verification-tables.ts";
 
