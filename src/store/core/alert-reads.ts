@@ -6,7 +6,7 @@ import type { Scope } from "../../domain/key.ts";
 import type { Page } from "../../domain/page.ts";
 import { LISTS } from "../series/lists.ts";
 import { ALERT_COLUMNS, alertColumns, alertOf, alertsNotClosedOn } from "./alert-tables.ts";
-import { type Condition, Parameters } from "./dialect.ts";
+import { Parameters, type SqlCondition } from "./dialect.ts";
 import { filteredPage, inRange, type ManagementEngine, pageOf } from "./management-reads.ts";
 import { type Prepare, toPage } from "./reads.ts";
 import { ALERT_INDEX_CONDITION } from "./schema.ts";
@@ -88,7 +88,7 @@ export function alertLists(engine: ManagementEngine) {
       const given = { tank_id, owner_id, state, kind };
       const parameters = new Parameters();
       const range = inRange(parameters, "created_at", request);
-      const conditions = Object.entries(given).flatMap(([column, value]): Condition[] =>
+      const conditions = Object.entries(given).flatMap(([column, value]): SqlCondition[] =>
         value === undefined ? [] : [{ holds: dialect.equals(column, parameters.add(value)), order: column }],
       );
       const [first = range, ...others] = conditions;

@@ -35,16 +35,16 @@ export class Parameters {
 }
 
 /** `order` is that of the condition's index. */
-export type Condition = { readonly holds: string; readonly order: string };
+export type SqlCondition = { readonly holds: string; readonly order: string };
 
 /** Ignores the case of A to Z. By an index on lower(column). */
-export function startsWith(parameters: Parameters, column: string, prefix: string): Condition {
+export function startsWith(parameters: Parameters, column: string, prefix: string): SqlCondition {
   const { from, to } = prefixRange(prefix);
   const order = `lower(${column})`;
   return { holds: `${order} >= ${parameters.add(from)} AND ${order} < ${parameters.add(to)}`, order };
 }
 
-export const where = (conditions: readonly Pick<Condition, "holds">[]): string =>
+export const where = (conditions: readonly Pick<SqlCondition, "holds">[]): string =>
   conditions.length === 0 ? "" : `WHERE ${conditions.map(({ holds }) => holds).join(" AND ")}`;
 
 /** Whether a row is an entry of lists: it is live. Alerts are never deleted, and only live tanks have a forecast. */

@@ -17,7 +17,7 @@ import type { Page } from "../../domain/page.ts";
 import { isDeleted, type Row, storedJson, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
-import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
+import { type Dialect, Parameters, prefixed, type SqlCondition, startsWith, where } from "./dialect.ts";
 import { REFILL_COLUMNS, refillOf, storedForecastOf } from "./forecast-tables.ts";
 import { limits, type ManagementEngine, pageOf } from "./management-reads.ts";
 import { type Prepare, toPage } from "./reads.ts";
@@ -163,7 +163,7 @@ function rangeOf(query: FleetQuery) {
 
 const isSearch = ({ alert, search }: FleetQuery): boolean => alert !== undefined || searchWords(search).length > 0;
 
-type Filter = (parameters: Parameters) => Condition;
+type Filter = (parameters: Parameters) => SqlCondition;
 
 /** Conditions on rows of `forecast`; the first one finds the fewest. */
 function filtersOf(dialect: Dialect, { state, silentSince, owner_id }: FleetQuery): Filter[] {
@@ -184,15 +184,15 @@ function filtersOf(dialect: Dialect, { state, silentSince, owner_id }: FleetQuer
 }
 
 /** Conditions on rows of `tank`; the first one is looked up: tank_by_city, tank_by_latitude or tank_without_position. */
-function placeConditions({ city, area }: FleetQuery, parameters: Parameters): Condition[] {
-  const conditions: Condition[] = [];
+function placeConditions({ city, area }: FleetQuery, parameters: Parameters): SqlCondition[] {
+  const conditions: SqlCondition[] = [];
   if (city !== undefined) conditions.push(startsWith(parameters, "tank.city", city));
   if (area === "none") conditions.push({ holds: WITHOUT_POSITION, order: "id" });
   else if (area !== undefined) conditions.push(within(area, parameters));
   return conditions;
 }
 
-function within({ west, south, east, north }: Box, parameters: Parameters): Condition {
+function within({ west, south, east, north }: Box, parameters: Parameters): SqlCondition {
   const [isEast, isWest] = [`longitude >= ${parameters.add(west)}`, `longitude <= ${parameters.add(east)}`];
   const holds = `latitude >= ${parameters.add(south)} AND latitude <= ${parameters.add(north)}
     AND (${isEast} ${west <= east ? "AND" : "OR"} ${isWest})`;

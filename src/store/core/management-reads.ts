@@ -23,7 +23,7 @@ import {
 } from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
-import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
+import { type Dialect, Parameters, prefixed, type SqlCondition, startsWith, where } from "./dialect.ts";
 import { notificationCountsOn } from "./notification-queue-tables.ts";
 import { type ListPages, toPage } from "./reads.ts";
 import { FORECAST_INDEX_CONDITION } from "./schema.ts";
@@ -57,7 +57,7 @@ export function pageOf<T>(rows: readonly Row[], toObject: (columns: Row) => T): 
 export const limits = (parameters: Parameters, { page, size }: Pick<PageQuery, "page" | "size">): string =>
   `LIMIT ${parameters.add(size)} OFFSET ${parameters.add((page - 1) * size)}`;
 
-export function inRange(parameters: Parameters, column: string, { from = EARLIEST, to = LATEST }: PageQuery): Condition {
+export function inRange(parameters: Parameters, column: string, { from = EARLIEST, to = LATEST }: PageQuery): SqlCondition {
   return { holds: `${column} >= ${parameters.add(from)} AND ${column} <= ${parameters.add(to)}`, order: column };
 }
 
@@ -75,7 +75,7 @@ export function filteredPage(
   { rows, dialect }: ManagementEngine,
   { table, columns, order, base }: FilteredList,
   parameters: Parameters,
-  [lookup, ...others]: readonly [Condition, ...Condition[]],
+  [lookup, ...others]: readonly [SqlCondition, ...SqlCondition[]],
   request: PageQuery,
 ): Promise<readonly Row[]> {
   const key = order.at(-1);
@@ -103,7 +103,7 @@ function searches(engine: ManagementEngine) {
     table: "customer" | "tank",
     columns: string,
     parameters: Parameters,
-    conditions: readonly Condition[],
+    conditions: readonly SqlCondition[],
     search: PageQuery & { readonly deleted: boolean },
   ): Promise<readonly Row[]> {
     const range = inRange(parameters, "created_at", search);
@@ -119,7 +119,7 @@ function searches(engine: ManagementEngine) {
       const { email, name, deleted } = search;
       const parameters = new Parameters();
       // The most selective condition comes first: it is looked up.
-      const conditions: Condition[] = [];
+      const conditions: SqlCondition[] = [];
       if (email !== undefined) conditions.push(startsWith(parameters, "email", email)); // customer_by_any_case_email
       if (name !== undefined) conditions.push(startsWith(parameters, "name", name)); // customer_by_name
       if (!deleted && conditions.length === 0) return toPage(await customers(null, search), customerState);
@@ -129,7 +129,7 @@ function searches(engine: ManagementEngine) {
     async tankSearch(search: TankSearch): Promise<Page<TankState>> {
       const { owner_id, deleted } = search;
       const parameters = new Parameters();
-      const conditions = evaluationInputs(dialect, search, parameters);
+      const conditions = tankConditions(dialect, search, parameters);
       if (!deleted && conditions.length === 0) return toPage(await tanks(null, search), tankState);
       if (!deleted && conditions.length === 1 && owner_id !== undefined) {
         return toPage(await tanksOfOwner(owner_id, search), tankState);
@@ -139,9 +139,9 @@ function searches(engine: ManagementEngine) {
   };
 }
 
-function evaluationInputs({ equals, deviceKeyOf }: Dialect, search: TankSearch, parameters: Parameters): Condition[] {
+function tankConditions({ equals, deviceKeyOf }: Dialect, search: TankSearch, parameters: Parameters): SqlCondition[] {
   const { device_id, custom_id, owner_id, name, city, deleted } = search;
-  const conditions: Condition[] = [];
+  const conditions: SqlCondition[] = [];
   if (device_id !== undefined) {
     // A live tank by the device that is assigned to it, a deleted one by the device it had.
     const key = parameters.add(deviceKey(device_id));
@@ -235,7 +235,7 @@ function auditReads(engine: ManagementEngine) {
     const range = inRange(parameters, "at", request);
     // audit_by_id, audit_by_who, audit_by_object
     const given = { id: request.id, who: request.by, object: request.object };
-    const conditions = Object.entries(given).flatMap(([column, value]): Condition[] =>
+    const conditions = Object.entries(given).flatMap(([column, value]): SqlCondition[] =>
       value === undefined ? [] : [{ holds: dialect.equals(column, parameters.add(value)), order: column }],
     );
     const [lookup = range, ...others] = conditions;
