@@ -15,7 +15,7 @@ export const alertCounts = signal<AlertCounts | undefined>(undefined);
 /** The number of alerts in the state `open`: nobody has acknowledged them. */
 export const openAlerts = computed(() => Object.values(alertCounts.value?.open ?? {}).reduce((sum, count) => sum + count, 0));
 
-/** No database has come that far, so that the response has only the present position. */
+/** No database has come that far, so that the response has only the current position. */
 const NEWEST = Number.MAX_SAFE_INTEGER;
 /** Notices per poll; if there are more, only their number is shown. */
 const MAX_NOTICES = 3;

@@ -46,7 +46,7 @@ export function duration(seconds: number): string {
   return `${whole(Math.floor(seconds / SECONDS.day))} days`;
 }
 
-/** The present time. It changes every minute, so that ages and times left are rendered again, also without new data. */
+/** The current time. It changes every minute, so that ages and times left are rendered again, also without new data. */
 export const now = signal(Date.now());
 
 export function startClock(): void {

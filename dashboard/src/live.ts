@@ -16,7 +16,7 @@ type Load<T> = (signal: AbortSignal) => Promise<T>;
 export type Live<T> = {
   /** The latest result; undefined before the first. While another `key` is loaded, that of the one before. */
   readonly data: T | undefined;
-  /** Whether `data` is of the present `key`. */
+  /** Whether `data` is of the current `key`. */
   readonly isCurrent: boolean;
   /** Why the last attempt failed; undefined after a success. */
   readonly error: unknown;

@@ -65,7 +65,7 @@ export const customerPath = (id: string): string => `/customers/${encodeURICompo
 type Navigation = { readonly replace?: boolean; readonly keepScroll?: boolean };
 
 /**
- * `replace`: the back button skips the present place. `keepScroll`: it leads to the same height of the page, as it does from another
+ * `replace`: the back button skips the current place. `keepScroll`: it leads to the same height of the page, as it does from another
  * screen; within a screen, such as after a zoom of a chart, the page stays where it is.
  */
 export function navigate(to: string, { replace = false, keepScroll = isOtherPath(to) }: Navigation = {}): void {
@@ -82,7 +82,7 @@ const isOtherPath = (to: string): boolean => to.split("?")[0] !== location.value
 
 type Change = Readonly<Record<string, string | undefined>>;
 
-/** The present place with other parameters; undefined and "" remove one. */
+/** The current place with other parameters; undefined and "" remove one. */
 export function withQuery(change: Change): string {
   const next = new URLSearchParams(location.value.query);
   for (const [name, value] of Object.entries(change)) {

@@ -204,7 +204,7 @@ let opened = 0;
 /** The dialog of a screen: `open` shows one, `shown` goes into the screen. */
 export function useDialog(): { readonly open: OpenDialog; readonly shown: ComponentChildren } {
   const [state, setState] = useState<{ readonly render: Render; readonly number: number }>();
-  const close = (number: number) => () => setState((present) => (present?.number === number ? undefined : present));
+  const close = (number: number) => () => setState((current) => (current?.number === number ? undefined : current));
   const open = (render: Render) => {
     opened += 1;
     setState({ render, number: opened });

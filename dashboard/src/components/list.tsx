@@ -82,7 +82,7 @@ type TabsProps = { readonly label: string; readonly name: string; readonly optio
 
 export function Tabs({ label, name, options }: TabsProps) {
   const [first] = options;
-  const present = tabInUrl(name, options);
+  const current = tabInUrl(name, options);
   return (
     <nav aria-label={label}>
       <ul class="tabs">
@@ -91,7 +91,7 @@ export function Tabs({ label, name, options }: TabsProps) {
             <a
               class="tab"
               href={href(withQuery({ [name]: value === first?.[0] ? undefined : value, page: undefined }))}
-              aria-current={value === present ? "page" : undefined}
+              aria-current={value === current ? "page" : undefined}
             >
               {text}
             </a>

@@ -18,8 +18,8 @@ export const KEEP = "";
 export const PERCENT = "percent";
 export const CUSTOM = "custom";
 
-export const profileOptions = (present: Profile | null): readonly (readonly [string, string])[] => [
-  [KEEP, `Keep: ${describeProfile(present)}`],
+export const profileOptions = (current: Profile | null): readonly (readonly [string, string])[] => [
+  [KEEP, `Keep: ${describeProfile(current)}`],
   [PERCENT, "None is needed: it sends fill percentages"],
   ...BUILT_IN,
   [CUSTOM, "Another: name the value"],

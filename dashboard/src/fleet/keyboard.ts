@@ -8,8 +8,8 @@ const linkIn = (row: Element | undefined): HTMLElement | null | undefined => row
 
 function move(step: 1 | -1): void {
   const all = rows();
-  const present = all.findIndex((row) => row.contains(document.activeElement));
-  const next = present === -1 ? (step === 1 ? 0 : all.length - 1) : present + step;
+  const current = all.findIndex((row) => row.contains(document.activeElement));
+  const next = current === -1 ? (step === 1 ? 0 : all.length - 1) : current + step;
   linkIn(all[Math.max(0, Math.min(all.length - 1, next))])?.focus();
 }
 

@@ -30,9 +30,9 @@ export function useGestures({ element, view, size, setView, showAll }: Moves): (
       return [event.clientX - left, event.clientY - top];
     };
     const change = (by: (view: View, size: Size) => View) => {
-      const { view: present, size: of, setView: set } = now.current;
-      if (present === undefined) return;
-      const next = by(present, of);
+      const { view: current, size: of, setView: set } = now.current;
+      if (current === undefined) return;
+      const next = by(current, of);
       now.current = { ...now.current, view: next };
       set(next);
     };

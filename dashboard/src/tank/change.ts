@@ -52,8 +52,8 @@ export function changeOf(tank: ManagedTank, form: FormData): TankChange {
 const chosen = <T extends string>(options: readonly (readonly [T, string])[], given: string): T | undefined =>
   options.map(([value]) => value).find((value) => value === given);
 
-function differing(wanted: object, present: object): object {
-  const before = present as Readonly<Record<string, unknown>>;
+function differing(wanted: object, current: object): object {
+  const before = current as Readonly<Record<string, unknown>>;
   return Object.fromEntries(Object.entries(wanted).filter(([name, value]) => value !== undefined && value !== before[name]));
 }
 

@@ -65,9 +65,9 @@ export function spanAfterKey(key: string, span: Span, limits: Limits): Span | un
 
 /** A part that is `factor` times as short. What is at `before` comes to `after`: 0 is the left end of the chart, 1 the right one. */
 export function zoomed(span: Span, factor: number, before: number, after: number, limits: Limits): Span {
-  const present = span.to - span.from;
-  const length = Math.min(Math.max(present / factor, Math.min(present, SHORTEST)), Math.max(present, LONGEST));
-  const from = span.from + present * before - length * after;
+  const current = span.to - span.from;
+  const length = Math.min(Math.max(current / factor, Math.min(current, SHORTEST)), Math.max(current, LONGEST));
+  const from = span.from + current * before - length * after;
   return moved({ from, to: from + length }, 0, limits, span.to);
 }
 

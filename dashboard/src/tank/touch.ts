@@ -59,9 +59,9 @@ export function followTouch(element: HTMLElement, chart: Touchable): void {
     else if (isTap) tap({ x: start.x, y: start.y, at: event.timeStamp });
     span = undefined;
   };
-  const tap = (present: typeof lastTap) => {
-    const isSecond = present.at - lastTap.at < DOUBLE_TAP_MS && distanceOf(present, lastTap) < DOUBLE_TAP_PX;
-    lastTap = isSecond ? { ...present, at: Number.NEGATIVE_INFINITY } : present;
+  const tap = (current: typeof lastTap) => {
+    const isSecond = current.at - lastTap.at < DOUBLE_TAP_MS && distanceOf(current, lastTap) < DOUBLE_TAP_PX;
+    lastTap = isSecond ? { ...current, at: Number.NEGATIVE_INFINITY } : current;
     if (isSecond) chart.showWholeRange();
   };
   const cancel = ({ pointerType }: PointerEvent) => {

@@ -36,7 +36,7 @@ export function WeeklyUse({ entry, refills }: Props) {
             {weeks.map(({ start, used }, index) => (
               <li
                 key={start}
-                class={used === null ? "unknown" : index === weeks.length - 1 ? "present" : undefined}
+                class={used === null ? "unknown" : index === weeks.length - 1 ? "current" : undefined}
                 style={{ "--part": String((used ?? 0) / most) }}
                 title={`Week from ${date(start)}: ${used === null ? "not known" : `${words(used)} (${percent(used)})`}`}
               >

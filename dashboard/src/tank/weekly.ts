@@ -12,7 +12,7 @@ const NOISE = 1;
 /** Mondays at midnight, wherever on earth, are in different weeks since 1970, which began on a Thursday. */
 const weekNumber = (start: Date): number => Math.floor(start.getTime() / WEEK_MS);
 
-/** In percentage points up to the present week; null where it cannot be known. The first week has none before it. */
+/** In percentage points up to the current week; null where it cannot be known. The first week has none before it. */
 export function weeklyUse(buckets: Series["buckets"], refills: readonly Refill[], now: number): Week[] {
   const [first] = buckets;
   if (first === undefined || buckets.length < 2) return [];
