@@ -1,4 +1,4 @@
-// The orders of the fleet. Each sorts tanks by a key, a whole number, and then by id. A job updates the sort keys from the latest
+// The fleet orders. Each sorts tanks by a key, a whole number, and then by id. A job updates the sort keys from the latest
 // readings, so that storing a reading does not have to.
 
 import type { FleetSort, LevelState } from "./fleet.ts";

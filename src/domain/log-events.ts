@@ -72,7 +72,7 @@ export type LogEvent =
   | { readonly kind: "last_seen_delayed"; readonly error: unknown }
   /** Tanks that have become silent, or whose pause has ended, could not be evaluated. */
   | { readonly kind: "sweep_failed"; readonly error: unknown }
-  /** Forecasts, or the order of the fleet, could not be updated. */
+  /** Forecasts, or the fleet order, could not be updated. */
   | { readonly kind: "forecast_job_failed"; readonly error: unknown }
   /** The tank has no forecast until its next reading, or for a day; if it could not be stored, it is tried again after an hour. */
   | { readonly kind: "forecast_failed"; readonly tankId: string; readonly error: unknown }

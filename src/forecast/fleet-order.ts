@@ -1,4 +1,4 @@
-// Brings the order of the fleet up to date with the latest readings.
+// Brings the fleet order up to date with the latest readings.
 
 import { setImmediate } from "node:timers/promises";
 import { type FleetOrderReads, type FleetOrderWrites, FORECAST_MAX_AGE_MS } from "../domain/fleet-order.ts";

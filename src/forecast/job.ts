@@ -1,4 +1,4 @@
-// Keeps the order of the fleet and the forecasts, in the background. Of several processes on a database one does so: the holder. If it
+// Keeps the fleet order and the forecasts, in the background. Of several processes on a database one does so: the holder. If it
 // ends, another takes its place. Two at a time would do no harm, since all of it is derived.
 
 import { randomUUID } from "node:crypto";

@@ -12,7 +12,7 @@ const HOLDER = "command line";
 /** The oldest forecasts come first; what is not computed in this time is left as it is. */
 const COMPUTING_MS = 10_000;
 
-/** Brings the order of the fleet and forecasts up to date, unless a service does. */
+/** Brings the fleet order and forecasts up to date, unless a service does. */
 export async function updateForecasts(store: Store): Promise<void> {
   const before = await store.fleetOrderState();
   const now = Date.now();

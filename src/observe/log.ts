@@ -109,7 +109,7 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
   replica_unavailable: ["warn", "a replica is unavailable or too far behind; its queries go to the primary"],
   replica_recovered: ["info", "a replica is available again"],
   last_seen_delayed: ["warn", "last_seen_at could not be written; retrying"],
-  forecast_job_failed: ["error", "forecasts and the order of the fleet could not be updated; retrying"],
+  forecast_job_failed: ["error", "forecasts and the fleet order could not be updated; retrying"],
   forecast_failed: ["error", "the forecast of tank {tankId} could not be computed or stored"],
   sweep_failed: ["error", "alerts of tanks that are silent or no longer paused could not be evaluated; retrying"],
   readings_rejected: ["warn", "readings were rejected"],

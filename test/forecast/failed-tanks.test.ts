@@ -68,7 +68,7 @@ function failedTanks(engine: Engine): void {
     assert.deepEqual(await outdated(), []);
   });
 
-  test("the order of the fleet goes on after a tank that cannot be written", async (t) => {
+  test("the fleet order goes on after a tank that cannot be written", async (t) => {
     const { store } = await engine.open(t);
     await putFleet(store, { a: ["one", "two", "three"], b: [] });
     await ingest(store, ...["one", "two", "three"].map((id) => ({ tank: id, at: NOW, fill: 50 })));

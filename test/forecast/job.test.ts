@@ -1,4 +1,4 @@
-// The job that keeps forecasts and the order of the fleet, on both engines.
+// The job that keeps forecasts and the fleet order, on both engines.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";

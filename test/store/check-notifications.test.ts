@@ -133,7 +133,7 @@ const REPAIRABLE: Readonly<Record<string, Damage>> = {
     "UPDATE service_state SET value = '{bad' WHERE name = 'sweep'",
   ],
   "the state of the fleet order": [
-    /^state of the order of the fleet$/,
+    /^state of the fleet order$/,
     /^it cannot be read/,
     "UPDATE service_state SET value = '{}' WHERE name = 'fleet_order'",
   ],

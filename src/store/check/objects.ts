@@ -122,8 +122,8 @@ function fleetErrors(row: TankRow, readings: CheckedReadings): Inconsistency[] {
 /** Whether the sort keys fit the reading and the forecast beside them. These may be older than the latest reading: the job updates them. */
 export function sortKeyErrors(row: TankRow): Inconsistency[] {
   const { tank, forecast } = row;
-  if (!isLive(row)) return forecast === undefined ? [] : repairable("it is deleted, but still in the order of the fleet");
-  if (forecast === undefined) return repairable("it is not in the order of the fleet");
+  if (!isLive(row)) return forecast === undefined ? [] : repairable("it is deleted, but still in the fleet order");
+  if (forecast === undefined) return repairable("it is not in the fleet order");
   if (!forecast.isReadable) return repairable("its forecast cannot be read");
   const { at, fill } = forecast;
   const latest = fill === null ? null : { created_at: at, fill_percentage: fill };
@@ -133,7 +133,7 @@ export function sortKeyErrors(row: TankRow): Inconsistency[] {
     forecast.urgency === urgency &&
     forecast.owner_id === tank.owner_id &&
     (latest !== null || at === EARLIEST);
-  return isRight ? [] : repairable("its sort keys in the order of the fleet are wrong");
+  return isRight ? [] : repairable("its sort keys in the fleet order are wrong");
 }
 
 function hasReading({ at, fill }: Pick<FleetRow, "at" | "fill">, latest: Reading | undefined): boolean {

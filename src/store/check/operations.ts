@@ -93,7 +93,7 @@ export type TankRow = {
     | undefined;
   /** The latest reading as stored beside the head, where the engine does so for deleted tanks, too. */
   readonly latest: Pick<FleetRow, "at" | "fill"> | undefined;
-  /** Its sort keys in the orders of the fleet, and its forecast. */
+  /** Its sort keys in the fleet orders, and its forecast. */
   readonly forecast: (ForecastRow & { readonly isReadable: boolean }) | undefined;
   /** The tank that the tank's device says it is assigned to; undefined if the device is unknown. */
   readonly deviceTank: string | null | undefined;

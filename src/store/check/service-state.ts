@@ -35,7 +35,7 @@ export type ServiceStateOperations = ReturnType<typeof serviceStateOperations>;
 const SEQUENCE = "event_sequence";
 const REMOVABLE: Readonly<Record<string, { readonly where: string; readonly isValid: IsValid }>> = {
   sweep: { where: "state of the sweep of alerts", isValid: (value) => sweepStateOf(value) !== undefined },
-  fleet_order: { where: "state of the order of the fleet", isValid: (value) => isFleetOrderState(parseJson(value)?.value) },
+  fleet_order: { where: "state of the fleet order", isValid: (value) => isFleetOrderState(parseJson(value)?.value) },
 };
 const isValidOrMissing = (value: string | undefined, isValid: IsValid): boolean => value === undefined || isValid(value);
 

@@ -148,7 +148,7 @@ export function forecastReads(prepare: Prepare): EntryReads {
 
     async fleetOrderState(): Promise<FleetOrderState | undefined> {
       const state = await serviceState("fleet_order");
-      return state === undefined ? undefined : (storedJson(state, "the state of the order of the fleet") as FleetOrderState);
+      return state === undefined ? undefined : (storedJson(state, "the state of the fleet order") as FleetOrderState);
     },
   };
 }

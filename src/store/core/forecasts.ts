@@ -1,4 +1,4 @@
-// Stores computed forecasts with the refills found on the way, moves their tanks in the order of the fleet, reports new refills, and
+// Stores computed forecasts with the refills found on the way, moves their tanks in the fleet order, reports new refills, and
 // evaluates the alerts that follow from forecasts.
 
 import { wants } from "../../domain/alerts/channel.ts";

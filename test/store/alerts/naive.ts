@@ -111,7 +111,7 @@ export class NaiveAlerts {
     }
   }
 
-  /** The order of the fleet is updated. */
+  /** The fleet order is updated. */
   updateOrder(facts: Facts, now: number): void {
     for (const [tank, one] of facts) this.#updateForecast(tank, one, true, now);
   }

@@ -85,7 +85,7 @@ const step = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ do: fc.constant("kinds" as const), tank, runs_low_soon: fc.boolean(), leak: fc.boolean() }),
   },
-  /** The job that keeps the order of the fleet. */
+  /** The job that keeps the fleet order. */
   { weight: 1, arbitrary: fc.record({ do: fc.constant("update_order" as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("acknowledge" as const), tank, kind }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("close" as const), tank, kind }) },
