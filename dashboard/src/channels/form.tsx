@@ -9,7 +9,7 @@ import { Checkbox, Field, FieldErrors, SelectField } from "../components/field.t
 import { textIn } from "../components/form.ts";
 import { notify } from "../components/notices.tsx";
 import { EVENTS } from "../components/notification.tsx";
-import { findCustomers, Picker } from "../components/picker.tsx";
+import { CustomerPicker } from "../components/picker.tsx";
 import { refreshAll } from "../live.ts";
 
 /** What a channel can be limited to. A test is sent in any case. */
@@ -80,13 +80,11 @@ export function ChannelDialog({ channel, nameOf, close, showSecret }: Props) {
       <Field label="Description" name="description" defaultValue={channel?.description ?? ""} help="Optional." dir="auto" />
       <Choices legend="Events" name="events" all={CHANNEL_EVENTS} labels={EVENTS} chosen={channel?.events ?? null} />
       <Choices legend="Kinds of alerts" name="kinds" all={KINDS} labels={KIND_LABELS} chosen={channel?.kinds ?? null} />
-      <Picker
+      <CustomerPicker
         label="Only for one customer"
-        placeholder="Start of the name"
         name="customer_id"
         none="All customers"
         initial={customerId === null ? undefined : { id: customerId, title: nameOf?.(customerId) ?? customerId }}
-        search={findCustomers}
       />
       <Field
         label="Only if still unacknowledged after"

@@ -111,7 +111,11 @@ export function Picker({ label, help, placeholder, name, initial, none, search, 
   );
 }
 
-export async function findCustomers(name: string, signal: AbortSignal): Promise<readonly Choice[]> {
+export const CustomerPicker = (props: Omit<Props, "placeholder" | "search">) => (
+  <Picker placeholder="Start of the name" search={findCustomers} {...props} />
+);
+
+async function findCustomers(name: string, signal: AbortSignal): Promise<readonly Choice[]> {
   const { data } = await api.manage.customers.list({ size: 6, signal, ...(name === "" ? {} : { name }) });
   return data.map((customer) => ({ id: customer.id, title: customer.name, detail: customer.email }));
 }

@@ -9,7 +9,7 @@ import { textIn } from "../components/form.ts";
 import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
 import { customerOf, useNames } from "../components/names.ts";
 import { notify } from "../components/notices.tsx";
-import { findCustomers, Picker } from "../components/picker.tsx";
+import { CustomerPicker } from "../components/picker.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty } from "../components/states.tsx";
 import { Time } from "../components/time.tsx";
@@ -166,13 +166,7 @@ function CreateDialog({ close, done }: Props<CreatedKey>) {
     <Dialog title="Create key" action="Create" submit={submit} close={close}>
       <Field label="Name" name="name" required maxLength={512} help="What it is for." dir="auto" autoFocus />
       <SelectField label="Role" name="role" options={ROLES.map((role) => [role, ROLE_LABELS[role]] as const)} />
-      <Picker
-        label="Only for one customer"
-        placeholder="Start of the name"
-        name="customer_id"
-        none="All customers"
-        search={findCustomers}
-      />
+      <CustomerPicker label="Only for one customer" name="customer_id" none="All customers" />
       <Field
         label="Only for one device"
         name="device_id"

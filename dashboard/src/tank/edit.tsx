@@ -8,7 +8,7 @@ import { useConflict } from "../components/conflict.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, DecimalField, Field, FieldErrors, SelectField } from "../components/field.tsx";
 import { notify } from "../components/notices.tsx";
-import { findCustomers, Picker } from "../components/picker.tsx";
+import { CustomerPicker } from "../components/picker.tsx";
 import { ErrorState, Loading } from "../components/states.tsx";
 import { COORDINATES, changeOf, PLACES } from "./change.ts";
 import { UNITS, USE_CASES } from "./options.ts";
@@ -114,14 +114,12 @@ function Fields({ tank, owner }: Loaded) {
           {select("use_case", "Use", USE_CASES, tank.use_case ?? "")}
           {text("custom_id", "Custom id", tank.custom_id, { maxLength: 512, dir: "auto" })}
         </div>
-        <Picker
+        <CustomerPicker
           key={owner.id}
           label="Customer"
           help="Another customer sees the tank from then on, with all its readings."
-          placeholder="Start of the name"
           name="owner_id"
           initial={{ id: owner.id, title: owner.name, detail: owner.email }}
-          search={findCustomers}
         />
       </More>
     </>

@@ -176,18 +176,11 @@ function SeriesTable({ series }: { readonly series: Series }) {
             <thead>
               <tr>
                 <th scope="col">From</th>
-                <th scope="col" class="number">
-                  Lowest
-                </th>
-                <th scope="col" class="number">
-                  Highest
-                </th>
-                <th scope="col" class="number">
-                  Last
-                </th>
-                <th scope="col" class="number">
-                  Readings
-                </th>
+                {["Lowest", "Highest", "Last", "Readings"].map((name) => (
+                  <th key={name} scope="col" class="number">
+                    {name}
+                  </th>
+                ))}
               </tr>
             </thead>
             <tbody>

@@ -15,9 +15,9 @@ import { channelResource, type Resource } from "../../../domain/resource.ts";
 import { anyOf, idField, instantField, integer, literal, nullable, object, ref, text } from "../../../domain/schema.ts";
 import { type CreatedChannel, type ManagementService, mailProblem } from "../../management.ts";
 import { listSchema, PAGE_PARAMETERS, pageOfAllJson } from "../../parameters.ts";
-import { type Route, RouteResponse } from "../../route.ts";
+import type { Route } from "../../route.ts";
 import { deletedSchema, requireFound } from "../read.ts";
-import { NOTIFICATIONS } from "./notifications.ts";
+import { createdNotification } from "./notifications.ts";
 import {
   createdResponse,
   idempotencyKeyOf,
@@ -26,7 +26,6 @@ import {
   manageRoute,
   overlapParameter,
   patchBody,
-  REPLAYED,
   resourceResponse,
 } from "./shared.ts";
 
@@ -165,9 +164,7 @@ export const routes: readonly Route[] = [
       const { services, id, key } = request;
       const command = { type: "test_channel", id, newId: services.management.newId("msg") } as const;
       const idempotencyKey = idempotencyKeyOf(`${PATH}/${id}/test`, request);
-      const { resource, replayed } = await services.management.execute(command, key.id, idempotencyKey);
-      const location = `${NOTIFICATIONS}/${encodeURIComponent(String(resource.object["id"]))}`;
-      return new RouteResponse(201, resource.object, { location, ...(replayed ? REPLAYED : {}) });
+      return createdNotification(await services.management.execute(command, key.id, idempotencyKey));
     },
   }),
   manageRoute("POST", `${PATH}/:id/rotate`, {

@@ -5,9 +5,9 @@ import { CustomerObject, NotificationSettings } from "../../../domain/customer.t
 import { customerResource } from "../../../domain/resource.ts";
 import { boolean, object, ref } from "../../../domain/schema.ts";
 import { flag, LIST_PARAMETERS, listJson, listSchema, pageQuery, prefixFilter } from "../../parameters.ts";
-import { type Route, RouteResponse } from "../../route.ts";
+import type { Route } from "../../route.ts";
 import { requireFound } from "../read.ts";
-import { NOTIFICATIONS } from "./notifications.ts";
+import { createdNotification } from "./notifications.ts";
 import {
   commandRoute,
   create,
@@ -16,7 +16,6 @@ import {
   MERGE_PATCH,
   manageRoute,
   patchBody,
-  REPLAYED,
   resourceResponse,
 } from "./shared.ts";
 
@@ -115,9 +114,7 @@ export const routes: readonly Route[] = [
     async handle(request) {
       const { services, id, key } = request;
       const idempotencyKey = idempotencyKeyOf(`${PATH}/${id}/verification`, request);
-      const { resource, replayed } = await services.management.requestVerification(id, key.id, idempotencyKey);
-      const location = `${NOTIFICATIONS}/${encodeURIComponent(String(resource.object["id"]))}`;
-      return new RouteResponse(201, resource.object, { location, ...(replayed ? REPLAYED : {}) });
+      return createdNotification(await services.management.requestVerification(id, key.id, idempotencyKey));
     },
   }),
   commandRoute("POST", `${PATH}/:id/restore`, {

@@ -2,12 +2,13 @@
 
 import { NOTIFICATION_STATES, NotificationObject, notificationObject } from "../../../domain/alerts/notification.ts";
 import { ref } from "../../../domain/schema.ts";
+import type { Executed } from "../../management.ts";
 import { choice, LIST_PARAMETERS, listJson, listSchema, pageQuery, textFilter } from "../../parameters.ts";
-import type { Route } from "../../route.ts";
+import { type Route, RouteResponse } from "../../route.ts";
 import { requireFound } from "../read.ts";
-import { manageRoute } from "./shared.ts";
+import { manageRoute, REPLAYED } from "./shared.ts";
 
-export const NOTIFICATIONS = "/manage/v1/notifications";
+const PATH = "/manage/v1/notifications";
 
 export const schemas = {
   Notification: NotificationObject,
@@ -15,7 +16,7 @@ export const schemas = {
 };
 
 export const routes: readonly Route[] = [
-  manageRoute("GET", NOTIFICATIONS, {
+  manageRoute("GET", PATH, {
     sessionRole: "admin",
     operation: "listNotifications",
     isLongRead: true,
@@ -34,7 +35,7 @@ export const routes: readonly Route[] = [
       return listJson(page, parameters, (notification) => JSON.stringify(notificationObject(notification)));
     },
   }),
-  manageRoute("GET", `${NOTIFICATIONS}/:id`, {
+  manageRoute("GET", `${PATH}/:id`, {
     sessionRole: "admin",
     operation: "inspectNotification",
     summary: "Inspect a notification",
@@ -45,7 +46,7 @@ export const routes: readonly Route[] = [
       return notificationObject(requireFound("notification", await services.management.reads.notificationById(id)));
     },
   }),
-  manageRoute("POST", `${NOTIFICATIONS}/:id/retry`, {
+  manageRoute("POST", `${PATH}/:id/retry`, {
     sessionRole: "admin",
     operation: "retryNotification",
     summary: "Send a notification again",
@@ -57,3 +58,9 @@ export const routes: readonly Route[] = [
     },
   }),
 ];
+
+/** The response to a request that has created a notification. */
+export function createdNotification({ resource: { object }, replayed }: Executed): RouteResponse {
+  const location = `${PATH}/${encodeURIComponent(String(object["id"]))}`;
+  return new RouteResponse(201, object, { location, ...(replayed && REPLAYED) });
+}
