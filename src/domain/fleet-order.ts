@@ -11,9 +11,9 @@ import { isObject } from "./validate.ts";
 const MARGIN_UNITS = 1e9;
 
 /**
- * By urgency: low tanks, first those of which nobody knows when they are empty by margin, then by when they are, then those that are not
- * used by margin; then those that run low some time by when they do, the others by margin, and those without a reading. No instant of a
- * forecast is further from 1970 than the last one here.
+ * Ascending by urgency: 1. low tanks without a forecast, by margin; 2. low tanks with a forecast, by when they are empty; 3. low tanks
+ * without use, by margin; 4. tanks with a forecast, by when they run low; 5. other tanks, by margin; 6. tanks without a reading. The
+ * margin or the instant is added to the constant of its range; instants are limited to ±LATEST_FORECAST.
  */
 const LOW = -6e15;
 const LOW_WITH_FORECAST = -4e15;
