@@ -19,7 +19,7 @@ export type AlertSettings = {
   readonly silentAfter: number;
   /** Milliseconds after which the owner is reminded of an alert. */
   readonly remindAfter: number;
-  /** A tank that is expected to be low within so many days runs low soon; 0: such alerts are off. */
+  /** A tank expected to be low within this number of days runs low soon; 0 turns these alerts off. */
   readonly runsLowDays: number;
   readonly leakAlerts: boolean;
   /** The kinds of alerts that owners get mail about. */
@@ -47,7 +47,7 @@ const SILENT_INTERVALS = 3;
  */
 export const CONDITION_BITS: Readonly<Record<AlertKind, number>> = { low: 1, silent: 2, runs_low_soon: 4, leak: 8 };
 /** Another bit of `activeConditions`: nobody was notified that the tank is low, since the reading that said so was old. */
-export const LOW_UNANNOUNCED_BIT = 16;
+export const LOW_UNNOTIFIED_BIT = 16;
 
 /** What is known of a tank when its alerts are evaluated. */
 export type EvaluationInput = {
@@ -60,7 +60,7 @@ export type EvaluationInput = {
   readonly silentAfter: number | null;
   readonly pausedUntil: Instant | null;
   /** Kinds that are off for this tank. */
-  readonly kindsOff: readonly ForecastKind[];
+  readonly disabledKinds: readonly ForecastKind[];
   /** Null: there is no forecast that knows the newest reading and the threshold. */
   readonly forecast: ForecastSummary | null;
   /** When the newest leak alert was opened, closed by hand or not; null while the condition is not active. */
@@ -74,11 +74,11 @@ type OpenedCondition = { readonly kind: AlertKind; readonly shouldNotify: boolea
 /** If `reason` is missing, `closeReason` derives it from the alert. */
 type ClearedCondition = OpenedCondition & { readonly reason?: CloseReason };
 
-export type Evaluation = {
-  readonly opened: readonly OpenedCondition[];
-  readonly cleared: readonly ClearedCondition[];
+type ConditionChanges = { readonly opened: readonly OpenedCondition[]; readonly cleared: readonly ClearedCondition[] };
+
+export type Evaluation = ConditionChanges & {
   /** A recent reading confirms that the tank is low, and nobody was notified before. */
-  readonly announcesLow: boolean;
+  readonly shouldNotifyLow: boolean;
   readonly activeConditions: number;
   readonly evaluateAt: Instant | null;
 };
@@ -87,80 +87,122 @@ export type Evaluation = {
  * Silent alerts open only in a sweep and close only after a reading or a changed setting: a clock that is set back closes none. A new
  * forecast leaves them unchanged. `silenceFrom`: the end of our own downtime, after which tanks have some time to send.
  */
-export type EvaluationMode =
-  | { readonly mode: "sweep"; readonly silenceFrom: Instant }
-  | { readonly mode: "change"; readonly hasNewSettings: boolean }
-  | { readonly mode: "forecast" };
-export const ON_READING: EvaluationMode = { mode: "change", hasNewSettings: false };
-export const ON_SETTINGS: EvaluationMode = { mode: "change", hasNewSettings: true };
-export const ON_FORECAST: EvaluationMode = { mode: "forecast" };
+export type EvaluationTrigger =
+  | { readonly cause: "sweep"; readonly silenceFrom: Instant }
+  | { readonly cause: "change"; readonly hasNewSettings: boolean }
+  | { readonly cause: "forecast" };
+export const ON_READING: EvaluationTrigger = { cause: "change", hasNewSettings: false };
+export const ON_SETTINGS: EvaluationTrigger = { cause: "change", hasNewSettings: true };
+export const ON_FORECAST: EvaluationTrigger = { cause: "forecast" };
 
-export function evaluate(input: EvaluationInput, settings: AlertSettings, now: Instant, by: EvaluationMode): Evaluation {
-  const { isLive, threshold, latest, activeConditions, pausedUntil } = input;
-  const nothing = { opened: [], cleared: [], announcesLow: false, evaluateAt: null };
+export function evaluate(input: EvaluationInput, settings: AlertSettings, now: Instant, trigger: EvaluationTrigger): Evaluation {
+  const { isLive, latest, activeConditions } = input;
+  const nothing = { opened: [], cleared: [], shouldNotifyLow: false, evaluateAt: null };
   if (!isLive) return { ...nothing, activeConditions: 0 };
   if (latest === undefined) return { ...nothing, activeConditions };
-  const isPaused = pausedUntil !== null && pausedUntil > now;
+  const low = evaluateLow(input, latest, settings, now, trigger);
+  const forecast = evaluateForecast(input, latest.created_at, low.state, settings, now);
+  const silent = evaluateSilent(input, latest.created_at, settings, now, trigger);
+  const opened = [...low.opened, ...forecast.opened, ...silent.opened];
+  const cleared = [...low.cleared, ...forecast.cleared, ...silent.cleared];
+  const uncleared = cleared.reduce((bits, { kind }) => bits & ~CONDITION_BITS[kind], activeConditions & ~LOW_UNNOTIFIED_BIT);
+  const active = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], uncleared);
+  const isUnnotified = low.state === "unnotified" && (active & CONDITION_BITS.low) !== 0;
+  const remaining = isUnnotified ? active | LOW_UNNOTIFIED_BIT : active;
+  const evaluateAt = nextEvaluation(input, remaining, silent.silentAt, now, trigger);
+  return { opened, cleared, shouldNotifyLow: low.shouldNotifyLow, activeConditions: remaining, evaluateAt };
+}
+
+const isActive = ({ activeConditions }: EvaluationInput, bit: number): boolean => (activeConditions & bit) !== 0;
+const isPaused = ({ pausedUntil }: EvaluationInput, now: Instant): boolean => pausedUntil !== null && pausedUntil > now;
+
+/** Whether a tank is low, also while alerts are paused, and whether people were notified of it. */
+type LowState = "not_low" | "notified" | "unnotified";
+
+function evaluateLow(
+  input: EvaluationInput,
+  { fill_percentage: fill, created_at }: Reading,
+  { closeMargin }: AlertSettings,
+  now: Instant,
+  { cause }: EvaluationTrigger,
+): ConditionChanges & { readonly state: LowState; readonly shouldNotifyLow: boolean } {
+  const isAtThreshold = fill <= input.threshold;
+  const isRecent = now - created_at <= NOTIFY_MAX_AGE_MS;
+  const mayNotify = isRecent && !isPaused(input, now);
+  if (!isActive(input, CONDITION_BITS.low)) {
+    return {
+      opened: isAtThreshold && !isPaused(input, now) ? [{ kind: "low", shouldNotify: isRecent }] : [],
+      cleared: [],
+      state: isAtThreshold ? (mayNotify ? "notified" : "unnotified") : "not_low",
+      shouldNotifyLow: false,
+    };
+  }
+  const wasUnnotified = isActive(input, LOW_UNNOTIFIED_BIT);
+  if (isRecovered(fill, input.threshold, closeMargin)) {
+    return { opened: [], cleared: [{ kind: "low", shouldNotify: !wasUnnotified }], state: "not_low", shouldNotifyLow: false };
+  }
+  const shouldNotifyLow = isAtThreshold && wasUnnotified && mayNotify && cause === "change";
+  return { opened: [], cleared: [], state: wasUnnotified && !shouldNotifyLow ? "unnotified" : "notified", shouldNotifyLow };
+}
+
+function evaluateForecast(
+  input: EvaluationInput,
+  latestAt: Instant,
+  low: LowState,
+  settings: AlertSettings,
+  now: Instant,
+): ConditionChanges {
   const opened: OpenedCondition[] = [];
   const cleared: ClearedCondition[] = [];
-  const fill = latest.fill_percentage;
-  const isRecent = now - latest.created_at <= NOTIFY_MAX_AGE_MS;
-  const wasLow = (activeConditions & CONDITION_BITS.low) !== 0;
-  const wasUnannounced = (activeConditions & LOW_UNANNOUNCED_BIT) !== 0;
-  const hasRecovered = isRecovered(fill, threshold, settings.closeMargin);
-  if (!wasLow) {
-    if (fill <= threshold && !isPaused) opened.push({ kind: "low", shouldNotify: isRecent });
-  } else if (hasRecovered) cleared.push({ kind: "low", shouldNotify: !wasUnannounced });
-  const isLow = fill <= threshold || (wasLow && !hasRecovered);
-  const announcesLow = wasLow && fill <= threshold && wasUnannounced && isRecent && !isPaused && by.mode === "change";
-  const isUnannounced = wasLow ? wasUnannounced && !announcesLow : !isRecent || isPaused;
-  const low = isLow ? (isUnannounced ? "unannounced" : "announced") : "no";
   for (const kind of FORECAST_KINDS) {
-    const change = forecastConditionChange(kind, input, latest.created_at, low, settings);
-    const isActive = (activeConditions & CONDITION_BITS[kind]) !== 0;
+    const change = forecastConditionChange(kind, input, latestAt, low, settings);
+    const wasActive = isActive(input, CONDITION_BITS[kind]);
     if (change === "active") {
-      const isReplaced = isActive && kind === "leak" && hasLaterLoss(input);
-      if (isPaused || (isActive && !isReplaced)) continue;
+      const isReplaced = wasActive && kind === "leak" && hasLaterLoss(input);
+      if (isPaused(input, now) || (wasActive && !isReplaced)) continue;
       if (isReplaced) cleared.push({ kind, shouldNotify: true, reason: "replaced" });
       opened.push({ kind, shouldNotify: true });
-    } else if (isActive && change !== "unchanged") {
+    } else if (wasActive && change !== "unchanged") {
       cleared.push({ kind, shouldNotify: true, ...(change === "cleared" ? {} : { reason: change }) });
     }
   }
+  return { opened, cleared };
+}
+
+/** `silentAt`: when the tank is silent, if no reading arrives. */
+function evaluateSilent(
+  input: EvaluationInput,
+  latestAt: Instant,
+  settings: AlertSettings,
+  now: Instant,
+  trigger: EvaluationTrigger,
+): ConditionChanges & { readonly silentAt: Instant } {
   const limit = silentLimit(input, settings);
-  const silentAt = Math.max(
-    latest.created_at + limit,
-    by.mode === "sweep" ? by.silenceFrom + timeToSend(input, limit) : Number.NEGATIVE_INFINITY,
-  );
-  if ((activeConditions & CONDITION_BITS.silent) === 0) {
-    if (by.mode === "sweep" && now >= silentAt && !isPaused) {
-      const dueAt = Math.max(silentAt, pausedUntil ?? silentAt, input.evaluateAt ?? silentAt);
-      opened.push({ kind: "silent", shouldNotify: now - dueAt <= NOTIFY_MAX_AGE_MS });
-    }
-  } else if (by.mode === "change" && now - latest.created_at < limit) {
+  const afterDowntime = trigger.cause === "sweep" ? trigger.silenceFrom + timeToSend(input, limit) : Number.NEGATIVE_INFINITY;
+  const silentAt = Math.max(latestAt + limit, afterDowntime);
+  if (isActive(input, CONDITION_BITS.silent)) {
+    const isCleared = trigger.cause === "change" && now - latestAt < limit;
     // Notify whatever the age of the reading: a device that sends its backlog begins with the oldest.
-    cleared.push({ kind: "silent", shouldNotify: true });
+    return { opened: [], cleared: isCleared ? [{ kind: "silent", shouldNotify: true }] : [], silentAt };
   }
-  const uncleared = cleared.reduce((bits, { kind }) => bits & ~CONDITION_BITS[kind], activeConditions & ~LOW_UNANNOUNCED_BIT);
-  const active = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], uncleared);
-  const remaining = isUnannounced && (active & CONDITION_BITS.low) !== 0 ? active | LOW_UNANNOUNCED_BIT : active;
-  const evaluateAt = nextEvaluation(input, remaining, silentAt, now, by);
-  return { opened, cleared, announcesLow, activeConditions: remaining, evaluateAt };
+  if (trigger.cause !== "sweep" || now < silentAt || isPaused(input, now)) return { opened: [], cleared: [], silentAt };
+  const dueAt = Math.max(silentAt, input.pausedUntil ?? silentAt, input.evaluateAt ?? silentAt);
+  return { opened: [{ kind: "silent", shouldNotify: now - dueAt <= NOTIFY_MAX_AGE_MS }], cleared: [], silentAt };
 }
 
 /** A tank that is low does not run low soon: once people are notified that it is low, that alert replaces the other. */
 function forecastConditionChange(
   kind: ForecastKind,
-  { kindsOff, forecast }: EvaluationInput,
+  { disabledKinds, forecast }: EvaluationInput,
   latestAt: Instant,
-  low: "no" | "announced" | "unannounced",
+  low: LowState,
   { runsLowDays, leakAlerts }: AlertSettings,
 ): ConditionChange | "turned_off" | "became_low" {
   const isOn = kind === "leak" ? leakAlerts : runsLowDays > 0;
-  if (!isOn || kindsOff.includes(kind)) return "turned_off";
+  if (!isOn || disabledKinds.includes(kind)) return "turned_off";
   if (kind === "leak") return evaluateLeak(forecast, latestAt);
-  if (low === "unannounced") return "unchanged";
-  return low === "announced" ? "became_low" : evaluateRunsLow(forecast, runsLowDays);
+  if (low === "unnotified") return "unchanged";
+  return low === "notified" ? "became_low" : evaluateRunsLow(forecast, runsLowDays);
 }
 
 /** Whether much was lost at once after the leak alert was opened: people do not know of it, whatever became of that alert. */
@@ -195,7 +237,7 @@ function nextEvaluation(
   activeConditions: number,
   silentAt: Instant,
   now: Instant,
-  by: EvaluationMode,
+  trigger: EvaluationTrigger,
 ): Instant | null {
   const { evaluateAt, pausedUntil } = input;
   const pauseEnd = pausedUntil !== null && pausedUntil > now ? pausedUntil : undefined;
@@ -203,7 +245,7 @@ function nextEvaluation(
   const wanted =
     pauseEnd === undefined ? silence : silence === undefined || silence <= now ? pauseEnd : Math.min(silence, pauseEnd);
   if (wanted === undefined) return null;
-  if (by.mode === "change" && by.hasNewSettings) return Math.max(wanted, now);
+  if (trigger.cause === "change" && trigger.hasNewSettings) return Math.max(wanted, now);
   const isKept = evaluateAt !== null && (evaluateAt > now ? evaluateAt <= wanted : evaluateAt > wanted);
   return isKept ? evaluateAt : wanted;
 }

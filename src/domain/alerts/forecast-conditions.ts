@@ -8,8 +8,8 @@ import type { AlertKind } from "./alert.ts";
 export const FORECAST_KINDS = ["runs_low_soon", "leak"] as const satisfies readonly AlertKind[];
 export type ForecastKind = (typeof FORECAST_KINDS)[number];
 
-/** Of the settings of a tank. */
-export function kindsOff(on: Readonly<Record<ForecastKind, boolean>>): ForecastKind[] {
+/** `on`: the settings of a tank. */
+export function disabledKindsOf(on: Readonly<Record<ForecastKind, boolean>>): ForecastKind[] {
   return FORECAST_KINDS.filter((kind) => !on[kind]);
 }
 
@@ -40,7 +40,7 @@ const POSSIBLE_DELIVERY_RISE = 5;
 export const isRisenAbove = (level: number | null, fill: number): boolean =>
   level !== null && fill > level + POSSIBLE_DELIVERY_RISE;
 
-/** Opens within so many days, and closes only some days later: a forecast that wobbles makes one alert. */
+/** Opens within `days`, and closes only some days beyond: a forecast that fluctuates causes one alert. */
 export function evaluateRunsLow(forecast: ForecastSummary | null, days: number): ConditionChange {
   if (forecast === null || forecast.state === "insufficient_data" || forecast.state === "stale") return "unchanged";
   const { runsLowAt, computedAt, isRisen = false, isProvisional = false } = forecast;

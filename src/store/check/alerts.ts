@@ -7,11 +7,11 @@ import {
   type EvaluationInput,
   evaluate,
   isRecovered,
-  LOW_UNANNOUNCED_BIT,
+  LOW_UNNOTIFIED_BIT,
   ON_FORECAST,
   ON_READING,
 } from "../../domain/alerts/evaluate.ts";
-import { FORECAST_KINDS, forecastSummary, kindsOff } from "../../domain/alerts/forecast-conditions.ts";
+import { disabledKindsOf, FORECAST_KINDS, forecastSummary } from "../../domain/alerts/forecast-conditions.ts";
 import type { SweepSettings } from "../../domain/alerts/sweep.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { evaluateAlerts } from "../core/alerts.ts";
@@ -20,7 +20,7 @@ import type { AlertRow, TankAlertRows } from "./alert-rows.ts";
 import { type CheckedRow, damagedRow, type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
 import type { TankRow } from "./operations.ts";
 
-const ALL_BITS = Object.values(CONDITION_BITS).reduce((bits, bit) => bits | bit, LOW_UNANNOUNCED_BIT);
+const ALL_BITS = Object.values(CONDITION_BITS).reduce((bits, bit) => bits | bit, LOW_UNNOTIFIED_BIT);
 
 /** Each alert alone. Alerts of deleted tanks stay: a tank row is never removed. */
 export function checkAlert({ alert, hasTank }: AlertRow): CheckedRow<string> {
@@ -57,7 +57,7 @@ export function alertErrors(
       repairable(`it has a ${kind} alert that is not closed, but its condition ${kind} is not active`),
     ),
     ...((activeConditions & ~ALL_BITS) === 0 &&
-    (isActive("low") || (activeConditions & LOW_UNANNOUNCED_BIT) === 0) &&
+    (isActive("low") || (activeConditions & LOW_UNNOTIFIED_BIT) === 0) &&
     (activeConditions === 0 || latest !== undefined)
       ? []
       : repairable(`its active conditions are ${activeConditions}`)),
@@ -88,7 +88,7 @@ function forecastErrors(row: TankRow, latest: Reading, activeConditions: number,
     // The end of a pause may not have been evaluated yet.
     pausedUntil: alerts.paused_until === null ? null : Number.POSITIVE_INFINITY,
     silentAfter: alerts.silent_after,
-    kindsOff: kindsOff(alerts),
+    disabledKinds: disabledKindsOf(alerts),
     leakOpenedAt: null,
     medianInterval: undefined,
     forecast: values === null ? null : forecastSummary(values, forecast?.computedAt ?? 0),

@@ -3,7 +3,7 @@
 import type { Alert } from "../../domain/alerts/alert.ts";
 import { CONDITION_BITS, type EvaluationInput } from "../../domain/alerts/evaluate.ts";
 import type { StoredEvent } from "../../domain/alerts/event.ts";
-import { forecastSummary, kindsOff } from "../../domain/alerts/forecast-conditions.ts";
+import { disabledKindsOf, forecastSummary } from "../../domain/alerts/forecast-conditions.ts";
 import type { Reevaluation } from "../../domain/alerts/sweep.ts";
 import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -136,7 +136,7 @@ export function alertTables(prepare: Prepare, insert: InsertRows) {
           evaluateAt: evaluateAt as Instant | null,
           silentAfter: silentAfter as number | null,
           pausedUntil: pausedUntil as Instant | null,
-          kindsOff: kindsOff({ runs_low_soon: runsLowSoon === 1, leak: leak === 1 }),
+          disabledKinds: disabledKindsOf({ runs_low_soon: runsLowSoon === 1, leak: leak === 1 }),
           forecast: forecast === null ? null : forecastSummary(forecast, Number(computedAt)),
           leakOpenedAt: leakOpenedAt as Instant | null,
           medianInterval: undefined,

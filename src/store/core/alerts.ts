@@ -9,7 +9,7 @@ import {
   closeReason,
   type Evaluation,
   type EvaluationInput,
-  type EvaluationMode,
+  type EvaluationTrigger,
   evaluate,
   medianInterval,
   ON_FORECAST,
@@ -59,33 +59,33 @@ export async function lockedAlerts(tx: StoreTransaction, ids: readonly string[])
 export async function scheduleEvaluation(
   tx: StoreTransaction,
   tankIds: readonly string[],
-  mode: EvaluationMode,
+  trigger: EvaluationTrigger,
   at: Instant,
 ): Promise<void> {
   await tx.lockHeads(tankIds.toSorted(), true);
   tx.alertWork.setTime(at);
-  tx.alertWork.add(tankIds, mode);
+  tx.alertWork.add(tankIds, trigger);
 }
 
 /** Evaluates the alerts of tanks whose heads the transaction has locked. */
 export async function evaluateAlerts(
   tx: StoreTransaction,
-  tanks: ReadonlyMap<string, EvaluationMode>,
+  tanks: ReadonlyMap<string, EvaluationTrigger>,
   now: Instant,
 ): Promise<number> {
   if (tanks.size === 0) return 0;
-  const modeOf = ({ tankId }: EvaluationInput): EvaluationMode => tanks.get(tankId) ?? ON_READING;
+  const triggerOf = ({ tankId }: EvaluationInput): EvaluationTrigger => tanks.get(tankId) ?? ON_READING;
   const known = await tx.evaluationInputs([...tanks.keys()]);
-  const inputs = await withHeadReadings(tx, known, (input) => modeOf(input).mode === "sweep");
+  const inputs = await withHeadReadings(tx, known, (input) => triggerOf(input).cause === "sweep");
   const evaluated = inputs.map((input) => ({
     input,
-    evaluation: evaluate(input, tx.alertSettings, now, modeOf(input)),
+    evaluation: evaluate(input, tx.alertSettings, now, triggerOf(input)),
   }));
   const changed = evaluated.filter(({ input, evaluation }) => isStateChanged(input, evaluation));
   const states = new Map(changed.map(({ input, evaluation }) => [input.tankId, evaluation]));
   const affected = evaluated.filter(
-    ({ input: { isLive }, evaluation: { opened, cleared, announcesLow } }) =>
-      !isLive || opened.length + cleared.length > 0 || announcesLow,
+    ({ input: { isLive }, evaluation: { opened, cleared, shouldNotifyLow } }) =>
+      !isLive || opened.length + cleared.length > 0 || shouldNotifyLow,
   );
   if (affected.length === 0) {
     await tx.setEvaluations(states);
@@ -146,7 +146,7 @@ async function withHeadReadings(
 
 function alertChanges(
   input: EvaluationInput,
-  { opened, cleared, announcesLow }: Evaluation,
+  { opened, cleared, shouldNotifyLow }: Evaluation,
   alerts: readonly Alert[],
   { closeMargin }: AlertSettings,
   now: Instant,
@@ -169,9 +169,9 @@ function alertChanges(
           return closed(alert, why, shouldNotify || alert.state === "acknowledged");
         }),
     ),
-    // Announce a low alert that nobody was notified of, unless it was acknowledged in the meantime.
+    // Notify of a low alert that nobody was notified of, unless it was acknowledged in the meantime.
     ...alerts
-      .filter(({ kind, state }) => announcesLow && kind === "low" && state === "open")
+      .filter(({ kind, state }) => shouldNotifyLow && kind === "low" && state === "open")
       .map((alert): AlertChange => {
         const after = { ...withLatest(alert, latest), updated_at: now };
         return { before: alert, after, type: "alert.opened", shouldNotify: true };

@@ -1,7 +1,7 @@
 // Mail to the owner of a tank about its alerts. It is planned for every owner: whether they get it is decided when it is composed.
 
 import type { Alert } from "../../domain/alerts/alert.ts";
-import { type AlertSettings, LOW_UNANNOUNCED_BIT } from "../../domain/alerts/evaluate.ts";
+import { type AlertSettings, LOW_UNNOTIFIED_BIT } from "../../domain/alerts/evaluate.ts";
 import type { AlertEvent } from "../../domain/alerts/event.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -31,16 +31,16 @@ export async function planMailToNewOwners(tx: StoreTransaction, tankIds: readonl
   const alerts = (await tx.alertsNotClosed(tankIds)).filter(({ kind }) => ownerKinds.includes(kind));
   if (alerts.length === 0) return;
   const conditions = new Map((await tx.evaluationInputs(alerts.map((alert) => alert.tank_id))).map((one) => [one.tankId, one]));
-  const isAnnounced = ({ kind, tank_id }: Alert): boolean => {
+  const mayNotifyOwner = ({ kind, tank_id }: Alert): boolean => {
     const { isLive = false, activeConditions = 0 } = conditions.get(tank_id) ?? {};
-    return isLive && (kind !== "low" || (activeConditions & LOW_UNANNOUNCED_BIT) === 0);
+    return isLive && (kind !== "low" || (activeConditions & LOW_UNNOTIFIED_BIT) === 0);
   };
   for (const [ownerId, own] of Map.groupBy(alerts, ({ owner_id }) => owner_id)) {
     const notified = await tx.alertsNotifiedTo(
       ownerId,
       own.map(({ id }) => id),
     );
-    const wanted = own.filter((alert) => !notified.has(alert.id) && isAnnounced(alert));
+    const wanted = own.filter((alert) => !notified.has(alert.id) && mayNotifyOwner(alert));
     await tx.planNotifications(wanted.flatMap((alert) => openedMail(alert, null, remindAfter, now)));
   }
 }

@@ -1,6 +1,6 @@
 // One step of the sweep: evaluates some of the tanks that are due, in one transaction; where data is damaged, one tank.
 
-import { type EvaluationMode, ON_SETTINGS } from "../../domain/alerts/evaluate.ts";
+import { type EvaluationTrigger, ON_SETTINGS } from "../../domain/alerts/evaluate.ts";
 import { beginSweep, type SweepRequest, type SweepResult, type SweepState, sweepStateOf } from "../../domain/alerts/sweep.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import { scheduleEvaluation } from "./alerts.ts";
@@ -27,8 +27,8 @@ export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): 
   const after = JSON.stringify({ ...state, reevaluation: remaining } satisfies SweepState);
   if (!(await tx.replaceServiceState(STATE, stored, after))) return NOT_CLAIMED;
   // Changed settings do not open silent alerts yet.
-  const mode = reevaluation?.scope === "all" ? ON_SETTINGS : sweepMode(state);
-  if (tankIds.length > 0) await scheduleEvaluation(tx, tankIds, mode, now);
+  const trigger = reevaluation?.scope === "all" ? ON_SETTINGS : sweepTrigger(state);
+  if (tankIds.length > 0) await scheduleEvaluation(tx, tankIds, trigger, now);
   // A reevaluation begins after the clock was set back, among others.
   if (reevaluation?.after === "") {
     await tx.lockAlerts();
@@ -38,8 +38,8 @@ export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): 
   return { claimedAt: now, hasMore: last !== undefined || reevaluation !== null };
 }
 
-const sweepMode = (state: SweepState | undefined): EvaluationMode => ({
-  mode: "sweep",
+const sweepTrigger = (state: SweepState | undefined): EvaluationTrigger => ({
+  cause: "sweep",
   silenceFrom: state?.silenceFrom ?? EARLIEST,
 });
 
@@ -50,5 +50,5 @@ export async function tanksDue(tx: StoreTransaction, at: Instant | undefined): P
 export async function evaluateTank(tx: StoreTransaction, tankId: string, at: Instant | undefined): Promise<void> {
   const stored = await tx.serviceState(STATE);
   const state = stored === undefined ? undefined : sweepStateOf(stored);
-  await scheduleEvaluation(tx, [tankId], sweepMode(state), at ?? (await tx.now()));
+  await scheduleEvaluation(tx, [tankId], sweepTrigger(state), at ?? (await tx.now()));
 }

@@ -1,7 +1,7 @@
 // What an engine does within one transaction: lookups and batch operations, without rules. The use cases of this folder are
 // written over it, once for both engines. SQLite has one writer, so that its locks do nothing.
 
-import { type AlertSettings, type Evaluation, type EvaluationMode, ON_READING } from "../../domain/alerts/evaluate.ts";
+import { type AlertSettings, type Evaluation, type EvaluationTrigger, ON_READING } from "../../domain/alerts/evaluate.ts";
 import type { AlertChange } from "../../domain/alerts/event.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Lookups } from "../../domain/lookups.ts";
@@ -35,7 +35,7 @@ export interface StoreTransaction
   /** Held by all who change customers, tanks or the audit log. */
   lockLists(): Promise<void>;
   /** Shared while readings of devices are placed, exclusive while assignments, profiles or shapes change. */
-  lockDevices(mode: "shared" | "exclusive"): Promise<void>;
+  lockDevices(cause: "shared" | "exclusive"): Promise<void>;
 
   // Customers, tanks
 
@@ -95,7 +95,7 @@ export interface StoreTransaction
 export type StoredEvaluation = Pick<Evaluation, "activeConditions" | "evaluateAt">;
 
 type AlertWork = {
-  readonly tanks: ReadonlyMap<string, EvaluationMode>;
+  readonly tanks: ReadonlyMap<string, EvaluationTrigger>;
   readonly owners: ReadonlyMap<string, string>;
   readonly changes: readonly AlertChange[];
   readonly at: Instant;
@@ -107,7 +107,7 @@ type AlertWork = {
  * planned, the time at which it does, and how many notifications it has made due itself.
  */
 export class PendingAlertWork {
-  readonly #tanks = new Map<string, EvaluationMode>();
+  readonly #tanks = new Map<string, EvaluationTrigger>();
   readonly #owners = new Map<string, string>();
   #changes: AlertChange[] = [];
   #at: Instant | undefined;
@@ -118,8 +118,8 @@ export class PendingAlertWork {
     this.#at = Math.max(at, this.#at ?? at);
   }
 
-  add(tankIds: Iterable<string>, mode = ON_READING): void {
-    for (const id of tankIds) if (mode !== ON_READING || !this.#tanks.has(id)) this.#tanks.set(id, mode);
+  add(tankIds: Iterable<string>, trigger = ON_READING): void {
+    for (const id of tankIds) if (trigger !== ON_READING || !this.#tanks.has(id)) this.#tanks.set(id, trigger);
   }
 
   /** New owners, keyed by tank. */

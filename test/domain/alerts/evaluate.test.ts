@@ -8,7 +8,7 @@ import {
   type Evaluation,
   type EvaluationInput,
   evaluate,
-  LOW_UNANNOUNCED_BIT,
+  LOW_UNNOTIFIED_BIT,
   medianInterval,
   ON_READING,
   ON_SETTINGS,
@@ -27,7 +27,7 @@ const tank = (fill: number, fields: Partial<EvaluationInput> = {}): EvaluationIn
   evaluateAt: null,
   silentAfter: null,
   pausedUntil: null,
-  kindsOff: [],
+  disabledKinds: [],
   forecast: null,
   leakOpenedAt: null,
   medianInterval: undefined,
@@ -35,7 +35,7 @@ const tank = (fill: number, fields: Partial<EvaluationInput> = {}): EvaluationIn
 });
 const commit = (condition: EvaluationInput, now = NOW) => evaluate(condition, DEFAULT_ALERT_SETTINGS, now, ON_READING);
 const sweep = (condition: EvaluationInput, now: number, silenceFrom = 0) =>
-  evaluate(condition, DEFAULT_ALERT_SETTINGS, now, { mode: "sweep", silenceFrom });
+  evaluate(condition, DEFAULT_ALERT_SETTINGS, now, { cause: "sweep", silenceFrom });
 const changes = ({ opened, cleared }: Evaluation): string[] => [
   ...opened.map(({ kind }) => `+${kind}`),
   ...cleared.map(({ kind }) => `-${kind}`),
@@ -145,7 +145,7 @@ test("what is over a day old is no news", () => {
   assert.deepEqual(news(commit(tank(10), NOW + DAY + 1)), [false]);
   // Who was told that it is low is told that it is not.
   assert.deepEqual(news(commit(tank(90, { activeConditions: CONDITION_BITS.low }), NOW + DAY + 1)), [true]);
-  assert.deepEqual(news(commit(tank(90, { activeConditions: CONDITION_BITS.low | LOW_UNANNOUNCED_BIT }), NOW)), [false]);
+  assert.deepEqual(news(commit(tank(90, { activeConditions: CONDITION_BITS.low | LOW_UNNOTIFIED_BIT }), NOW)), [false]);
   // A device that was silent may begin with what it has stored.
   assert.deepEqual(news(commit(tank(50, { activeConditions: CONDITION_BITS.silent }), NOW + 40 * HOUR)), [true]);
   assert.deepEqual(news(sweep(tank(50), NOW + 48 * HOUR + DAY)), [true]);
@@ -168,20 +168,20 @@ test("people are told of a tank that a setting makes silent, and not of one that
 
 test("people are told of a tank that was low by an old reading once a recent one confirms it", () => {
   const old = commit(tank(10), NOW + 30 * HOUR);
-  assert.deepEqual([old.announcesLow, old.activeConditions], [false, CONDITION_BITS.low | LOW_UNANNOUNCED_BIT]);
+  assert.deepEqual([old.shouldNotifyLow, old.activeConditions], [false, CONDITION_BITS.low | LOW_UNNOTIFIED_BIT]);
   const { activeConditions } = old;
   const still = commit(tank(9, { activeConditions }), NOW + 30 * HOUR);
-  assert.deepEqual([still.announcesLow, still.activeConditions], [false, activeConditions]);
-  assert.equal(commit(tank(9, { activeConditions, pausedUntil: NOW + DAY })).announcesLow, false);
+  assert.deepEqual([still.shouldNotifyLow, still.activeConditions], [false, activeConditions]);
+  assert.equal(commit(tank(9, { activeConditions, pausedUntil: NOW + DAY })).shouldNotifyLow, false);
   const confirmed = commit(tank(9, { activeConditions }));
-  assert.deepEqual([changes(confirmed), confirmed.announcesLow, confirmed.activeConditions], [[], true, CONDITION_BITS.low]);
-  assert.equal(commit(tank(9, { activeConditions: CONDITION_BITS.low })).announcesLow, false);
+  assert.deepEqual([changes(confirmed), confirmed.shouldNotifyLow, confirmed.activeConditions], [[], true, CONDITION_BITS.low]);
+  assert.equal(commit(tank(9, { activeConditions: CONDITION_BITS.low })).shouldNotifyLow, false);
   const between = commit(tank(22, { activeConditions }));
-  assert.deepEqual([changes(between), between.announcesLow, between.activeConditions], [[], false, activeConditions]);
+  assert.deepEqual([changes(between), between.shouldNotifyLow, between.activeConditions], [[], false, activeConditions]);
 });
 
 test("a deleted tank, and one without readings, have no conditions", () => {
-  const nothing = { opened: [], cleared: [], announcesLow: false, activeConditions: 0, evaluateAt: null };
+  const nothing = { opened: [], cleared: [], shouldNotifyLow: false, activeConditions: 0, evaluateAt: null };
   assert.deepEqual(commit(tank(5, { isLive: false, activeConditions: 3, evaluateAt: NOW })), nothing);
   assert.deepEqual(commit(tank(5, { latest: undefined })), nothing);
 });

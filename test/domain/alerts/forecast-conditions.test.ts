@@ -35,7 +35,7 @@ const tank = (expected: ForecastSummary | null, fields: Partial<EvaluationInput>
   evaluateAt: null,
   silentAfter: null,
   pausedUntil: null,
-  kindsOff: [],
+  disabledKinds: [],
   forecast: expected,
   leakOpenedAt: null,
   medianInterval: undefined,
@@ -145,11 +145,11 @@ test("both kinds can be off, for a tank or everywhere: what is open closes", () 
   const activeConditions = CONDITION_BITS.runs_low_soon | CONDITION_BITS.leak;
   const off = { runsLowDays: 0, leakAlerts: false };
   const closed = ["-runs_low_soon turned_off", "-leak turned_off"];
-  assert.deepEqual(changes(tank(both, { kindsOff: ["leak", "runs_low_soon"] })), []);
+  assert.deepEqual(changes(tank(both, { disabledKinds: ["leak", "runs_low_soon"] })), []);
   assert.deepEqual(changes(tank(both), off), []);
-  assert.deepEqual(changes(tank(both, { activeConditions, kindsOff: ["leak", "runs_low_soon"] })), closed);
+  assert.deepEqual(changes(tank(both, { activeConditions, disabledKinds: ["leak", "runs_low_soon"] })), closed);
   assert.deepEqual(changes(tank(null, { activeConditions }), off), closed);
-  assert.deepEqual(changes(tank(both, { kindsOff: ["leak"] })), ["+runs_low_soon"]);
+  assert.deepEqual(changes(tank(both, { disabledKinds: ["leak"] })), ["+runs_low_soon"]);
 });
 
 test("a paused tank opens neither, and closes what is open", () => {
@@ -180,7 +180,7 @@ test("a new forecast leaves silent alerts as they are, also after the clock was 
     NOW - 5 * DAY,
     ON_FORECAST,
   );
-  assert.deepEqual(silent, { opened: [], cleared: [], announcesLow: false, activeConditions });
+  assert.deepEqual(silent, { opened: [], cleared: [], shouldNotifyLow: false, activeConditions });
   assert.deepEqual(evaluate(tank(forecast(30)), DEFAULT_ALERT_SETTINGS, NOW + 90 * DAY, ON_FORECAST).opened, []);
   assert.equal(evaluateAt, null);
 });
