@@ -50,14 +50,14 @@ export function auditTanks(changes: readonly Change<TankState>[]): AuditedChange
   return [...changes.flatMap((change) => auditedChange("tank", change, tankFields)), ...settings];
 }
 
-function alertFields(alerts: TankAlertSettings = DEFAULT_TANK_ALERT_SETTINGS): Fields {
+function alertFields(alerts: TankAlertSettings = DEFAULT_TANK_ALERT_SETTINGS): AuditedFields {
   return flattened("alerts", tankAlertSettingsObject(alerts));
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+export type AuditedFields = Readonly<Record<string, unknown>>;
 
 /** Leaves out derived fields, and those that repeat the entry itself. */
-function customerFields({ customer, notifications }: CustomerState): Fields {
+function customerFields({ customer, notifications }: CustomerState): AuditedFields {
   const { object, id, tank_count, last_seen_at, updated_at, is_verified, ...fields } = customerObject({
     ...customer,
     tank_count: 0,
@@ -65,20 +65,20 @@ function customerFields({ customer, notifications }: CustomerState): Fields {
   return { ...fields, ...flattened("notifications", notificationSettingsObject(notifications)) };
 }
 
-function tankFields({ tank }: TankState): Fields {
+function tankFields({ tank }: TankState): AuditedFields {
   const { object, id, updated_at, location, ...fields } = tankObject(tank);
   return { ...fields, ...flattened("location", location) };
 }
 
 /** `location.city` and so on. */
-function flattened(name: string, object: Fields): Fields {
+function flattened(name: string, object: AuditedFields): AuditedFields {
   return Object.fromEntries(Object.entries(object).map(([field, value]) => [`${name}.${field}`, value] as const));
 }
 
 function auditedChange<S extends { readonly deleted: boolean }>(
   object: AuditedChange["object"],
   { id, before, after }: Change<S>,
-  fieldsOf: (state: S) => Fields,
+  fieldsOf: (state: S) => AuditedFields,
 ): AuditedChange[] {
   const [old, now] = [before === undefined ? {} : fieldsOf(before), fieldsOf(after)];
   if (before === undefined) return [{ object, id, action: "created", changes: differences(old, now) }];
@@ -87,13 +87,18 @@ function auditedChange<S extends { readonly deleted: boolean }>(
 }
 
 /** An entry if some of the fields differ. */
-export function auditFields(object: AuditedChange["object"], id: string, before: Fields, after: Fields): AuditedChange[] {
+export function auditFields(
+  object: AuditedChange["object"],
+  id: string,
+  before: AuditedFields,
+  after: AuditedFields,
+): AuditedChange[] {
   const changes = differences(before, after);
   return Object.keys(changes).length === 0 ? [] : [{ object, id, action: "changed", changes }];
 }
 
 /** A missing field counts as null. */
-export function differences(before: Fields, after: Fields): AuditedChange["changes"] {
+export function differences(before: AuditedFields, after: AuditedFields): AuditedChange["changes"] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const changed = [...names].map((name) => [name, { from: before[name] ?? null, to: after[name] ?? null }] as const);
   return Object.fromEntries(changed.filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to)));

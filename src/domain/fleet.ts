@@ -4,11 +4,11 @@ import type { AlertKind } from "./alerts/alert.ts";
 import type { Customer } from "./customer.ts";
 import type { Area } from "./fleet-map.ts";
 import type { StoredForecast } from "./forecast/stored.ts";
-import { DAY, type Instant } from "./instant.ts";
+import { DAY, HOUR, type Instant } from "./instant.ts";
 import type { Scope } from "./key.ts";
 import type { Page, PageQuery } from "./page.ts";
 import type { Reading } from "./reading.ts";
-import type { CapacityUnit, Tank } from "./tank.ts";
+import type { Tank, Volume } from "./tank.ts";
 
 /** A live tank, its owner, its latest reading and its forecast. */
 export type FleetEntry = {
@@ -75,7 +75,7 @@ export function phoneDigits(word: string): string | undefined {
  * After which a tank that has sent readings counts as silent in the fleet, on the map and in metrics. It is fixed at 48 hours,
  * while alerts use SILENT_AFTER.
  */
-export const FLEET_SILENT_MS = 48 * 3_600_000;
+export const FLEET_SILENT_MS = 48 * HOUR;
 
 /**
  * States that the metrics count live tanks by, each in one. Unknown: without a reading; low: at its threshold or below it, also
@@ -111,8 +111,6 @@ export function daysLeft(entry: FleetEntry, now: Instant): DaysLeft | null {
 }
 
 export type DaysLeft = { readonly p10: number | null; readonly p50: number | null; readonly p90: number | null };
-
-export type Volume = { readonly volume: number; readonly unit: CapacityUnit };
 
 /** What is in the tank, and what fits into it. */
 export function volumesOf({ tank, latest }: Pick<FleetEntry, "tank" | "latest">): {

@@ -20,6 +20,7 @@ import { errorInObject } from "./validate.ts";
 export const CAPACITY_UNITS = ["liters", "gallons"] as const;
 export const USE_CASES = ["residential", "commercial", "industrial"] as const;
 export type CapacityUnit = (typeof CAPACITY_UNITS)[number];
+export type Volume = { readonly volume: number; readonly unit: CapacityUnit };
 export type UseCase = (typeof USE_CASES)[number];
 
 export const Location = object(

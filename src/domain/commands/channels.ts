@@ -13,7 +13,7 @@ import {
 } from "../alerts/channel.ts";
 import { EVENT_RETENTION_MS, type EventType } from "../alerts/event.ts";
 import { errorInWebhookUrl, maskedUrl, type WebhookAllow } from "../alerts/webhook-url.ts";
-import { type AuditedChange, differences } from "../audit.ts";
+import { type AuditedChange, type AuditedFields, differences } from "../audit.ts";
 import { hasSameFields } from "../changes.ts";
 import type { FieldError } from "../errors.ts";
 import { type Instant, LAST_INSTANT, nextUpdatedAt, parseDuration } from "../instant.ts";
@@ -21,7 +21,7 @@ import { findOne, type Lookups } from "../lookups.ts";
 import { channelResource } from "../resource.ts";
 import { literal, nullable, type ObjectSchema, object, oneOf, partial, type Static } from "../schema.ts";
 import { isTimeZone } from "../timezone.ts";
-import { errorsInObject, hasError, isObject } from "../validate.ts";
+import { errorsInObject, hasError, isObject, type JsonObject } from "../validate.ts";
 import {
   type ChannelChange,
   type Commands,
@@ -204,26 +204,24 @@ function messageFor({ properties = {} }: ObjectSchema, { field, message }: Field
   return Object.hasOwn(ONLY_FOR, field) ? `is only for ${ONLY_FOR[field]}` : message;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function urlErrors({ url }: Fields, webhookAllow: WebhookAllow): FieldError[] {
+function urlErrors({ url }: JsonObject, webhookAllow: WebhookAllow): FieldError[] {
   const message = typeof url === "string" ? errorInWebhookUrl(url, webhookAllow) : undefined;
   return message === undefined ? [] : [{ field: "url", message }];
 }
 
-function repetitionErrors(field: "events" | "kinds", { [field]: list }: Fields): FieldError[] {
+function repetitionErrors(field: "events" | "kinds", { [field]: list }: JsonObject): FieldError[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((value, i) =>
     list.indexOf(value) < i ? [{ field: `${field}[${i}]`, message: `repeats ${JSON.stringify(value)}` }] : [],
   );
 }
 
-function delayErrors({ delay }: Fields): FieldError[] {
+function delayErrors({ delay }: JsonObject): FieldError[] {
   const isTooLong = typeof delay === "string" && (parseDuration(delay) ?? 0) > MAX_DELAY_MS;
   return isTooLong ? [{ field: "delay", message: "must be at most 15d" }] : [];
 }
 
-function quietHoursErrors({ quiet_hours: given }: Fields): FieldError[] {
+function quietHoursErrors({ quiet_hours: given }: JsonObject): FieldError[] {
   if (!isObject(given)) return [];
   const { from, to, timezone } = given;
   const errors: FieldError[] = [];
@@ -247,7 +245,7 @@ function auditOf({ before, after }: ChannelChange, id: string, action: AuditedCh
 }
 
 /** Path and query of a URL may contain a secret. */
-function auditedFields(channel: Channel): Fields {
+function auditedFields(channel: Channel): AuditedFields {
   const { id, object, created_at, updated_at, url, ...fields } = channelObject(channel);
   return { ...fields, url: url === null ? null : maskedUrl(url) };
 }

@@ -1,6 +1,6 @@
 // Commands on keys. Secrets are created elsewhere; only their hashes are known here.
 
-import { type AuditedChange, differences } from "../audit.ts";
+import { type AuditedChange, type AuditedFields, differences } from "../audit.ts";
 import type { FieldError } from "../errors.ts";
 import { type Instant, instantOrNull, LAST_INSTANT, parseInstant } from "../instant.ts";
 import { KEY_DEFAULTS, type Key, keyState, MAX_RATE, MIN_RATE, ROLES, type StoredKey } from "../key.ts";
@@ -127,7 +127,7 @@ function auditOf({ before, after }: KeyChange, action: AuditedChange["action"]):
   return { object: "key", id: after.id, action, changes };
 }
 
-function auditedFields(key: Key): Readonly<Record<string, unknown>> {
+function auditedFields(key: Key): AuditedFields {
   const { id, object, created_at, ...fields } = keyFields(key);
   return fields;
 }

@@ -1,6 +1,6 @@
 // Commands on users. Some admin is left whatever is done: otherwise nobody could create another one by signing in.
 
-import { type AuditedChange, differences } from "../audit.ts";
+import { type AuditedChange, type AuditedFields, differences } from "../audit.ts";
 import { hasSameFields } from "../changes.ts";
 import { formatInstant, type Instant, nextUpdatedAt } from "../instant.ts";
 import type { Lookups } from "../lookups.ts";
@@ -117,7 +117,7 @@ function auditOf(before: User | undefined, after: User | undefined, action: Audi
   return { object: "user", id: (after ?? before)?.id ?? "", action, changes };
 }
 
-function auditedFields(user: User | undefined): Readonly<Record<string, unknown>> {
+function auditedFields(user: User | undefined): AuditedFields {
   if (user === undefined) return {};
   const { id, object, created_at, updated_at, ...fields } = userObject(user);
   return fields;

@@ -2,12 +2,13 @@
 // describes the method.
 
 import { DAY, type Instant } from "../instant.ts";
-import type { CapacityUnit, UseCase } from "../tank.ts";
+import type { CapacityUnit, UseCase, Volume } from "../tank.ts";
 import { type DailyLevel, dailyLevels, isErratic, noiseOf, splitAtJumps } from "./daily.ts";
 import { removeOutliers } from "./outliers.ts";
 import { modelsForRange, scaleOf, type Widths, widthAt, widthsOf } from "./range.ts";
 import { findRefills, type Refill } from "./refills.ts";
 import { seasonAt } from "./season.ts";
+import type { ForecastState } from "./stored.ts";
 import { type UseModel, useUntil } from "./use.ts";
 import type { Level } from "./variation.ts";
 
@@ -21,15 +22,8 @@ export type ForecastInput = {
 };
 
 /** With a probability of 10, 50 and 90 % it is at that time or earlier. Null: not within three years. */
-type WhenRange = { readonly p10: Instant | null; readonly p50: Instant | null; readonly p90: Instant | null };
+export type WhenRange = { readonly p10: Instant | null; readonly p50: Instant | null; readonly p90: Instant | null };
 type LevelRange = { readonly p10: number; readonly p50: number; readonly p90: number };
-type Volume = { readonly volume: number; readonly unit: CapacityUnit };
-
-/**
- * `insufficient_data`: too few readings, or they contradict each other. `no_use`: none can be seen. `stale`: the tank has been
- * silent for so long that the range says nothing.
- */
-type ForecastState = "ok" | "insufficient_data" | "stale" | "no_use";
 
 export type Forecast = {
   readonly state: ForecastState;

@@ -29,7 +29,12 @@ export type ForecastValues = Omit<Forecast, "levelAt"> & {
 };
 export type StoredForecast = ForecastValues & { readonly computed_at: Instant };
 
-export const FORECAST_STATES = ["ok", "insufficient_data", "stale", "no_use"] as const satisfies readonly Forecast["state"][];
+/**
+ * `insufficient_data`: too few readings, or they contradict each other. `no_use`: none can be seen. `stale`: the tank has been
+ * silent for so long that the range says nothing.
+ */
+export const FORECAST_STATES = ["ok", "insufficient_data", "stale", "no_use"] as const;
+export type ForecastState = (typeof FORECAST_STATES)[number];
 
 /** Whether parsed JSON is a forecast: damage may have changed any part of its text. */
 export function isForecast(value: unknown): value is ForecastValues {
