@@ -1,6 +1,6 @@
 // What the fleet stores of a live tank: its latest reading. The same on both engines.
 
-import { CONDITION_BITS, LOW_UNNOTIFIED_BIT } from "../domain/alerts/evaluate.ts";
+import { CONDITION_BITS, LATER_EVALUATION_BIT, LOW_UNNOTIFIED_BIT } from "../domain/alerts/evaluate.ts";
 import { EARLIEST } from "../domain/instant.ts";
 import type { Reading } from "../domain/reading.ts";
 
@@ -9,8 +9,8 @@ export type FleetRow = { readonly at: number; readonly fill: number | null };
 export const fleetRow = (latest: Reading | undefined): FleetRow =>
   latest === undefined ? { at: EARLIEST, fill: null } : { at: latest.created_at, fill: latest.fill_percentage };
 
-/** The bits that a reading may clear. Others change with forecasts, or when the tank becomes low. */
-const BY_READINGS = CONDITION_BITS.low | CONDITION_BITS.silent | LOW_UNNOTIFIED_BIT;
+/** The bits that a reading may clear, and so must be evaluated. Others change with forecasts, or when the tank becomes low. */
+const BY_READINGS = CONDITION_BITS.low | CONDITION_BITS.silent | LOW_UNNOTIFIED_BIT | LATER_EVALUATION_BIT;
 
 /**
  * Whether a reading can be appended without evaluating alerts, as an expression in SQL over the columns of the fleet: it neither

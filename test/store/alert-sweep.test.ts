@@ -105,6 +105,23 @@ function alertSweep(engine: Engine): void {
     assert.deepEqual(await stateOf(store), ["a1 silent open", "a1 silent recovered"]);
   });
 
+  test("a tank that begins to send more often is silent by its new interval", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["often"], b: [] });
+    await sweep(store, START);
+    await receive(store, START, { tank: "often", at: START - 10 * DAY, fill: 50 });
+    await receive(store, START, { tank: "often", at: START, fill: 50 });
+    await sweep(store, START + 50 * MINUTE);
+    for (const hours of [1, 2]) {
+      await receive(store, START + hours * HOUR, { tank: "often", at: START + hours * HOUR, fill: 50 });
+    }
+    const silentAt = START + 2 * HOUR + 2 * DAY;
+    await sweepUntil(store, START + 2 * HOUR, silentAt - 1);
+    assert.deepEqual(await stateOf(store), []);
+    await sweep(store, silentAt + MINUTE);
+    assert.deepEqual(await stateOf(store), ["often silent open"]);
+  });
+
   test("people are told of a silent tank whose pause somebody ends, and not of one whose old readings are imported", async (t) => {
     const { store } = await engine.open(t);
     await putFleet(store, { a: ["paused", "imported"], b: [] });

@@ -48,6 +48,11 @@ const SILENT_INTERVALS = 3;
 export const CONDITION_BITS: Readonly<Record<AlertKind, number>> = { low: 1, silent: 2, runs_low_soon: 4, leak: 8 };
 /** Another bit of `activeConditions`: nobody was notified that the tank is low, since the reading that said so was old. */
 export const LOW_UNNOTIFIED_BIT = 16;
+/**
+ * Another bit of `activeConditions`: the next evaluation is later than the time set for silent tanks after the latest reading, because
+ * of the usual interval, downtime or a pause. A reading may bring it forward.
+ */
+export const LATER_EVALUATION_BIT = 32;
 
 /** What is known of a tank when its alerts are evaluated. */
 export type EvaluationInput = {
@@ -105,11 +110,13 @@ export function evaluate(input: EvaluationInput, settings: AlertSettings, now: I
   const silent = evaluateSilent(input, latest.created_at, settings, now, trigger);
   const opened = [...low.opened, ...forecast.opened, ...silent.opened];
   const cleared = [...low.cleared, ...forecast.cleared, ...silent.cleared];
-  const uncleared = cleared.reduce((bits, { kind }) => bits & ~CONDITION_BITS[kind], activeConditions & ~LOW_UNNOTIFIED_BIT);
+  const kinds = activeConditions & ~(LOW_UNNOTIFIED_BIT | LATER_EVALUATION_BIT);
+  const uncleared = cleared.reduce((bits, { kind }) => bits & ~CONDITION_BITS[kind], kinds);
   const active = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], uncleared);
   const isUnnotified = low.state === "unnotified" && (active & CONDITION_BITS.low) !== 0;
-  const remaining = isUnnotified ? active | LOW_UNNOTIFIED_BIT : active;
-  const evaluateAt = nextEvaluation(input, remaining, silent.silentAt, now, trigger);
+  const evaluateAt = nextEvaluation(input, active, silent.silentAt, now, trigger);
+  const isLater = evaluateAt !== null && evaluateAt > latest.created_at + silentAfter(input, settings);
+  const remaining = active | (isUnnotified ? LOW_UNNOTIFIED_BIT : 0) | (isLater ? LATER_EVALUATION_BIT : 0);
   return { opened, cleared, shouldNotifyLow: low.shouldNotifyLow, activeConditions: remaining, evaluateAt };
 }
 
@@ -216,8 +223,10 @@ export function isRecovered(fill: number, threshold: number, closeMargin: number
   return fill >= Math.min(threshold + closeMargin, 100) && fill > threshold;
 }
 
-function silentLimit({ silentAfter, medianInterval = 0 }: EvaluationInput, settings: AlertSettings): number {
-  return Math.max(silentAfter ?? settings.silentAfter, SILENT_INTERVALS * medianInterval);
+const silentAfter = (input: EvaluationInput, settings: AlertSettings): number => input.silentAfter ?? settings.silentAfter;
+
+function silentLimit(input: EvaluationInput, settings: AlertSettings): number {
+  return Math.max(silentAfter(input, settings), SILENT_INTERVALS * (input.medianInterval ?? 0));
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   type EvaluationInput,
   evaluate,
   isRecovered,
+  LATER_EVALUATION_BIT,
   LOW_UNNOTIFIED_BIT,
   ON_FORECAST,
   ON_READING,
@@ -20,7 +21,7 @@ import type { AlertRow, TankAlertRows } from "./alert-rows.ts";
 import { type CheckedRow, damagedRow, type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
 import type { TankRow } from "./operations.ts";
 
-const ALL_BITS = Object.values(CONDITION_BITS).reduce((bits, bit) => bits | bit, LOW_UNNOTIFIED_BIT);
+const ALL_BITS = Object.values(CONDITION_BITS).reduce((bits, bit) => bits | bit, LOW_UNNOTIFIED_BIT | LATER_EVALUATION_BIT);
 
 /** Each alert alone. Alerts of deleted tanks stay: a tank row is never removed. */
 export function checkAlert({ alert, hasTank }: AlertRow): CheckedRow<string> {
