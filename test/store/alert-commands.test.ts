@@ -47,6 +47,18 @@ function alertCommands(engine: Engine): void {
     assert.deepEqual((await checked(store)).findings, []);
   });
 
+  test("the new owner of a tank sees its alerts without the notes of the former one", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["a1"], b: [] });
+    const { id } = await openAlert(store, "a1");
+    await executed(store, command.acknowledgeAlert(id, { note: "owes us 300" }), at(Date.now()));
+    await executed(store, command.changeTank("a1", { name: "Hall 3" }), at(Date.now()));
+    assert.equal((await store.alertById(id, UNRESTRICTED))?.note, "owes us 300");
+    await executed(store, command.changeTank("a1", { owner_id: "b" }), at(Date.now()));
+    const moved = await store.alertById(id, UNRESTRICTED);
+    assert.deepEqual([moved?.owner_id, moved?.state, moved?.note], ["b", "acknowledged", null]);
+  });
+
   test("an alert that was closed by hand is not opened again until its condition has cleared once", async (t) => {
     const { store } = await engine.open(t);
     await putFleet(store, { a: ["a1"], b: [] });

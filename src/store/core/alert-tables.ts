@@ -187,7 +187,10 @@ export function alertTables(prepare: Prepare, insert: InsertRows) {
 
     /** Alerts follow their tank to another owner. */
     async moveAlerts(ownerOf: ReadonlyMap<string, string>): Promise<void> {
-      const move = prepare(`UPDATE alert SET owner_id = $2 WHERE ${ALERT_INDEX_CONDITION} AND tank_id = $1`); // alert_by_tank
+      // A note may be about the former owner.
+      const move = prepare(
+        `UPDATE alert SET owner_id = $2, note = NULL WHERE ${ALERT_INDEX_CONDITION} AND tank_id = $1 AND owner_id <> $2`, // alert_by_tank
+      );
       for (const [tankId, ownerId] of ownerOf) await move(tankId, ownerId);
     },
 
