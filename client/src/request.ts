@@ -54,6 +54,7 @@ const MAX_RETRY_AFTER_MS = 60_000;
 /** Timers with more fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const RETRIED_STATUSES: readonly number[] = [408, 502, 503, 504];
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 export async function send(call: Call, settings: Settings): Promise<Received> {
   for (let attempt = 0; ; attempt++) {
@@ -95,8 +96,9 @@ async function attemptOnce(call: Call, { fetch, credentials }: Settings): Promis
   );
   try {
     // A redirect would send the key to another address.
-    const request = { method, headers: sent, credentials, redirect: "error", signal: controller.signal } as const;
+    const request = { method, headers: sent, credentials, redirect: "manual", signal: controller.signal } as const;
     const response = await fetch(url, body === undefined ? request : { ...request, body });
+    if (response.type === "opaqueredirect" || REDIRECTS.includes(response.status)) return redirectError(response);
     const text = await response.text();
     const isSuccess = response.ok || (response.status === 304 && "if-none-match" in headers);
     return isSuccess
@@ -111,6 +113,12 @@ async function attemptOnce(call: Call, { fetch, credentials }: Settings): Promis
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
   }
+}
+
+/** A browser shows neither the status nor the address. */
+function redirectError({ status, headers }: Response): ApiError {
+  const address = headers.get("location") ?? "another address";
+  return new ApiError("unexpected_response", `There is a redirect to ${address}. Set the right baseUrl.`, { status });
 }
 
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {

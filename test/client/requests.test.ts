@@ -226,8 +226,10 @@ describe("a request ends", () => {
   it("without following a redirect, which would take the key elsewhere", async () => {
     const other = await httpProxy({ after }, service.url);
     proxy.plan({ status: 307, headers: { location: `${other.url}/v1/tanks/t-1` } });
-    const error = await failure(createClient({ baseUrl: proxy.url, key, maxRetries: 0 }).tanks.retrieve("t-1"));
-    assert.equal(error.code, "network_error");
+    const error = await failure(createClient({ baseUrl: proxy.url, key }).tanks.retrieve("t-1"));
+    assert.deepEqual([error.code, error.status], ["unexpected_response", 307]);
+    assert.match(error.message, /redirect to .*Set the right baseUrl/);
+    assert.equal(proxy.requests.length, 1);
     assert.equal(other.requests.length, 0);
   });
 });
