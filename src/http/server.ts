@@ -66,7 +66,8 @@ const CONNECTION_CLOSED = 499;
 const VALID_REQUEST_ID = /^(?!.*tm_)[A-Za-z0-9._:/+=-]{1,128}$/;
 
 const CORS = {
-  exposedHeaders: "ETag, X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate",
+  exposedHeaders:
+    "ETag, X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, Location, Idempotency-Replayed",
   allowedHeaders:
     "X-API-Key, X-Request-Id, If-None-Match, Authorization, Content-Type, Content-Encoding, Idempotency-Key, If-Match",
   maxAge: 600,

@@ -162,7 +162,16 @@ describe("CORS_ORIGINS with two origins", () => {
       assert.equal(response.headers["access-control-allow-origin"], origin);
       assert.equal(response.headers.vary, "Origin");
       const exposed = headerList(response.headers["access-control-expose-headers"]);
-      for (const name of ["etag", "x-request-id", "ratelimit", "ratelimit-policy", "retry-after", "www-authenticate"]) {
+      for (const name of [
+        "etag",
+        "x-request-id",
+        "ratelimit",
+        "ratelimit-policy",
+        "retry-after",
+        "www-authenticate",
+        "location",
+        "idempotency-replayed",
+      ]) {
         assert.ok(exposed.includes(name), name);
       }
     });
