@@ -4,7 +4,7 @@
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > 64) return undefined;
   let best: string | undefined;
-  let bestDistance = Math.max(2, Math.ceil(word.length / 2)) + 1;
+  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {
     // The edit distance is at least the difference in length.
     if (Math.abs(word.length - candidate.length) >= bestDistance) continue;
@@ -17,18 +17,20 @@ export function closest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
-/** Levenshtein distance. */
+/** How many characters are added, missing, wrong, or swapped with the next one. */
 function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
+  const rows = [Array.from({ length: b.length + 1 }, (_, i) => i)];
+  const at = (i: number, j: number): number => rows[i]?.[j] ?? 0;
   for (let i = 1; i <= a.length; i++) {
-    const row = [i];
+    rows.push([i]);
     for (let j = 1; j <= b.length; j++) {
-      const replaced = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(replaced, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
+      const replaced = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = isSwapped ? at(i - 2, j - 2) + 1 : replaced;
+      rows[i]?.push(Math.min(replaced, swapped, at(i - 1, j) + 1, at(i, j - 1) + 1));
     }
-    previous = row;
   }
-  return previous[b.length] ?? 0;
+  return at(a.length, b.length);
 }
 
 /** ` Did you mean "size"?`, or nothing. */

@@ -67,7 +67,7 @@ function* fieldErrors({ properties = {}, required = [] }: ObjectRules, value: un
   const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
   for (const [i, name] of unknown.entries()) {
     const hint = i < MAX_SUGGESTIONS ? suggestion(name, names) : "";
-    yield { field: fieldPath(path, printable(name)), message: `is not a known field.${hint}` };
+    yield { field: fieldPath(path, printable(name)), message: `is not a known field${hint === "" ? "" : `.${hint}`}` };
   }
   for (const [name, field] of Object.entries(properties)) {
     const given = value[name];

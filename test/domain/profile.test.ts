@@ -143,7 +143,7 @@ test("a check has a path and at least one bound", () => {
     [withChecks({ path: "q", minimum: "1" }), "profile.checks[0].minimum: must be a number"],
     [withChecks({ path: "q", minimum: null }), "profile.checks[0].minimum: must not be null"],
     [withChecks({ path: "a..b", minimum: 1 }), 'profile.checks[0].path: "a..b" is not a path such as "distance.value"'],
-    [withChecks({ path: "q", min: 1 }), "profile.checks[0].min: is not a known field."],
+    [withChecks({ path: "q", min: 1 }), "profile.checks[0].min: is not a known field"],
     [withChecks({ path: "q", minimum: 1 }, "quality"), "profile.checks[1]: must be an object"],
     [withChecks(...Array(21).fill({ path: "q", minimum: 1 })), "profile.checks: must have at most 20 entries"],
   ]);

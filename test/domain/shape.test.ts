@@ -86,8 +86,8 @@ test("errors have the name that the caller gives the shape", () => {
 
 test("fields of another kind are unknown", () => {
   check([
-    [{ ...UPRIGHT, diameter: 1 }, "shape.diameter: is not a known field."],
-    [{ ...TABLE, heads: "flat" }, "shape.heads: is not a known field."],
+    [{ ...UPRIGHT, diameter: 1 }, "shape.diameter: is not a known field"],
+    [{ ...TABLE, heads: "flat" }, "shape.heads: is not a known field"],
   ]);
 });
 

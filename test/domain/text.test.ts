@@ -16,6 +16,8 @@ test("a word that resembles none has no suggestion", () => {
   for (const word of ["limit", "constructor", "x".repeat(65), "q", "offset"]) {
     assert.equal(closest(word, PARAMETERS.slice(0, 3)), undefined, word);
   }
+  assert.equal(closest("created_at", ["verified_at", "is_verified"]), undefined);
+  assert.equal(closest("role", ["rate", "name"]), undefined);
   assert.equal(closest("page", []), undefined);
 });
 

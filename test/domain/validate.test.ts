@@ -64,8 +64,8 @@ test("each kind of field says what it must be", () => {
 });
 
 test("inherited properties are neither fields nor values", () => {
-  assert.equal(errorInObject(Fields, { toString: 1 }), "toString: is not a known field.");
-  assert.equal(errorInObject(Fields, JSON.parse('{"__proto__": 1}')), "__proto__: is not a known field.");
+  assert.equal(errorInObject(Fields, { toString: 1 }), "toString: is not a known field");
+  assert.equal(errorInObject(Fields, JSON.parse('{"__proto__": 1}')), "__proto__: is not a known field");
 });
 
 test("an unknown type in a schema throws", () => {

@@ -171,7 +171,7 @@ describe("a notification", () => {
     });
     const response = await manage("POST", path, { since: "yesterday", until: now() });
     assert.deepEqual(fieldErrors(response), [
-      "until is not a known field.",
+      "until is not a known field",
       'since must be a datetime such as "2026-11-14T09:30:00Z"',
     ]);
     const created = () => service.events.filter(({ kind }) => kind === "notifications_created").length;

@@ -254,7 +254,7 @@ describe("a tank", () => {
     assert.equal((await getTank(tank))["updated_at"], updatedAt);
     assert.ok(!("alerts" in expectStatus(await manage("GET", `/v1/tanks/${tank}`), 200)));
     assert.deepEqual(fieldErrors(await patch({ silent_after: "5m", paused_until: "soon", other: 1 })), [
-      "alerts.other is not a known field.",
+      "alerts.other is not a known field",
       'alerts.paused_until must be a datetime such as "2026-11-14T09:30:00Z"',
       "alerts.silent_after must be from 10m to 365d",
     ]);

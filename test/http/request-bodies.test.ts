@@ -39,7 +39,7 @@ describe("a JSON body", () => {
     assert.ok(text.includes('"__proto__":{"polluted":1}'), text);
     assert.equal((Object.prototype as { polluted?: unknown }).polluted, undefined);
     const { errors } = expectError(await create('{"__proto__":1,"name":"x","place":{"latitude":1}}'), 400, "body_invalid");
-    assert.deepEqual(errors, [{ field: "__proto__", message: "is not a known field." }]);
+    assert.deepEqual(errors, [{ field: "__proto__", message: "is not a known field" }]);
   });
 
   it("may be nested 64 levels deep", async () => {

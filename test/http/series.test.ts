@@ -217,7 +217,7 @@ describe("a request for series", () => {
       [{ tank_ids: ["a", "b", "a"] }, "tank_ids[2] repeats another one"],
       [
         { tank_ids: [7], from: "x", to: 3, step: "day", timezone: "", tank: 1 },
-        "tank is not a known field.",
+        "tank is not a known field",
         "tank_ids[0] must be a string",
         'from must be a datetime such as "2026-11-14T09:30:00Z"',
         "to must be a string",
