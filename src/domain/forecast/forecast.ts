@@ -8,7 +8,6 @@ import { removeOutliers } from "./outliers.ts";
 import { modelsForRange, scaleOf, type Widths, widthAt, widthsOf } from "./range.ts";
 import { findRefills, type Refill } from "./refills.ts";
 import { seasonAt } from "./season.ts";
-import type { ForecastState } from "./stored.ts";
 import { type UseModel, useUntil } from "./use.ts";
 import type { Level } from "./variation.ts";
 
@@ -24,6 +23,13 @@ export type ForecastInput = {
 /** With a probability of 10, 50 and 90 % it is at that time or earlier. Null: not within three years. */
 export type WhenRange = { readonly p10: Instant | null; readonly p50: Instant | null; readonly p90: Instant | null };
 type LevelRange = { readonly p10: number; readonly p50: number; readonly p90: number };
+
+/**
+ * `insufficient_data`: too few readings, or they contradict each other. `no_use`: none can be seen. `stale`: the tank has been
+ * silent for so long that the range says nothing.
+ */
+export const FORECAST_STATES = ["ok", "insufficient_data", "stale", "no_use"] as const;
+type ForecastState = (typeof FORECAST_STATES)[number];
 
 export type Forecast = {
   readonly state: ForecastState;

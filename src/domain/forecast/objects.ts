@@ -4,9 +4,9 @@ import { volumeAt } from "../fleet.ts";
 import { formatInstant, formatInstantOrNull, type Instant, MINUTE } from "../instant.ts";
 import { instantField, literal, nullable, number, object, oneOf, text } from "../schema.ts";
 import { CAPACITY_UNITS, type Tank } from "../tank.ts";
-import type { WhenRange } from "./forecast.ts";
+import { FORECAST_STATES, type WhenRange } from "./forecast.ts";
 import type { Refill } from "./refills.ts";
-import { FORECAST_STATES, type StoredForecast } from "./stored.ts";
+import type { StoredForecast } from "./stored.ts";
 
 const volume = (description: string, example: number) => number({ minimum: 0, description, examples: [example] });
 const unit = oneOf(CAPACITY_UNITS, { description: "Unit of the volume, that of the tank's capacity", examples: ["liters"] });

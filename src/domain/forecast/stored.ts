@@ -6,7 +6,7 @@ import type { Page, PageQuery } from "../page.ts";
 import type { InstantRange, ReadingColumns } from "../reading.ts";
 import { CAPACITY_UNITS, type Tank } from "../tank.ts";
 import { isObject, type JsonObject } from "../validate.ts";
-import type { Forecast } from "./forecast.ts";
+import { FORECAST_STATES, type Forecast } from "./forecast.ts";
 import type { LeakState } from "./leak-state.ts";
 import type { Refill } from "./refills.ts";
 
@@ -28,13 +28,6 @@ export type ForecastValues = Omit<Forecast, "levelAt"> & {
   readonly refillsUntil?: Instant | undefined;
 };
 export type StoredForecast = ForecastValues & { readonly computed_at: Instant };
-
-/**
- * `insufficient_data`: too few readings, or they contradict each other. `no_use`: none can be seen. `stale`: the tank has been
- * silent for so long that the range says nothing.
- */
-export const FORECAST_STATES = ["ok", "insufficient_data", "stale", "no_use"] as const;
-export type ForecastState = (typeof FORECAST_STATES)[number];
 
 /** Whether parsed JSON is a forecast: damage may have changed any part of its text. */
 export function isForecast(value: unknown): value is ForecastValues {
