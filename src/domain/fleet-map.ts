@@ -1,6 +1,6 @@
 // Where tanks are, and which of them need somebody: for a map of the whole fleet.
 
-import type { Instant } from "./instant.ts";
+import { DAY, type Instant } from "./instant.ts";
 import type { Scope } from "./key.ts";
 
 /** In degrees. West is greater than east where it crosses the date line. */
@@ -16,7 +16,7 @@ export type Area = Box | "none";
 export const MAP_STATES = ["low", "leak", "soon", "silent", "unknown", "ok"] as const;
 export type MapState = (typeof MAP_STATES)[number];
 
-export const SOON_MS = 7 * 24 * 3_600_000;
+export const SOON_MS = 7 * DAY;
 
 /** Coordinates are in ten-thousandths of a degree, about ten metres. */
 export const POSITION_UNITS = 10_000;

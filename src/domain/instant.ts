@@ -12,7 +12,7 @@ export const FIRST_INSTANT: Instant = Date.parse("0000-01-01T00:00:00.000Z");
 /** Earlier than every instant. */
 export const EARLIEST: Instant = Number.MIN_SAFE_INTEGER;
 /** How far another clock, or ours at another time, may be ahead of ours. */
-export const MAX_AHEAD_MS = 10 * 60_000;
+export const MAX_AHEAD_MS = 10 * MINUTE;
 export const LAST_INSTANT: Instant = Date.parse("9999-12-31T23:59:59.999Z");
 
 const DATETIME = /^(\d{4}-\d\d-\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?([Zz]|[+\- ]\d\d:\d\d)?)?$/;
@@ -163,7 +163,7 @@ export function errorInClockTimes(times: Readonly<Record<string, Instant | null>
 
 export const UPDATED_BEFORE_CREATED = "updated_at: must not be before created_at";
 
-const DURATION_UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: DAY };
+const DURATION_UNITS: Readonly<Record<string, number>> = { s: 1000, m: MINUTE, h: HOUR, d: DAY };
 
 /** Returns milliseconds for a text such as 90d, 24h, 30m or 45s. */
 export function parseDuration(text: string): number | undefined {

@@ -2,7 +2,7 @@
 // cookie; only its hash is stored.
 
 import type { Customer } from "./customer.ts";
-import { formatInstant, type Instant } from "./instant.ts";
+import { DAY, formatInstant, type Instant } from "./instant.ts";
 import { boolean, idField, instantField, literal, nullable, object, oneOf, type Static, text, textField } from "./schema.ts";
 import { USER_ROLES, type User } from "./user.ts";
 
@@ -33,7 +33,7 @@ export const hasSessionRole = (role: SessionRole, required: SessionRole): boolea
   SESSION_ROLES.indexOf(role) >= SESSION_ROLES.indexOf(required);
 
 /** Sessions end after this, however much they are used. */
-export const SESSION_LIFETIME_MS = 30 * 24 * 3_600_000;
+export const SESSION_LIFETIME_MS = 30 * DAY;
 /** Sessions of one account. When another one starts, the oldest ends. */
 export const MAX_SESSIONS = 100;
 export const USER_AGENT_MAX_LENGTH = 256;

@@ -2,7 +2,7 @@
 // a token, and a code for the browser that requested it. Only hashes of both are stored.
 
 import { randomInt } from "node:crypto";
-import type { Instant } from "./instant.ts";
+import { HOUR, type Instant, MINUTE } from "./instant.ts";
 import { hashSecret } from "./key.ts";
 import type { ManagedCustomer } from "./resource.ts";
 import { type Account, type AccountKey, customerAccount, type OpenSession, userAccount } from "./session.ts";
@@ -28,13 +28,13 @@ export type SignIn = {
 };
 
 /** Lifetime of a link and its code. */
-export const SIGN_IN_LINK_LIFETIME_MS = 10 * 60_000;
+export const SIGN_IN_LINK_LIFETIME_MS = 10 * MINUTE;
 /** A code is void after this many wrong ones. */
 export const MAX_TRIES = 5;
 /** Mails to one address in an hour, whoever requests them. */
 export const MAX_SIGN_IN_MAILS = 30;
 /** Sign-ins are kept this long, to count the mails that were sent. */
-export const SIGN_IN_RETENTION_MS = 3_600_000;
+export const SIGN_IN_RETENTION_MS = HOUR;
 /** Accounts of each kind with one address. */
 export const MAX_ACCOUNTS = 100;
 /** Spellings of one address, in upper and lower case, that get a mail each. */

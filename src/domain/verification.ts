@@ -2,7 +2,7 @@
 // mail. Only the hash of the token is stored.
 
 import { randomBytes } from "node:crypto";
-import type { Instant } from "./instant.ts";
+import { DAY, type Instant } from "./instant.ts";
 
 /** The address that is verified: the link is void if the customer has another one by then. */
 export type EmailVerification = {
@@ -12,7 +12,7 @@ export type EmailVerification = {
   readonly expires_at: Instant;
 };
 
-export const VERIFICATION_MS = 7 * 24 * 3_600_000;
+export const VERIFICATION_MS = 7 * DAY;
 
 const TOKEN_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;

@@ -9,7 +9,7 @@ import type { AuditedChange } from "../audit.ts";
 import type { Change, CustomerState, TankState } from "../changes.ts";
 import type { Device } from "../device.ts";
 import type { ErrorCode, FieldError } from "../errors.ts";
-import { formatInstant, type Instant } from "../instant.ts";
+import { DAY, formatInstant, type Instant } from "../instant.ts";
 import type { Key } from "../key.ts";
 import type { Resource } from "../resource.ts";
 import type { AccountKey, Session } from "../session.ts";
@@ -123,7 +123,7 @@ export type IfMatch = string | undefined;
 
 /** Makes a command safe to repeat: the client's key, and a fingerprint of the request it was first used for. */
 export type IdempotencyKey = { readonly key: string; readonly fingerprint: string };
-export const IDEMPOTENCY_MS = 24 * 3_600_000;
+export const IDEMPOTENCY_MS = DAY;
 
 export type KeyChange = { readonly before: Key | undefined; readonly after: Key; readonly hash: string | undefined };
 
