@@ -1,6 +1,6 @@
 // Reads for operators: searches, devices with pending readings, and the audit log.
 
-import type { ChannelReads } from "./alerts/channel-reads.ts";
+import type { ChannelReads } from "./alerts/reads.ts";
 import type { AuditContext, AuditEntry } from "./audit.ts";
 import type { TankState } from "./changes.ts";
 import type { CheckedProvision, CommandResult, IdempotencyKey, Provision } from "./commands/command.ts";

@@ -52,7 +52,7 @@ export interface Reads
 }
 
 /** Pending readings of one device; the newest are kept. */
-export const MAX_PENDING = 1000;
+export const MAX_PENDING_PER_DEVICE = 1000;
 
 export interface Writes {
   /** Each record replaces the object with its id, or creates it. `last_seen_at` never goes back. */

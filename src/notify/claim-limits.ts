@@ -3,7 +3,7 @@
 import type { ClaimRequest } from "../domain/alerts/notification-queue.ts";
 
 /** Attempts at a time, in all. */
-const MAX_ATTEMPTS = 512;
+const MAX_CONCURRENT_ATTEMPTS = 512;
 /** Claimed and not recorded yet, in all. What waits too long is released, and a large claim takes long itself. */
 const MAX_CLAIMED_TOTAL = 1024;
 /** Shares of both limits; the rest is reserved for destinations that have nothing under way, or nothing claimed. */
@@ -39,8 +39,8 @@ export function setResponded(destination: DestinationLoad, startedAt: number, no
 
 /** While fewer attempts are under way in all, this destination may start another one. */
 export function attemptLimit(destination: DestinationLoad, now: number): number {
-  if (destination.underWay === 0) return MAX_ATTEMPTS;
-  return MAX_ATTEMPTS * (isResponsive(destination, now) ? RESPONSIVE_SHARE : SLOW_SHARE);
+  if (destination.underWay === 0) return MAX_CONCURRENT_ATTEMPTS;
+  return MAX_CONCURRENT_ATTEMPTS * (isResponsive(destination, now) ? RESPONSIVE_SHARE : SLOW_SHARE);
 }
 
 /** How many to claim for a destination where something is due: for a slow one only what can be started at once. */
@@ -94,7 +94,7 @@ function roomFor(destination: DestinationLoad, total: number, fairShare: number,
   }
   if (hasNone(destination)) return total < MAX_CLAIMED_TOTAL ? fairShare : 0;
   // No more than may be under way.
-  return MAX_ATTEMPTS * SLOW_SHARE - total;
+  return MAX_CONCURRENT_ATTEMPTS * SLOW_SHARE - total;
 }
 
 /** Results were recorded: whether those that were left out may be claimed now. */

@@ -1,6 +1,6 @@
 // The part of the service that sends notifications: by webhooks and mail.
 
-import { type AttemptResult, MAX_MAILS, MAX_WEBHOOKS } from "../domain/alerts/notification-queue.ts";
+import { type AttemptResult, MAIL_CONCURRENCY, WEBHOOK_CONCURRENCY } from "../domain/alerts/notification-queue.ts";
 import type { WebhookAllow } from "../domain/alerts/webhook-url.ts";
 import type { Mail, Mailbox } from "../domain/mail/mail.ts";
 import { NotificationCleanup, type NotificationCleanupOptions } from "./cleanup.ts";
@@ -44,7 +44,7 @@ export function startNotificationService(options: NotificationServiceOptions): N
 
 function webhookTransport(webhooks: WebhookThread): NotificationTransport {
   return {
-    concurrency: MAX_WEBHOOKS,
+    concurrency: WEBHOOK_CONCURRENCY,
     async send({ id, payload, channel_id }, channel) {
       if (channel === undefined || channel.url === null)
         return { status: null, error: "the channel has no URL", isPermanent: true };
@@ -75,7 +75,7 @@ function openMail({ smtpUrl, mailFrom }: MailSettings, missing: readonly string[
     return (await opened).send(id, mail);
   }
   return {
-    concurrency: MAX_MAILS,
+    concurrency: MAIL_CONCURRENCY,
     sendMail,
     async send({ id, payload }, channel) {
       const mail = JSON.parse(payload) as Mail;

@@ -37,7 +37,7 @@ import {
 const MAX_WAIT_MS = LEASE_MS - ATTEMPT_MS - 2000;
 const POLL_MS = 1000;
 /** Results that arrive within this time are recorded together. If that fails, it is tried again after RETRY_MS. */
-const COLLECT_MS = 20;
+const RECORD_DELAY_MS = 20;
 const RETRY_MS = 1000;
 const MAX_RECORDED_TOGETHER = 512;
 
@@ -304,7 +304,7 @@ export class NotificationSender {
 
   async #recordAll(): Promise<void> {
     do {
-      await sleep(COLLECT_MS);
+      await sleep(RECORD_DELAY_MS);
       const results = this.#results.splice(0, MAX_RECORDED_TOGETHER);
       const isRecorded = await this.#record(results);
       if (isRecorded) continue;

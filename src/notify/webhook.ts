@@ -3,7 +3,7 @@
 
 import { type Dispatcher, Pool } from "undici";
 import type { ChannelSecrets } from "../domain/alerts/channel.ts";
-import { ATTEMPT_MS, type AttemptResult, MAX_WEBHOOKS } from "../domain/alerts/notification-queue.ts";
+import { ATTEMPT_MS, type AttemptResult, WEBHOOK_CONCURRENCY } from "../domain/alerts/notification-queue.ts";
 import { signatureHeaders } from "../domain/alerts/webhook-signature.ts";
 import { errorInWebhookUrl, type WebhookAllow } from "../domain/alerts/webhook-url.ts";
 import type { Clock } from "../domain/instant.ts";
@@ -51,7 +51,7 @@ export class WebhookSender {
     this.#options = options;
     this.#timeoutMs = timeoutMs;
     this.#poolOptions = {
-      connections: MAX_WEBHOOKS,
+      connections: WEBHOOK_CONCURRENCY,
       connect: webhookConnector(allow, resolve, timeoutMs),
       // An attempt has one deadline for everything.
       headersTimeout: 0,
@@ -64,7 +64,7 @@ export class WebhookSender {
   }
 
   /**
-   * More than `MAX_WEBHOOKS` of a channel wait for each other, within their time. Errors of the receiver or the connection are results,
+   * More than `WEBHOOK_CONCURRENCY` of a channel wait for each other, within their time. Errors of the receiver or the connection are results,
    * not rejections: short, and without path, query and secret.
    */
   async send({ channelId, url, id, payload, secrets }: Webhook): Promise<AttemptResult> {

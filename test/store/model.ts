@@ -1,10 +1,9 @@
 // A store in memory, written to be obviously right: maps and arrays, filtered and sorted again for each query. What a command or
 // a record changes is decided by the pure rules of src/domain; everything that follows from it is done here in the simplest way.
 
-import type { ChannelReads } from "../../src/domain/alerts/channel-reads.ts";
 import type { ComposeReads, ComposeWrites } from "../../src/domain/alerts/compose.ts";
 import type { NotificationQueueReads, NotificationQueueWrites } from "../../src/domain/alerts/notification-queue.ts";
-import type { AlertReads } from "../../src/domain/alerts/reads.ts";
+import type { AlertReads, ChannelReads } from "../../src/domain/alerts/reads.ts";
 import type { SweepWrites } from "../../src/domain/alerts/sweep.ts";
 import { type AuditContext, type AuditEntry, auditCustomers, auditTanks } from "../../src/domain/audit.ts";
 import { type Change, type CustomerState, deviceMoves, isReshaped, type TankState } from "../../src/domain/changes.ts";
@@ -39,7 +38,7 @@ import type { Resource } from "../../src/domain/resource.ts";
 import type { SessionReads } from "../../src/domain/session.ts";
 import type { AccountReads } from "../../src/domain/sign-in.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { MAX_PENDING } from "../../src/domain/store.ts";
+import { MAX_PENDING_PER_DEVICE } from "../../src/domain/store.ts";
 import type { RecipientReads } from "../../src/domain/verification.ts";
 import { asJson, cached, found, newestFirst } from "./model-lists.ts";
 import { ModelReads, type Stored, type StoredDevice, withoutDeletedAt } from "./model-reads.ts";
@@ -155,7 +154,7 @@ export class ModelStore extends ModelReads implements ModelledStore {
     }
     for (const device of new Set(placement.pending.map((reading) => reading.device))) {
       const kept = [...this.#pendingOf(device).keys()].sort((a, b) => b - a);
-      for (const at of kept.slice(MAX_PENDING)) this.#drop(device, at);
+      for (const at of kept.slice(MAX_PENDING_PER_DEVICE)) this.#drop(device, at);
     }
     return { outcomes: setStoreOutcomes(placement, stored), reasons: placement.reasons };
   }

@@ -3,9 +3,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
-import type { NotificationQuery } from "../../src/domain/alerts/channel-reads.ts";
 import { DEFAULT_ALERT_SETTINGS } from "../../src/domain/alerts/evaluate.ts";
-import type { AlertQuery } from "../../src/domain/alerts/reads.ts";
+import type { AlertQuery, NotificationQuery } from "../../src/domain/alerts/reads.ts";
 import type { Command } from "../../src/domain/commands/command.ts";
 import type { FleetQuery } from "../../src/domain/fleet.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";

@@ -3,7 +3,7 @@
 // A process claims notifications for the time of a lease, sends them, and records the results. What it has not recorded when
 // the lease ends is claimed again, by any process: a notification may be sent twice, but with the same id.
 
-import { HOUR, type Instant, MINUTE } from "../instant.ts";
+import { DAY, HOUR, type Instant, MINUTE } from "../instant.ts";
 import type { Mail } from "../mail/mail.ts";
 import type { ManagedCustomer } from "../resource.ts";
 import type { Channel, ChannelSecrets, ChannelType } from "./channel.ts";
@@ -13,8 +13,8 @@ export const LEASE_MS = 20_000;
 /** An attempt takes no longer. */
 export const ATTEMPT_MS = 15_000;
 /** Attempts at a time: to one channel, and to the mail server; more would be refused by many servers. */
-export const MAX_WEBHOOKS = 16;
-export const MAX_MAILS = 5;
+export const WEBHOOK_CONCURRENCY = 16;
+export const MAIL_CONCURRENCY = 5;
 /** What is due within this time is due: the clock of the database may be a little behind that of the process which planned it. */
 export const MAX_CLOCK_SKEW_MS = 1000;
 /** No attempt is planned further ahead: what is due later was planned by a clock that was wrong. */
@@ -22,7 +22,7 @@ export const MAX_DELAY_MS = 30 * HOUR;
 /** Mail that is pending for longer is not sent any more. */
 export const MAIL_EXPIRES_MS = 24 * HOUR;
 /** A channel that fails for longer is disabled with the next notification that has failed for good. */
-export const DISABLED_AFTER_MS = 5 * 24 * HOUR;
+export const DISABLED_AFTER_MS = 5 * DAY;
 /** A notification that is pending for longer is reported. */
 export const LATE_MS = 10 * MINUTE;
 

@@ -1,8 +1,10 @@
-// Reads of alerts, and of the feed of events.
+// Reads of alerts and of the feed of events; and, for operators, of channels and notifications.
 
 import type { Scope } from "../key.ts";
 import type { Page, PageQuery } from "../page.ts";
 import type { Alert, AlertKind } from "./alert.ts";
+import type { Channel, ChannelStatus, StoredChannel } from "./channel.ts";
+import type { Notification, NotificationState } from "./notification.ts";
 
 /** `from` and `to`: when alerts were opened. */
 export type AlertQuery = PageQuery & {
@@ -37,4 +39,20 @@ export interface AlertReads {
   /** Alerts of these tanks, at most one page of tanks; oldest first. */
   alertsNotClosed(tankIds: readonly string[]): Promise<readonly Alert[]>;
   eventFeed(query: FeedQuery, scope: Scope): Promise<FeedPage>;
+}
+
+/** Newest first. */
+export type NotificationQuery = PageQuery & {
+  readonly channel_id: string | undefined;
+  readonly customer_id: string | undefined;
+  readonly alert_id: string | undefined;
+  readonly state: NotificationState | undefined;
+};
+
+export interface ChannelReads {
+  /** Newest first, then by id. */
+  channelList(): Promise<StoredChannel[]>;
+  channelStatus(channel: Pick<Channel, "id" | "type">): Promise<ChannelStatus>;
+  notificationById(id: string): Promise<Notification | undefined>;
+  notificationPage(query: NotificationQuery): Promise<Page<Notification>>;
 }

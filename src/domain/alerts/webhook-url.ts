@@ -13,7 +13,7 @@ type AllowedNetwork = { readonly network: string; readonly length: number };
 /** Whether an address is in a list. */
 type Addresses = (address: string) => boolean;
 
-/** Services that give credentials to whoever asks from this machine, and spellings that hide an IPv4 address. Nothing opens these. */
+/** Cloud metadata services, and IPv6 forms that embed an IPv4 address. WEBHOOK_ALLOW cannot permit these. */
 const isNeverAllowed = addresses(
   "169.254.0.0/16", // link-local: the metadata services of most providers
   "100.100.100.200", // metadata, Alibaba

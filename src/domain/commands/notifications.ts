@@ -28,7 +28,7 @@ export const Recovery = object(
   { description: "What to send again" },
 );
 
-/** A test takes the same way as everything else, at once. */
+/** A test is an ordinary notification that is due immediately. */
 export async function testChannel(lookups: Lookups, { id, newId }: Commands["test_channel"], at: Instant): Planned {
   const channel = await activeChannel(lookups, id);
   if (isCommandError(channel)) return channel;

@@ -38,7 +38,7 @@ const HABIT_DAYS = 14;
 /** A sudden loss is reported for this long. */
 const LOSS_DAYS = 7;
 
-/** After each level that can be judged, the leak that is open then. The last one is the present state. */
+/** After each level that can be judged, the leak that is open then. The last one is the current state. */
 export type LeakAtLevel = { readonly day: number; readonly leak: Leak | undefined };
 
 /** None of a sensor that fails. */

@@ -1,8 +1,8 @@
 // Reads of channels and notifications, in SQL for both engines.
 
 import type { Channel, ChannelStatus, StoredChannel } from "../../domain/alerts/channel.ts";
-import type { ChannelReads, NotificationQuery } from "../../domain/alerts/channel-reads.ts";
 import { type Attempt, destinationOf, MAIL_DESTINATION, type Notification } from "../../domain/alerts/notification.ts";
+import type { ChannelReads, NotificationQuery } from "../../domain/alerts/reads.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Page } from "../../domain/page.ts";
 import { storedJson } from "../columns.ts";

@@ -16,7 +16,7 @@ import { DAY, type Instant, MINUTE } from "../../domain/instant.ts";
 import { type AlertItem, updateOf, urgencyRank } from "../../domain/mail/alert-mail.ts";
 import { DIGEST_ABOVE } from "../../domain/mail/section.ts";
 import { type ActiveRecipient, createMail, REFILLED } from "./compose-mail.ts";
-import { COLLECT_MS } from "./events.ts";
+import { MAIL_COLLECT_MS } from "./events.ts";
 import type { DigestDraft, PlannedNotification } from "./planned-tables.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
@@ -32,7 +32,7 @@ export async function composeNotifications(
   now: Instant,
 ): Promise<boolean> {
   await tx.lockAlerts();
-  const planned = await tx.plannedFor(recipientId, now + COLLECT_MS, MAX_ROWS + 1);
+  const planned = await tx.plannedFor(recipientId, now + MAIL_COLLECT_MS, MAX_ROWS + 1);
   const [first] = planned;
   // Another process has composed it meanwhile.
   if (first === undefined || first.due_at > now) return false;

@@ -26,7 +26,7 @@ export async function lockForEvents(tx: StoreTransaction, tankIds: readonly stri
 }
 
 /** Mail about what happens at the same time is sent together. */
-export const COLLECT_MS = 5000;
+export const MAIL_COLLECT_MS = 5000;
 
 export type OutgoingEvent = Pick<PlannedNotification, "event" | "alert_id" | "tank_id"> & {
   readonly sequence: number;
@@ -64,7 +64,7 @@ export function toChannels(
         recipient: id,
         sequence,
         alert_id,
-        due_at: now + Math.max(delay, type === "email" ? COLLECT_MS : 0),
+        due_at: now + Math.max(delay, type === "email" ? MAIL_COLLECT_MS : 0),
       })),
   };
 }

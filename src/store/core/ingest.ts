@@ -5,7 +5,7 @@ import { deviceKey } from "../../domain/id.ts";
 import type { Lookups } from "../../domain/lookups.ts";
 import { batchOfPending, type Placement, placeReadings, resolvedReadings, setStoreOutcomes } from "../../domain/placement.ts";
 import { type IncomingBatch, type IngestResult, READING_OUTCOMES, type ReadingSource } from "../../domain/reading.ts";
-import { MAX_PENDING } from "../../domain/store.ts";
+import { MAX_PENDING_PER_DEVICE } from "../../domain/store.ts";
 import { type Append, positionsById } from "../series/merge.ts";
 import { lookupsOn } from "./lookups.ts";
 import { appendReadings, HeadsBusyError, NOTHING_APPENDED, storeReadings } from "./telemetry.ts";
@@ -81,7 +81,7 @@ export async function releasePending(tx: StoreTransaction, deviceIds: readonly s
   const released = new ReleasedReadings();
   const devices = await lookupsOn(tx).devices(deviceIds);
   const withPending = [...devices.values()].filter(({ pending }) => pending > 0);
-  for (const group of groupsBelow(withPending, ({ pending }) => pending, MAX_PENDING)) {
+  for (const group of groupsBelow(withPending, ({ pending }) => pending, MAX_PENDING_PER_DEVICE)) {
     const pending = await tx.pendingReadings(group.map(({ device }) => device.id));
     const placement = await placeReadings(lookupsOn(tx), batchOfPending(pending));
     // Heads of tanks that the same command changes are locked already.

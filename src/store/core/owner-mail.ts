@@ -5,7 +5,7 @@ import { type AlertSettings, LOW_UNNOTIFIED_BIT } from "../../domain/alerts/eval
 import type { AlertEvent } from "../../domain/alerts/event.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
-import { COLLECT_MS } from "./events.ts";
+import { MAIL_COLLECT_MS } from "./events.ts";
 import type { PlannedNotification } from "./planned-tables.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
@@ -19,7 +19,7 @@ export function ownerMail(
   if (!ownerKinds.includes(alert.kind)) return [];
   if (type === "alert.opened") return openedMail(alert, sequence, remindAfter, now);
   const hasRecovered = type === "alert.closed" && alert.close_reason === "recovered";
-  return hasRecovered ? [plannedMail(alert, "alert.closed", sequence, now + COLLECT_MS, now)] : [];
+  return hasRecovered ? [plannedMail(alert, "alert.closed", sequence, now + MAIL_COLLECT_MS, now)] : [];
 }
 
 /**
@@ -47,7 +47,7 @@ export async function planMailToNewOwners(tx: StoreTransaction, tankIds: readonl
 
 /** Nobody is reminded of an alert that somebody is handling. */
 function openedMail(alert: Alert, sequence: number | null, remindAfter: number, now: Instant): PlannedNotification[] {
-  const opened = plannedMail(alert, "alert.opened", sequence, now + COLLECT_MS, now);
+  const opened = plannedMail(alert, "alert.opened", sequence, now + MAIL_COLLECT_MS, now);
   if (alert.state !== "open") return [opened];
   return [opened, plannedMail(alert, "alert.reminder", sequence, now + remindAfter, now)];
 }

@@ -4,7 +4,7 @@ import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import { unknownDevice } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
-import { MAX_PENDING } from "../../domain/store.ts";
+import { MAX_PENDING_PER_DEVICE } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { deviceChecksum, pendingValues, STORED_PENDING_COLUMNS } from "../columns.ts";
 import { lookupTables } from "../core/lookup-tables.ts";
@@ -124,12 +124,12 @@ const TRIM_AND_COUNT = statement(`
   ), trimmed AS (
     DELETE FROM pending_reading WHERE ctid = ANY (ARRAY(
       SELECT own.ctid FROM counted CROSS JOIN LATERAL (
-        SELECT ctid FROM pending_reading WHERE device = counted.id ORDER BY created_at DESC OFFSET ${MAX_PENDING}
-      ) AS own WHERE counted.total > ${MAX_PENDING}
+        SELECT ctid FROM pending_reading WHERE device = counted.id ORDER BY created_at DESC OFFSET ${MAX_PENDING_PER_DEVICE}
+      ) AS own WHERE counted.total > ${MAX_PENDING_PER_DEVICE}
     ))
   )
-  UPDATE device SET pending = least(total, ${MAX_PENDING}), dropped = dropped + more, checksum = checksum + more
-  FROM (SELECT *, rejected + greatest(0, total - ${MAX_PENDING}) AS more FROM counted) AS own
+  UPDATE device SET pending = least(total, ${MAX_PENDING_PER_DEVICE}), dropped = dropped + more, checksum = checksum + more
+  FROM (SELECT *, rejected + greatest(0, total - ${MAX_PENDING_PER_DEVICE}) AS more FROM counted) AS own
   WHERE ${equalsByIndex("device.id", "own.id")}`);
 function pendingWrites(db: Db) {
   const lockDeviceRows = (ids: readonly string[]) =>

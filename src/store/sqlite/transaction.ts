@@ -6,7 +6,7 @@ import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import { unknownDevice } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
-import { MAX_PENDING } from "../../domain/store.ts";
+import { MAX_PENDING_PER_DEVICE } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import type { CheckOperations } from "../check/operations.ts";
 import { deviceChecksum, pendingValues, STORED_PENDING_COLUMNS } from "../columns.ts";
@@ -115,7 +115,7 @@ function pendingWrites(db: DatabaseSync) {
   const remove = db.prepare("DELETE FROM pending_reading WHERE device = ? AND created_at = ?");
   const trim = db.prepare(
     `DELETE FROM pending_reading WHERE device = ?1 AND created_at <
-       (SELECT created_at FROM pending_reading WHERE device = ?1 ORDER BY created_at DESC LIMIT 1 OFFSET ${MAX_PENDING - 1})`,
+       (SELECT created_at FROM pending_reading WHERE device = ?1 ORDER BY created_at DESC LIMIT 1 OFFSET ${MAX_PENDING_PER_DEVICE - 1})`,
   );
   const count = db.prepare(
     `INSERT INTO device (id, pending, dropped, checksum)

@@ -1,8 +1,7 @@
 // Objects with all fields, and calls with all parameters: each test gives only those that matter to it.
 
 import assert from "node:assert/strict";
-import type { NotificationQuery } from "../../../src/domain/alerts/channel-reads.ts";
-import type { AlertQuery } from "../../../src/domain/alerts/reads.ts";
+import type { AlertQuery, NotificationQuery } from "../../../src/domain/alerts/reads.ts";
 import type { Customer } from "../../../src/domain/customer.ts";
 import type { FleetQuery } from "../../../src/domain/fleet.ts";
 import { type Key, type Scope, UNRESTRICTED } from "../../../src/domain/key.ts";

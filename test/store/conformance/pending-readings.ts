@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { MAX_DEVICES_WITH_PENDING } from "../../../src/domain/placement.ts";
-import { MAX_PENDING, type Store } from "../../../src/domain/store.ts";
+import { MAX_PENDING_PER_DEVICE, type Store } from "../../../src/domain/store.ts";
 import { seeded } from "../../../src/simulate/random.ts";
 import { at, command, executed } from "../../support/commands.ts";
 import { ingest, ingestFills, type OutcomeName } from "../../support/readings.ts";
@@ -11,7 +11,7 @@ import { checked, customer, fillsOf, NEW_YEAR, pendingCounts, putCustomers, putT
 
 type Pair = readonly [at: number, fill: number];
 const TOO_MANY = 137;
-const ascending = Array.from({ length: MAX_PENDING + TOO_MANY }, (_, i): Pair => [i * 1000, i % 101]);
+const ascending = Array.from({ length: MAX_PENDING_PER_DEVICE + TOO_MANY }, (_, i): Pair => [i * 1000, i % 101]);
 const ORDERS: Readonly<Record<string, readonly Pair[]>> = {
   "oldest first": ascending,
   "newest first": ascending.toReversed(),
@@ -31,11 +31,14 @@ export function pendingReadingConformance(engine: Engine): void {
       for (const size of BATCH_SIZES) {
         const device = `${order}, ${size} at once`;
         for (let i = 0; i < readings.length; i += size) await ingestFills(store, device, readings.slice(i, i + size));
-        assert.deepEqual(await pendingCounts(store, device), [MAX_PENDING, TOO_MANY], device);
+        assert.deepEqual(await pendingCounts(store, device), [MAX_PENDING_PER_DEVICE, TOO_MANY], device);
         await assign(store, device);
         assert.deepEqual(await pendingCounts(store, device), [0, TOO_MANY], device);
         const { totalItems } = await readingsOf(store, `tank of ${device}`, { from: TOO_MANY * 1000 });
-        assert.deepEqual([totalItems, (await readingsOf(store, `tank of ${device}`)).totalItems], [MAX_PENDING, MAX_PENDING]);
+        assert.deepEqual(
+          [totalItems, (await readingsOf(store, `tank of ${device}`)).totalItems],
+          [MAX_PENDING_PER_DEVICE, MAX_PENDING_PER_DEVICE],
+        );
       }
     }
     assert.deepEqual((await checked(store)).findings, []);
@@ -75,14 +78,14 @@ export function pendingReadingConformance(engine: Engine): void {
 
   test("repeated readings are pending once; exactly as many as allowed are all kept", async (t) => {
     const { store } = await engine.open(t);
-    for (let i = 0; i < 2; i++) await ingestFills(store, "d", ascending.slice(1, MAX_PENDING + 1));
-    assert.deepEqual(await pendingCounts(store, "d"), [MAX_PENDING, 0]);
+    for (let i = 0; i < 2; i++) await ingestFills(store, "d", ascending.slice(1, MAX_PENDING_PER_DEVICE + 1));
+    assert.deepEqual(await pendingCounts(store, "d"), [MAX_PENDING_PER_DEVICE, 0]);
     assert.deepEqual(await ingestFills(store, "d", [[0, 1]]), ["pending"]);
-    assert.deepEqual(await pendingCounts(store, "d"), [MAX_PENDING, 1], "an older one is dropped itself");
-    await ingestFills(store, "d", ascending.slice(MAX_PENDING + 1, MAX_PENDING + 2));
-    assert.deepEqual(await pendingCounts(store, "d"), [MAX_PENDING, 2]);
+    assert.deepEqual(await pendingCounts(store, "d"), [MAX_PENDING_PER_DEVICE, 1], "an older one is dropped itself");
+    await ingestFills(store, "d", ascending.slice(MAX_PENDING_PER_DEVICE + 1, MAX_PENDING_PER_DEVICE + 2));
+    assert.deepEqual(await pendingCounts(store, "d"), [MAX_PENDING_PER_DEVICE, 2]);
     await assign(store, "d");
-    assert.equal((await readingsOf(store, "tank of d", { page: MAX_PENDING, size: 1 })).data[0]?.created_at, 2000);
+    assert.equal((await readingsOf(store, "tank of d", { page: MAX_PENDING_PER_DEVICE, size: 1 })).data[0]?.created_at, 2000);
   });
 
   test("of several readings of one device and instant the last is kept, pending or stored, fill or payload", async (t) => {
