@@ -1,4 +1,4 @@
-// Computes the forecast of a tank from its readings, in the thread of forecast-thread.ts.
+// Computes the forecast of a tank from its readings, in the thread of forecast-thread-main.ts.
 
 import { medianInterval } from "../domain/alerts/evaluate.ts";
 import { isRisenAbove } from "../domain/alerts/forecast-conditions.ts";

@@ -9,8 +9,8 @@ import type { Observe } from "../domain/log-events.ts";
 import { RepeatedTask } from "../domain/repeated-task.ts";
 import { FailedTanks } from "./failed-tanks.ts";
 import { updateFleetOrder } from "./fleet-order.ts";
+import { ForecastThread } from "./forecast-thread.ts";
 import { computeOutdated, type ForecastStore } from "./outdated.ts";
-import { ForecastThread } from "./thread.ts";
 
 /** How often it looks whether there is something to do. */
 const TICK_MS = 250;

@@ -6,7 +6,7 @@ import type { Mail, Mailbox } from "../domain/mail/mail.ts";
 import { NotificationCleanup, type NotificationCleanupOptions } from "./cleanup.ts";
 import type { MailTransport } from "./mail/transport.ts";
 import { NotificationSender, type NotificationTransport } from "./sender.ts";
-import { WebhookThread } from "./thread.ts";
+import { WebhookThread } from "./webhook-thread.ts";
 
 type MailSettings = { readonly smtpUrl: string | null; readonly mailFrom: Mailbox | null };
 

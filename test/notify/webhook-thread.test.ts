@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import { parseWebhookAllow } from "../../src/domain/alerts/webhook-url.ts";
-import { WebhookThread } from "../../src/notify/thread.ts";
+import { WebhookThread } from "../../src/notify/webhook-thread.ts";
 import { until } from "../support/until.ts";
 import { httpReceiver, recordingReceiver, SECRETS, webhook } from "./receiver.ts";
 
