@@ -27,9 +27,10 @@ import {
   attemptLimit,
   type ClaimPlan,
   type DestinationLoad,
-  hasRoomAgain,
+  hasCapacity,
+  isIdle,
   planClaims,
-  setResponded,
+  recordResponse,
   wantedClaim,
 } from "./claim-limits.ts";
 
@@ -46,7 +47,7 @@ export type NotificationTransport = {
   readonly send: (notification: ClaimedNotification, channel: SendingChannel | undefined) => Promise<AttemptResult>;
   /** Attempts at a time to one destination. */
   readonly concurrency: number;
-  /** Ends attempts under way with an error. There are none afterwards. */
+  /** Ends attempts in progress with an error. There are none afterwards. */
   readonly interrupt: () => void;
 };
 
@@ -81,14 +82,14 @@ type Result = { readonly outgoing: OutgoingNotification; readonly record: Attemp
 export class NotificationSender {
   readonly #options: Options;
   readonly #outgoing = new Map<string, OutgoingNotification>();
-  /** Those with something waiting or under way, and recent ones; the one that was served last is the last. */
+  /** Those with something waiting or in progress, and recent ones; the one that was served last is the last. */
   readonly #destinations = new Map<string, Destination>();
   readonly #poll: NodeJS.Timeout;
   readonly #attempts = new Set<Promise<void>>();
   /** Whether a destination waits until an attempt of another one ends. */
-  #isFull = false;
-  /** Whether the last claim had to omit destinations. The next claim begins with `#firstDestination`. */
-  #isCrowded = false;
+  #isAtAttemptLimit = false;
+  /** Whether the last claim skipped destinations. The next claim begins with `#firstDestination`. */
+  #hasSkippedDestinations = false;
   #firstDestination = "";
   #claiming: Promise<void> | undefined;
   #claimAgain = false;
@@ -113,7 +114,7 @@ export class NotificationSender {
     this.#claiming ??= this.#claimAll();
   }
 
-  /** What is under way is finished within the time, or interrupted; the rest is released. */
+  /** What is in progress is finished within the time, or interrupted; the rest is released. */
   async stop(milliseconds: number): Promise<void> {
     this.#isStopping = true;
     clearInterval(this.#poll);
@@ -145,9 +146,14 @@ export class NotificationSender {
     const { store, clock } = this.#options;
     const pending = await store.pendingDestinations(clock());
     const due = pending.flatMap((destination) => this.#dueDestination(destination));
-    const { claims: wanted, leftOut } = planClaims(due, this.#outgoing.size, this.#firstDestination, performance.now());
-    this.#isCrowded = leftOut !== undefined;
-    this.#firstDestination = leftOut ?? "";
+    const { claims: wanted, skippedDestination } = planClaims(
+      due,
+      this.#outgoing.size,
+      this.#firstDestination,
+      performance.now(),
+    );
+    this.#hasSkippedDestinations = skippedDestination !== undefined;
+    this.#firstDestination = skippedDestination ?? "";
     if (wanted.length > 0 && !this.#isStopping) {
       await this.#claimFrom(wanted).catch(async (error: unknown) => {
         if (hasCode(error, "store_unavailable") || wanted.length === 1) throw error;
@@ -167,10 +173,10 @@ export class NotificationSender {
     const { notifications, channels, reasonsNotToSend } = await store.claimNotifications(requests, clock());
     const claimed = Map.groupBy(notifications, ({ destination }) => destination);
     for (const { destination, limit } of wanted) {
-      const own = claimed.get(destination.name) ?? [];
+      const claimedHere = claimed.get(destination.name) ?? [];
       destination.claimedAt = claimedAt;
-      destination.mayHaveMore = own.length >= limit;
-      for (const notification of own) {
+      destination.mayHaveMore = claimedHere.length >= limit;
+      for (const notification of claimedHere) {
         const channel = channels.get(notification.channel_id ?? "");
         this.#enqueue(destination, { notification, channel, reasonNotToSend: reasonsNotToSend.get(notification.id) });
       }
@@ -188,7 +194,7 @@ export class NotificationSender {
     const { webhooks, mail } = this.#options;
     const transport = name === MAIL_DESTINATION ? mail : webhooks;
     if (!isDue || !isActive || transport === undefined) return [];
-    const load = { underWay: 0, claimLimit: transport.concurrency, claimedAt: 0, mayHaveMore: false };
+    const load = { inProgress: 0, claimLimit: transport.concurrency, claimedAt: 0, mayHaveMore: false };
     const known = this.#destinations.get(name);
     return [known ?? { name, transport, waiting: [], ...load, respondedAt: Number.NEGATIVE_INFINITY }];
   }
@@ -197,11 +203,11 @@ export class NotificationSender {
   #releaseOverdue(): void {
     const now = performance.now();
     for (const destination of this.#destinations.values()) {
-      const { name, waiting, underWay } = destination;
+      const { name, waiting } = destination;
       const overdue = waiting.filter(({ startUntil }) => now > startUntil);
       if (overdue.length > 0) waiting.splice(0, waiting.length, ...waiting.filter(({ startUntil }) => now <= startUntil));
       for (const outgoing of overdue) this.#release(destination, outgoing);
-      if (waiting.length === 0 && underWay === 0) this.#destinations.delete(name);
+      if (isIdle(destination)) this.#destinations.delete(name);
     }
   }
 
@@ -213,10 +219,10 @@ export class NotificationSender {
   #enqueue(destination: Destination, claimed: Pick<OutgoingNotification, "notification" | "channel" | "reasonNotToSend">): void {
     const { id, lease } = claimed.notification;
     const startUntil = destination.claimedAt + MAX_WAIT_MS;
-    const own = this.#outgoing.get(id);
-    if (own !== undefined) {
-      own.lease = lease;
-      own.startUntil = startUntil;
+    const existing = this.#outgoing.get(id);
+    if (existing !== undefined) {
+      existing.lease = lease;
+      existing.startUntil = startUntil;
       return;
     }
     const outgoing = { ...claimed, lease, startUntil };
@@ -226,7 +232,7 @@ export class NotificationSender {
 
   /** In turns. A destination that is served moves to the end, where this loop finds it again. */
   #startAll(): void {
-    this.#isFull = false;
+    this.#isAtAttemptLimit = false;
     for (const destination of this.#destinations.values()) {
       if (!this.#mayStart(destination)) continue;
       this.#destinations.delete(destination.name);
@@ -236,10 +242,10 @@ export class NotificationSender {
   }
 
   #mayStart(destination: Destination): boolean {
-    const { waiting, underWay, transport } = destination;
-    if (waiting.length === 0 || underWay >= transport.concurrency) return false;
+    const { waiting, inProgress, transport } = destination;
+    if (waiting.length === 0 || inProgress >= transport.concurrency) return false;
     const mayStart = this.#attempts.size < attemptLimit(destination, performance.now());
-    if (!mayStart) this.#isFull = true;
+    if (!mayStart) this.#isAtAttemptLimit = true;
     return mayStart;
   }
 
@@ -254,7 +260,7 @@ export class NotificationSender {
     } else if (notification.channel_id !== null && channel?.state !== "active") {
       this.#finish({ outgoing, record: failRecord(notification, this.#options.clock()) });
     } else {
-      destination.underWay++;
+      destination.inProgress++;
       const attempt = this.#attempt(destination, outgoing).finally(() => {
         this.#attempts.delete(attempt);
         this.#startAfter(destination);
@@ -279,7 +285,7 @@ export class NotificationSender {
       return { status: null, error: "an internal error" };
     });
     const { status, error } = result;
-    setResponded(destination, startedAt, performance.now());
+    recordResponse(destination, startedAt, performance.now());
     const attempt = { at, status, duration_ms: Math.round(performance.now() - startedAt), error };
     const record =
       this.#isInterrupted && error !== null
@@ -290,9 +296,9 @@ export class NotificationSender {
 
   /** An attempt has ended. */
   #startAfter(destination: Destination): void {
-    destination.underWay--;
+    destination.inProgress--;
     if (this.#isStopping) return;
-    if (this.#isFull) this.#startAll();
+    if (this.#isAtAttemptLimit) this.#startAll();
     else while (this.#mayStart(destination)) this.#startNext(destination);
     this.#wakeFor(destination);
   }
@@ -316,7 +322,7 @@ export class NotificationSender {
     this.#recording = undefined;
   }
 
-  /** False while the database is unavailable. A result that cannot be recorded is left out: it does not hold up the others. */
+  /** False while the database is unavailable. A result that cannot be recorded is dropped: it does not hold up the others. */
   async #record(results: readonly Result[]): Promise<boolean> {
     const { store, clock, observe } = this.#options;
     const records = results.map(({ outgoing, record }) => ({ ...record, lease: outgoing.lease }));
@@ -341,8 +347,8 @@ export class NotificationSender {
       if (recorded.has(record.id)) this.#report(outgoing, record);
     }
     for (const channel of disabled) this.#reportDisabled(channel);
-    const hasRoom = this.#isCrowded && hasRoomAgain(this.#outgoing.size);
-    if (disabled.length > 0 || hasRoom) this.wake();
+    const mayClaimSkipped = this.#hasSkippedDestinations && hasCapacity(this.#outgoing.size);
+    if (disabled.length > 0 || mayClaimSkipped) this.wake();
   }
 
   #report({ notification, channel }: OutgoingNotification, { id, state, attempts }: AttemptRecord): void {
