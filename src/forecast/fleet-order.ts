@@ -10,26 +10,25 @@ const TANKS_PER_WRITE = 50;
 
 export type FleetOrderUpdate = { readonly isComplete: boolean; readonly scanned: number; readonly outdated: number };
 
-/** Without `failed`, the first error ends the update. */
-type FleetOrderOptions = { readonly failed?: FailedTanks; readonly isStopping?: () => boolean };
+type FleetOrderOptions = { readonly failed: FailedTanks; readonly isStopping?: () => boolean };
 
 /** Scans the whole fleet. After it the order includes all readings that were stored before it began, except of tanks in `failed`. */
 export async function updateFleetOrder(
   store: FleetOrderReads & FleetOrderWrites,
   now: Instant,
-  { failed, isStopping = () => false }: FleetOrderOptions = {},
+  { failed, isStopping = () => false }: FleetOrderOptions,
 ): Promise<FleetOrderUpdate> {
-  const skipped = failed?.skippedTanks(now);
+  const skipped = failed.skippedTanks(now);
   const write = (tankIds: readonly string[]): Promise<void> => store.updateSortKeys(tankIds, now);
   let [after, scanned, outdated] = ["", 0, 0];
   for (;;) {
     const scan = await store.scanFleet(after, now - FORECAST_MAX_AGE_MS);
     if (scan.scanned === 0) return { isComplete: true, scanned, outdated };
-    const tanks = scan.outdated.filter((id) => !skipped?.has(id));
+    const tanks = scan.outdated.filter((id) => !skipped.has(id));
     for (let from = 0; from < tanks.length; from += TANKS_PER_WRITE) {
       if (isStopping()) return { isComplete: false, scanned, outdated };
       const some = tanks.slice(from, from + TANKS_PER_WRITE);
-      await (failed === undefined ? write(some) : failed.write(some, now, (id) => id, write));
+      await failed.write(some, now, (id) => id, write);
       await setImmediate();
     }
     scanned += scan.scanned;

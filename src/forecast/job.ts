@@ -1,4 +1,4 @@
-// Keeps the fleet order and the forecasts, in the background. Of several processes on a database one does so: the holder. If it
+// Updates the fleet order and the forecasts in the background. Of several processes on a database one does so: the holder. If it
 // ends, another takes its place. Two at a time would do no harm, since all of it is derived.
 
 import { randomUUID } from "node:crypto";
@@ -14,14 +14,14 @@ import { computeOutdated, type ForecastStore } from "./outdated.ts";
 
 /** How often it looks whether there is something to do. */
 const TICK_MS = 250;
-/** Time between passes without readings in this process. Readings of other processes are noticed this late. */
-const PASS_MS = 5000;
-/** The pause after a pass, for each tank that was read or outdated: many times what that takes, so that others have the processor. */
+/** Time between scans without new readings in this process. Readings of other processes are noticed this late. */
+const SCAN_INTERVAL_MS = 5000;
+/** The pause after a scan, for each tank that was read or outdated: many times what that takes, so that others have the processor. */
 const PAUSE_MS = { scanned: 0.02, outdated: 6 } as const;
 const MAX_PAUSE_MS = 40_000;
-/** The holder writes its state again after a pass, if the last time was this long ago. */
+/** The holder writes its state again after a scan, if the last time was this long ago. */
 const STATE_MS = 15_000;
-/** If it has not done so for this long, another process takes its place. The longest pause and two passes take less. */
+/** If it has not done so for this long, another process takes its place. The longest pause and two scans take less. */
 export const HOLDER_TIMEOUT_MS = 90_000;
 /** The time from one forecast to the next: up to 200 a second. */
 const FORECAST_EVERY_MS = 5;
@@ -40,9 +40,9 @@ export class ForecastJob {
   readonly #thread = new ForecastThread();
   readonly #failed: FailedTanks;
   /** A time of `performance.now()`. */
-  #earliestPass = 0;
-  #latestPass = 0;
-  #isWoken = false;
+  #earliestScan = 0;
+  #latestScan = 0;
+  #hasNewReadings = false;
   #isHolder = false;
 
   constructor(options: ForecastJobOptions) {
@@ -54,14 +54,14 @@ export class ForecastJob {
         options.observe({ kind: "forecast_job_failed", error });
       }
     };
-    this.#order = new RepeatedTask({ everyMs: TICK_MS, run: () => this.#keepOrder(), onError });
+    this.#order = new RepeatedTask({ everyMs: TICK_MS, run: () => this.#updateOrder(), onError });
     this.#forecasts = new RepeatedTask({ everyMs: TICK_MS, run: () => this.#computeOutdated(), onError });
     this.#order.start();
   }
 
   /** Readings were stored by this process: the order is updated as soon as possible. */
   wake(): void {
-    this.#isWoken = true;
+    this.#hasNewReadings = true;
   }
 
   async stop(): Promise<void> {
@@ -69,11 +69,11 @@ export class ForecastJob {
     await this.#thread.close();
   }
 
-  async #keepOrder(): Promise<void> {
+  async #updateOrder(): Promise<void> {
     const started = performance.now();
-    if (started < (this.#isWoken ? this.#earliestPass : this.#latestPass)) return;
-    this.#latestPass = started + PASS_MS;
-    this.#isWoken = false;
+    if (started < (this.#hasNewReadings ? this.#earliestScan : this.#latestScan)) return;
+    this.#latestScan = started + SCAN_INTERVAL_MS;
+    this.#hasNewReadings = false;
     const { store, clock } = this.#options;
     const state = await store.fleetOrderState();
     const now = clock();
@@ -86,8 +86,8 @@ export class ForecastJob {
     const mustWriteState = outdated > 0 || state?.holder !== this.#id || now - state.at >= STATE_MS;
     if (isComplete && mustWriteState) this.#isHolder = await this.#putState(state, now);
     const ended = performance.now();
-    this.#earliestPass = ended + Math.min(MAX_PAUSE_MS, scanned * PAUSE_MS.scanned + outdated * PAUSE_MS.outdated);
-    this.#latestPass = Math.max(this.#earliestPass, ended + PASS_MS);
+    this.#earliestScan = ended + Math.min(MAX_PAUSE_MS, scanned * PAUSE_MS.scanned + outdated * PAUSE_MS.outdated);
+    this.#latestScan = Math.max(this.#earliestScan, ended + SCAN_INTERVAL_MS);
   }
 
   #putState(before: FleetOrderState | undefined, now: number): Promise<boolean> {

@@ -5,12 +5,12 @@ import { suite, test } from "node:test";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { computeForecast } from "../../src/forecast/compute.ts";
-import { updateFleetOrder } from "../../src/forecast/fleet-order.ts";
 import { computeOutdated } from "../../src/forecast/outdated.ts";
 import { putFleet } from "../store/alert-support.ts";
 import { WHOLE } from "../store/conformance/objects.ts";
 import { postgresEngine, sqliteEngine } from "../store/engines.ts";
 import { at, executed } from "../support/commands.ts";
+import { updateWholeOrder } from "../support/fleet-order.ts";
 import { incomingBatch } from "../support/readings.ts";
 
 const DAY = 24 * 3_600_000;
@@ -28,7 +28,7 @@ async function send(store: Store, from: number, to: number, now: number): Promis
 }
 
 async function computeForecasts(store: Store, now: number): Promise<void> {
-  await updateFleetOrder(store, now);
+  await updateWholeOrder(store, now);
   const options = { clock: () => now, observe: () => {}, compute: computeForecast, everyMs: 0, isStopping: () => false };
   await computeOutdated({ store, ...options });
 }
@@ -52,7 +52,7 @@ for (const engine of [sqliteEngine, postgresEngine]) {
       return store;
     };
 
-    test("a tank that is silent, and runs empty as expected, has an alert; people are told, and told of its end", async (t) => {
+    test("a tank that is silent, and runs empty as expected, has an alert; people are notified of it and of its end", async (t) => {
       const store = await open(t);
       const last = START + 110 * DAY;
       await send(store, 0, 110, last);

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { FleetMapQuery } from "../../src/domain/fleet-map.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Location } from "../../src/domain/tank.ts";
-import { updateFleetOrder } from "../../src/forecast/fleet-order.ts";
+import { updateWholeOrder } from "../support/fleet-order.ts";
 import { putReadings } from "../support/records.ts";
 import { putForecast } from "./alert-support.ts";
 import { customer, NEW_YEAR, putCustomers, putTanks, scopeOf, tank } from "./conformance/objects.ts";
@@ -59,7 +59,7 @@ function suite(engine: Engine): void {
     await putForecast(store, "leak and soon", { days: 5, leak, now: NEW_YEAR });
     await putForecast(store, "soon", { days: 5, now: NEW_YEAR });
     await putForecast(store, "low and leak", { leak, now: NEW_YEAR });
-    await updateFleetOrder(store, NEW_YEAR);
+    await updateWholeOrder(store, NEW_YEAR);
     const [ok, low, silent] = [
       [603930, 53241],
       [604000, 53000],

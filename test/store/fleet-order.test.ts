@@ -6,13 +6,13 @@ import { test } from "node:test";
 import { FLEET_SORTS, type FleetQuery, LEVEL_STATES } from "../../src/domain/fleet.ts";
 import type { Area } from "../../src/domain/fleet-map.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { updateFleetOrder } from "../../src/forecast/fleet-order.ts";
 import { type Random, seeded } from "../../src/simulate/random.ts";
 import { onPool, openPool } from "../../src/store/postgres/connection.ts";
 import { managementReads as postgresReads } from "../../src/store/postgres/management-reads.ts";
 import { openReader } from "../../src/store/sqlite/connection.ts";
 import { managementReads } from "../../src/store/sqlite/management-reads.ts";
 import { at, command, executed } from "../support/commands.ts";
+import { updateWholeOrder } from "../support/fleet-order.ts";
 import { ingest } from "../support/readings.ts";
 import type { Lifetime } from "../support/service.ts";
 import { checked, customer, NEW_YEAR, putCustomers, putTanks, tank } from "./conformance/objects.ts";
@@ -62,7 +62,7 @@ function randomPlace(random: Random) {
 type Pages = Pick<Store, "fleetPage">;
 
 async function comparePages(store: Store, scanned: Pages, model: ModelStore, random: Random): Promise<void> {
-  await updateFleetOrder(store, NEW_YEAR);
+  await updateWholeOrder(store, NEW_YEAR);
   for (const query of queries(random)) {
     const expected = await model.fleetPage(query);
     assert.deepEqual(await store.fleetPage(query), expected, JSON.stringify(query));

@@ -7,8 +7,8 @@ import { formatInstant } from "../../../src/domain/instant.ts";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { NO_LOCATION } from "../../../src/domain/tank.ts";
-import { updateFleetOrder } from "../../../src/forecast/fleet-order.ts";
 import { at, command, executed, OPERATOR, tankFields } from "../../support/commands.ts";
+import { updateWholeOrder } from "../../support/fleet-order.ts";
 import { ingest, ingestFills } from "../../support/readings.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Engine } from "../engines.ts";
@@ -218,7 +218,7 @@ export function fleetConformance(engine: Engine): void {
       await ingest(one, ...readings);
     }
     const sorts = ["margin", "silent"] as const;
-    await updateFleetOrder(store, Date.now());
+    await updateWholeOrder(store, Date.now());
     for (const state of [undefined, ...LEVEL_STATES]) {
       for (const filter of [{}, { owner_id: "a" }, { owner_id: "a", size: 10 }, { city: "u" }, { silentSince: 900 * 60_000 }]) {
         for (const [i, page] of [1, 2, 5, 9, 10, 11, 12, 18, 19].entries()) {
@@ -256,7 +256,7 @@ export function fleetConformance(engine: Engine): void {
     ]);
     await ingestFills(store, "no tank either", [[1, 5]]);
     assert.deepEqual((await store.fleetCounts(since)).tanks, { low: 0, ok: 0, silent: 0, unknown: 8 });
-    await updateFleetOrder(store, Date.now());
+    await updateWholeOrder(store, Date.now());
     const tanks = { low: 3, ok: 2, silent: 2, unknown: 1 };
     assert.deepEqual(await store.fleetCounts(since), { tanks, pendingReadings: 3 });
   });

@@ -11,7 +11,7 @@ import type { Reading } from "../../../src/domain/reading.ts";
 import type { CustomerRecord, TankRecord } from "../../../src/domain/records.ts";
 import type { CheckTotals, CustomerQuery, ExportRecord, Finding, Store, Writes } from "../../../src/domain/store.ts";
 import type { Tank } from "../../../src/domain/tank.ts";
-import { updateFleetOrder } from "../../../src/forecast/fleet-order.ts";
+import { updateWholeOrder } from "../../support/fleet-order.ts";
 
 export const DAY = 86_400_000;
 export const NEW_YEAR = Date.parse("2026-01-01T00:00:00Z");
@@ -174,7 +174,7 @@ export const WHOLE_FLEET: FleetQuery = {
 
 /** A page of the fleet in the order of the latest readings. */
 export async function fleetOf(store: Store, query: Partial<FleetQuery> = {}) {
-  await updateFleetOrder(store, Date.now());
+  await updateWholeOrder(store, Date.now());
   return store.fleetPage({ ...WHOLE_FLEET, ...query });
 }
 

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import type { Store } from "../../../src/domain/store.ts";
-import { updateFleetOrder } from "../../../src/forecast/fleet-order.ts";
 import { seeded } from "../../../src/simulate/random.ts";
 import { exportedLines, importLines } from "../../support/exports.ts";
+import { updateWholeOrder } from "../../support/fleet-order.ts";
 import type { Lifetime } from "../../support/service.ts";
 import { checked, everything } from "../conformance/objects.ts";
 import type { Engine } from "../engines.ts";
@@ -52,7 +52,7 @@ export async function runAgainstModel(engine: Engine, life: Lifetime, seed: stri
       const results = Promise.all(steps.map((step) => step.run(store)));
       for (const [i, step] of steps.entries()) assert.deepEqual((await results)[i], await step.run(model));
       if (number % STEPS_BETWEEN_READS === 0) {
-        await updateFleetOrder(stores[0] ?? opened.store, now);
+        await updateWholeOrder(stores[0] ?? opened.store, now);
         await compare(randomQueries(random, model, now));
       }
     }
@@ -72,7 +72,7 @@ const sorted = (records: readonly unknown[]): string[] => records.map((record) =
 
 /** Every read and the export of the store are those of the model. */
 export async function compareAll(store: Store, model: ModelStore): Promise<void> {
-  await updateFleetOrder(store, Date.now());
+  await updateWholeOrder(store, Date.now());
   for (const { description, run } of allQueries(model)) assert.deepEqual(await run(store), await run(model), description);
   assert.deepEqual(sorted(await everything(store)), sorted(model.exportRecords()));
 }
@@ -106,7 +106,7 @@ export async function runThroughExport(engine: Engine, life: Lifetime, seed: str
   for (let number = 101; number <= 130; number++) {
     await compareStep(randomStep({ ...context(number), kinds: ["deviceReadings", "assign"] }), copy, model);
   }
-  await updateFleetOrder(copy, now);
+  await updateWholeOrder(copy, now);
   for (const { description, run } of allQueries(model).filter(isExported)) {
     assert.deepEqual(await run(copy), await run(model), description);
   }
