@@ -17,7 +17,7 @@ test("keys take turns, however much one of them has", async () => {
   assert.equal(order.join(" "), "a a b a b a");
 });
 
-test("a key rests after each of its jobs, others go on, and nothing is forgotten", async () => {
+test("a key pauses after each job, other keys continue, and every job runs", async () => {
   const queue = new FairQueue(2, () => 20);
   const started: { readonly key: string; readonly at: number }[] = [];
   const job = (key: string) =>

@@ -140,7 +140,7 @@ for (const engine of ENGINES) {
       assert.ok((last?.at ?? 0) > Date.now() + HOUR / 2 && (due_at ?? 0) < Date.now() + 10 * SECOND);
     });
 
-    test("410 disables the channel: what is pending fails, and the operator's e-mail channels are told", async (t) => {
+    test("410 disables the channel: what is pending fails, and the operator's e-mail channels are notified", async (t) => {
       const queue = await openQueue(t, engine);
       const receiver = await recordingReceiver(t, 410);
       const gone = await queue.channel(receiver.url);
@@ -269,7 +269,7 @@ for (const engine of ENGINES) {
       await until("both have failed", async () => (await queue.states())["failed"] === 2);
     });
 
-    test("a stop finishes what is under way, interrupts what takes too long, and gives back the rest", async (t) => {
+    test("a stop finishes what is in progress, interrupts what takes too long, and releases the rest", async (t) => {
       const queue = await openQueue(t, engine);
       const slow = await httpReceiver(t, (_, response) => void setTimeout(() => response.end(), 300));
       const hanging = await httpReceiver(t, () => {});

@@ -137,7 +137,7 @@ test("a name that cannot be resolved is a plain error, without the message of th
   assert.match(error ?? "", /^(host name not found|the host name cannot be resolved at the moment)$/);
 });
 
-test("a name that is never resolved takes no longer than the time, and is asked for once at a time", async (t) => {
+test("a name that is never resolved takes no longer than the time, and is looked up once at a time", async (t) => {
   let lookups = 0;
   const resolve = (): Promise<LookupAddress[]> => {
     lookups += 1;

@@ -29,7 +29,7 @@ test("webhooks that are sent together get their own results", async (t) => {
   assert.equal(receiver.received.length, 1);
 });
 
-test("close interrupts what is under way, and nothing is sent afterwards", async (t) => {
+test("close interrupts what is in progress, and nothing is sent afterwards", async (t) => {
   const receiver = await httpReceiver(t, () => undefined);
   const thread = openThread(t);
   const attempts = [thread.send(webhook(receiver.url)), thread.send(webhook(receiver.url))];

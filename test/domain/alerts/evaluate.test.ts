@@ -143,7 +143,7 @@ test("what is over a day old is no news", () => {
   const news = ({ opened, cleared }: Evaluation) => [...opened, ...cleared].map(({ shouldNotify }) => shouldNotify);
   assert.deepEqual(news(commit(tank(10), NOW + DAY)), [true]);
   assert.deepEqual(news(commit(tank(10), NOW + DAY + 1)), [false]);
-  // Who was told that it is low is told that it is not.
+  // Those notified that it is low are notified that it is not.
   assert.deepEqual(news(commit(tank(90, { activeConditions: CONDITION_BITS.low }), NOW + DAY + 1)), [true]);
   assert.deepEqual(news(commit(tank(90, { activeConditions: CONDITION_BITS.low | LOW_UNNOTIFIED_BIT }), NOW)), [false]);
   // A device that was silent may begin with what it has stored.
@@ -154,7 +154,7 @@ test("what is over a day old is no news", () => {
   assert.deepEqual(news(sweep(tank(50, { pausedUntil }), pausedUntil + DAY)), [true], "the end of a pause is news");
 });
 
-test("people are told of a tank that a setting makes silent, and not of one that an old reading does", () => {
+test("people are notified of a tank that a setting makes silent, and not of one that an old reading does", () => {
   const silent = { latest: { created_at: NOW - 30 * DAY, fill_percentage: 50 } };
   const isNotified = (evaluateAt: number | null): boolean[] =>
     sweep(tank(50, { ...silent, evaluateAt }), NOW + 60_000).opened.map(({ shouldNotify }) => shouldNotify);
@@ -166,7 +166,7 @@ test("people are told of a tank that a setting makes silent, and not of one that
   assert.deepEqual([imported.evaluateAt, isNotified(imported.evaluateAt)], [NOW - 28 * DAY, [false]]);
 });
 
-test("people are told of a tank that was low by an old reading once a recent one confirms it", () => {
+test("people are notified of a tank that was low by an old reading once a recent one confirms it", () => {
   const old = commit(tank(10), NOW + 30 * HOUR);
   assert.deepEqual([old.shouldNotifyLow, old.activeConditions], [false, CONDITION_BITS.low | LOW_UNNOTIFIED_BIT]);
   const { activeConditions } = old;

@@ -97,7 +97,7 @@ test("while the latest reading may be a delivery, nothing opens until the foreca
   assert.deepEqual(changes(tank(forecast(40), { ...filled, ...SOON })), ["-runs_low_soon"]);
 });
 
-test("a silent tank that is expected to be low by now runs low soon, and people are told of that and of its end", () => {
+test("a silent tank that is expected to be low by now runs low soon, and people are notified of that and of its end", () => {
   const silent = { latest: { created_at: NOW - 30 * DAY, fill_percentage: 40 } };
   const shouldNotify = (condition: EvaluationInput): boolean[] => {
     const { opened, cleared } = evaluate(condition, DEFAULT_ALERT_SETTINGS, NOW, ON_FORECAST);

@@ -261,7 +261,7 @@ test("a tank that is expected to be empty, or is, runs low now and needs a deliv
   }
 });
 
-test("a sensor that leaps about gets no forecast", () => {
+test("a sensor that jumps erratically gets no forecast", () => {
   const random = seeded("leaps");
   const list = readings({ days: 60, every: HOUR }, () => random.pick([15, 50, 75, 99]));
   assert.equal(forecastOf(list).state, "insufficient_data");

@@ -247,7 +247,7 @@ test("what is not known is left out; coordinates stand for a missing address", (
   );
 });
 
-test("a customer can unsubscribe with one click, and nobody's vacation notice answers", () => {
+test("a customer can unsubscribe with one click, and no vacation notice replies", () => {
   const { headers } = mailOf(toCustomer(), [itemOf()]);
   assert.deepEqual(headers, {
     "Auto-Submitted": "auto-generated",
