@@ -2,9 +2,13 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { DatabaseSync } from "node:sqlite";
-import { after, suite, test } from "node:test";
+import { after, suite, type TestContext, test } from "node:test";
+import { TLSSocket } from "node:tls";
+import { TEST_CERTIFICATE } from "../support/certificate.ts";
 import { freePort } from "../support/free-port.ts";
 import { postgresDatabase } from "../support/postgres/database.ts";
 import { createKey } from "./fixtures.ts";
@@ -159,6 +163,21 @@ test("a database of another program, of a newer version, or no database at all i
   }
 });
 
+/** The port of a server that accepts TLS as PostgreSQL does, with a certificate that no authority has signed. */
+async function selfSignedServer(t: TestContext): Promise<number> {
+  const server = createServer((socket) => {
+    socket
+      .on("error", () => {})
+      .once("data", () => {
+        socket.write("S");
+        new TLSSocket(socket, { isServer: true, ...TEST_CERTIFICATE }).on("error", () => {}).resume();
+      });
+  });
+  t.after(() => server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return (server.address() as AddressInfo).port;
+}
+
 suite("a PostgreSQL URL with an error is one line that says why, without the password", async () => {
   const PASSWORD = "hunter2-secret";
   const database = await postgresDatabase({ after });
@@ -194,8 +213,8 @@ suite("a PostgreSQL URL with an error is one line that says why, without the pas
   }
 
   test("sslmode=require verifies the certificate, without a warning", async (t) => {
-    const env = { DATABASE_URL: `${database.url}?sslmode=require` };
-    failsWith(await workspace(t).spawn(["key", "list"], { env }), /SSL/);
+    const env = { DATABASE_URL: `postgres://user:${PASSWORD}@127.0.0.1:${await selfSignedServer(t)}/tanks?sslmode=require` };
+    failsWith(await workspace(t).spawn(["key", "list"], { env }), /self-signed certificate/);
   });
 
   test("serve exits too, and tables of another program are left unchanged", async (t) => {

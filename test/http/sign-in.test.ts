@@ -325,7 +325,7 @@ it("the response does not wait for the address to be looked up", async (t) => {
   other.close();
 });
 
-it("an address is looked up 50 to 300 ms after the request, and at once where the service stops", async (t) => {
+it("an address is looked up at least 50 ms after the request, and at once where the service stops", async (t) => {
   const mails = await startMailServer(t);
   const mail = { SMTP_URL: mails.url, MAIL_FROM: "tanks@operator.example", PUBLIC_URL: "http://tanks.localhost" };
   const service = await startService(t, { environment: mail });

@@ -158,7 +158,7 @@ describe("a client that does not read", () => {
     socket.destroy();
   });
 
-  it("gets no response to what is not HTTP", async (t) => {
+  it("is disconnected when it sends bytes that are not HTTP", async (t) => {
     const echo = await startEcho(t);
     const socket = openSocket(echo).pause();
     socket.on("error", () => {}).write(`${MANY.slice(0, -REQUEST.length)}garbage`);

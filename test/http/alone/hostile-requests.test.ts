@@ -62,7 +62,7 @@ cases("a malformed request line", [
   ["an authority as the path", lines("GET here:80 HTTP/1.1"), [400, 404]],
   ["a query of 100 KB", get(`/v1/tanks?x=${"a".repeat(100_000)}`), 414],
   ["a query of 17 KB, in one piece", get(`/v1/tanks?x=${"a".repeat(17_000)}`), 414],
-  ["a fragment", get("/v1/tanks#/../../x"), [200, 400, 404]],
+  ["a fragment", get("/v1/tanks#/../../x"), 400],
   ["an absolute URL, which is allowed", lines("GET http://here/v1/tanks?size=1 HTTP/1.1"), 200],
 ]);
 
@@ -147,7 +147,7 @@ describe("a body that does not arrive", () => {
     await expectStatuses(chunked("6\r\nsi"), [400], { end: true });
   });
 
-  it("because the client resets the connection harms nobody", async () => {
+  it("because the client resets the connection does not affect others", async () => {
     const socket = openSocket(fleet);
     const received = readAll(socket);
     await once(socket, "connect");
