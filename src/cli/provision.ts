@@ -2,6 +2,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
+import { MAX_PROVISION_ROWS } from "../domain/commands/provision.ts";
 import { type FieldError, UserError } from "../domain/errors.ts";
 import { isObject } from "../domain/validate.ts";
 import { type CsvFormat, type DecimalMark, errorInFormat, NOT_UTF8, parseDecimal } from "../ingest/csv.ts";
@@ -13,7 +14,6 @@ import { clean, print, printMessage } from "./output.ts";
 import { type CsvColumn, type CsvKind, parseCsv, parseHeader, parseRow } from "./provision-csv.ts";
 import { type Item, Problem, pathTo, type Service } from "./service.ts";
 
-const MAX_ROWS = 50_000;
 const MAX_ERRORS_SHOWN = 100;
 const MAX_CHANGES_SHOWN = 20;
 /** Checking more rows than this takes a while, which is said first. */
@@ -22,7 +22,7 @@ const MANY_ROWS = 2000;
 export const provision = apiCommand({
   name: "provision",
   summary: "create or change many customers and tanks from CSV files",
-  help: `Create or change customers and tanks from CSV files, up to ${MAX_ROWS.toLocaleString("en")} rows in all; - is stdin. The first line of a file names
+  help: `Create or change customers and tanks from CSV files, up to ${MAX_PROVISION_ROWS.toLocaleString("en")} rows in all; - is stdin. The first line of a file names
 its columns, which show whether it contains customers or tanks:
   customers  id, email, name, phone, is_verified, verified_at, language, unsubscribed_at
   tanks      id, owner_id, assigned_device_id, name, capacity, capacity_unit, min_fill_alert_percentage, custom_id, use_case,
@@ -44,8 +44,8 @@ they are written, more than 1,000 rows in several transactions. The first ${MAX_
   async execute({ call, service }) {
     const input = new ProvisionInput(decimalMark(call));
     for (const file of call.arguments) input.add(file);
-    if (input.count > MAX_ROWS) {
-      const [max, count] = [MAX_ROWS, input.count].map((number) => number.toLocaleString("en"));
+    if (input.count > MAX_PROVISION_ROWS) {
+      const [max, count] = [MAX_PROVISION_ROWS, input.count].map((number) => number.toLocaleString("en"));
       throw new UserError(`provision accepts at most ${max} rows in all, not ${count}. Split them, customers first`);
     }
     if (input.hasUnreadFile) throw rejection(input.errors);

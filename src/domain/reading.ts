@@ -92,6 +92,19 @@ export function incomingForTanks({ tankIds, tank, createdAt, fill }: ReadingBatc
   return { sources, source: tank, createdAt, fill, payloads: new Map() };
 }
 
+/** Maximum number of readings in one request or message. */
+export const MAX_READINGS = 10_000;
+
+/** A reading in a request body: its value, or why its line could not be parsed. */
+export type ReadingItem = { readonly value: unknown } | { readonly unreadable: string };
+
+/** A rejected reading, with the reason for the sender. */
+export type Rejected = { readonly rejected: string };
+
+/** The result for the sender of a reading. */
+export type ReadingResult = "stored" | "duplicate" | "replaced" | "pending" | Rejected;
+
+/** The outcomes in the store, by index. */
 export const READING_OUTCOMES = ["stored", "replaced", "duplicate", "tank_unknown", "pending", "rejected"] as const;
 
 /** `outcomes[i]` is an index into `READING_OUTCOMES`; `reasons` has those of rejected readings, by position. */

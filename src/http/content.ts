@@ -3,18 +3,11 @@
 
 import type { IncomingMessage } from "node:http";
 import { RequestError } from "../domain/errors.ts";
+import type { ReadingItem } from "../domain/reading.ts";
 import { printable, quoted } from "../domain/text.ts";
 import { invalidBody, MAX_JSON_DEPTH, measureJson, measureJsonInSteps, TOO_DEEP } from "../domain/validate.ts";
 import { bodyTooLarge, gunzip, type Reservation, readBytes, sendContinue, stripBom } from "./body.ts";
-import {
-  type BodyRule,
-  JSON_TYPE,
-  NDJSON_TYPES,
-  NO_CONTENT,
-  type ReadingItem,
-  type ReadingsBodyRule,
-  type RequestContent,
-} from "./route.ts";
+import { type BodyRule, JSON_TYPE, NDJSON_TYPES, NO_CONTENT, type ReadingsBodyRule, type RequestContent } from "./route.ts";
 
 type Content = Pick<RequestContent, "body" | "items">;
 

@@ -2,6 +2,7 @@
 
 import type { ErrorCode } from "../domain/errors.ts";
 import type { Key, KeyBinding, Scope } from "../domain/key.ts";
+import type { ReadingItem, ReadingResult } from "../domain/reading.ts";
 import type { Schema } from "../domain/schema.ts";
 import type { OpenSession } from "../domain/session.ts";
 import type { Reads } from "../domain/store.ts";
@@ -16,17 +17,12 @@ type Warning = { readonly code: string; readonly detail: string };
 
 export type Metrics = { readonly text: () => Promise<string> };
 
-/** A reading in a body: its value, or why its line could not be parsed. */
-export type ReadingItem = { readonly value: unknown } | { readonly unreadable: string };
-
-export type ReadingOutcome = "stored" | "duplicate" | "replaced" | "pending" | { readonly rejected: string };
-
-/** Implemented by `src/ingest`. The outcome of each reading, in the order given, once it is durable. */
+/** Implemented by `src/ingest`. The result of each reading, in the order given, once it is durable. */
 type IngestService = {
-  readonly readings: (items: readonly ReadingItem[], sender: KeyBinding) => Promise<readonly ReadingOutcome[]>;
-  /** A message of a network server; no outcomes where it carries no reading. */
-  readonly chirpstack: (message: unknown, sender: KeyBinding) => Promise<readonly ReadingOutcome[]>;
-  readonly tts: (message: unknown, sender: KeyBinding) => Promise<readonly ReadingOutcome[]>;
+  readonly readings: (items: readonly ReadingItem[], sender: KeyBinding) => Promise<readonly ReadingResult[]>;
+  /** A message of a network server; no results where it carries no reading. */
+  readonly chirpstack: (message: unknown, sender: KeyBinding) => Promise<readonly ReadingResult[]>;
+  readonly tts: (message: unknown, sender: KeyBinding) => Promise<readonly ReadingResult[]>;
 };
 
 export type Services = {

@@ -4,10 +4,10 @@
 import { isUtf8 } from "node:buffer";
 import { deviceKey, ID_MAX_LENGTH, isDotSegment, isLongerThan, isPossibleId, NO_DOT_SEGMENT } from "../domain/id.ts";
 import { type Clock, type Instant, parseInstant } from "../domain/instant.ts";
-import { FILL } from "../domain/reading.ts";
+import { FILL, MAX_READINGS, type ReadingItem, type ReadingResult, type Rejected } from "../domain/reading.ts";
 import { quoted, suggestion } from "../domain/text.ts";
 import { isObject, type JsonObject, MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../domain/validate.ts";
-import type { IncomingReading, ReadingResult, ReadingSender, Rejected } from "./ingest.ts";
+import type { IncomingReading, ReadingSender } from "./ingest.ts";
 import type { SlicedIngest } from "./slices.ts";
 
 type Source = IncomingReading["source"];
@@ -82,14 +82,12 @@ export function decodeMqttMessage({ topic, text, receivedAt }: MqttMessage): Dec
   }
 }
 
-type HttpItem = { readonly value: unknown } | { readonly unreadable: string };
-
 /** Readings over HTTP: from the values in a request body to one result per reading. */
 export function createHttpIngest(ingest: SlicedIngest, clock: Clock) {
   return {
-    readings(items: readonly HttpItem[], sender: ReadingSender): Promise<ReadingResult[]> {
+    readings(items: readonly ReadingItem[], sender: ReadingSender): Promise<ReadingResult[]> {
       const context = new BatchContext(clock());
-      const decode = (item: HttpItem) =>
+      const decode = (item: ReadingItem) =>
         "value" in item ? decodeIncomingReading(item.value, context) : rejected(item.unreadable);
       return ingest({ length: items.length, slice: (from, to) => items.slice(from, to).map(decode) }, sender);
     },
@@ -100,9 +98,6 @@ export function createHttpIngest(ingest: SlicedIngest, clock: Clock) {
 }
 
 // Our own format.
-
-/** Maximum number of readings in one message. */
-export const MAX_READINGS = 10_000;
 
 const DEVICE_READING_FIELDS: ReadonlySet<string> = new Set(["fill_percentage", "payload", "created_at"]);
 const READING_FIELDS: ReadonlySet<string> = new Set(["tank_id", "device_id", ...DEVICE_READING_FIELDS]);

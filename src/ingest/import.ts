@@ -3,10 +3,11 @@
 
 import { hasCode, UserError } from "../domain/errors.ts";
 import type { Clock } from "../domain/instant.ts";
+import type { ReadingResult } from "../domain/reading.ts";
 import type { CustomerRecord, DeviceRecord, TankRecord } from "../domain/records.ts";
 import type { Writes } from "../domain/store.ts";
 import { type CsvOptions, csvRowDecoder } from "./csv-readings.ts";
-import { createIngest, type Ingest, type ReadingResult, rejectedAsDamaged } from "./ingest.ts";
+import { createIngest, type Ingest, rejectedAsDamaged } from "./ingest.ts";
 import { type Line, readLines } from "./lines.ts";
 import { type DecodedRecord, decodeJsonLine, type LineDecoder, type ReadingRecord } from "./records.ts";
 

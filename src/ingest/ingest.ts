@@ -6,7 +6,13 @@ import { deviceKey } from "../domain/id.ts";
 import { type Clock, formatInstant, type Instant, MAX_AHEAD_MS } from "../domain/instant.ts";
 import type { KeyBinding } from "../domain/key.ts";
 import type { IngestSource, Observe } from "../domain/log-events.ts";
-import { type IncomingBatch, READING_OUTCOMES, type ReadingSource } from "../domain/reading.ts";
+import {
+  type IncomingBatch,
+  READING_OUTCOMES,
+  type ReadingResult,
+  type ReadingSource,
+  type Rejected,
+} from "../domain/reading.ts";
 import type { Writes } from "../domain/store.ts";
 
 /** A decoded reading. `createdAt` is the time of receipt where the sender gave none. */
@@ -18,16 +24,11 @@ export type IncomingReading = {
   readonly measurement: { readonly fill: number } | { readonly payload: string };
 };
 
-/** A rejected reading, with the reason for the sender. */
-export type Rejected = { readonly rejected: string };
-
 /**
  * What the key allows. `wasPending`: the readings were pending in another database, and stay so if they cannot be interpreted.
  * `source`: where they arrived, for the metrics.
  */
 export type ReadingSender = KeyBinding & { readonly wasPending?: boolean; readonly source?: IngestSource };
-
-export type ReadingResult = "stored" | "duplicate" | "replaced" | "pending" | Rejected;
 
 /**
  * Resolves with one result per reading, in order, once they are durable: acknowledge only then. Rejects with a

@@ -3,7 +3,8 @@
 
 import { hasCode } from "../domain/errors.ts";
 import { FairQueue, type StepScheduler } from "../domain/fair-queue.ts";
-import type { IncomingReading, Ingest, ReadingResult, ReadingSender, Rejected } from "./ingest.ts";
+import type { ReadingResult, Rejected } from "../domain/reading.ts";
+import type { IncomingReading, Ingest, ReadingSender } from "./ingest.ts";
 
 /** Readings that are decoded when they are needed. A list of readings is one. */
 type ReadingSlices = {

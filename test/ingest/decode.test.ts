@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
+import { MAX_READINGS, type Rejected } from "../../src/domain/reading.ts";
 import {
   BatchContext,
   createMqttMessage,
@@ -10,11 +11,10 @@ import {
   decodeIncomingReading,
   decodeMqttMessage,
   decodeTts,
-  MAX_READINGS,
   matchTopic,
   TOPIC_FILTERS,
 } from "../../src/ingest/decode.ts";
-import type { IncomingReading, Rejected } from "../../src/ingest/ingest.ts";
+import type { IncomingReading } from "../../src/ingest/ingest.ts";
 import {
   altered,
   CHIRPSTACK_DOCUMENTED,

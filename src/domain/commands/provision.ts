@@ -30,6 +30,8 @@ import { CustomerChange, type CustomerInput, changedCustomer, customerErrors, Ne
 import { completeProfile } from "./devices.ts";
 import { changedTank, mergeTank, NewTank, newTank, TankChange, type TankInput, tankErrors, withMergedShape } from "./tanks.ts";
 
+/** Customers and tanks in one request. */
+export const MAX_PROVISION_ROWS = 50_000;
 const MAX_ERRORS = 1000;
 const MAX_CHANGES = 100;
 

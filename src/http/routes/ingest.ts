@@ -1,15 +1,14 @@
 // POST /ingest/v1/readings, /ingest/v1/chirpstack, /ingest/v1/tts
 
 import { bindingOf } from "../../domain/key.ts";
-import { FILL } from "../../domain/reading.ts";
+import { FILL, MAX_READINGS, type ReadingResult } from "../../domain/reading.ts";
 import { array, instantField, literal, number, object, oneOf, ref, text } from "../../domain/schema.ts";
 import { TankObject } from "../../domain/tank.ts";
 import { textFilter } from "../parameters.ts";
-import { JSON_TYPE, type ReadingOutcome, type Route, route } from "../route.ts";
+import { JSON_TYPE, type Route, route } from "../route.ts";
 
 const MAX_READINGS_BYTES = 8_388_608;
 const MAX_MESSAGE_BYTES = 262_144;
-const MAX_READINGS = 10_000;
 const STATUSES = ["stored", "duplicate", "replaced", "pending", "rejected"] as const;
 const REJECTED_EXAMPLE = "fill_percentage: must be from 0 to 100";
 
@@ -67,9 +66,9 @@ const response = {
   },
 };
 
-function resultsOf(outcomes: readonly ReadingOutcome[]): object {
-  const results = outcomes.map((outcome) =>
-    typeof outcome === "string" ? { status: outcome } : { status: "rejected", reason: outcome.rejected },
+function resultsOf(readings: readonly ReadingResult[]): object {
+  const results = readings.map((result) =>
+    typeof result === "string" ? { status: result } : { status: "rejected", reason: result.rejected },
   );
   return { object: "results", results };
 }

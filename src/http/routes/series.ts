@@ -34,7 +34,7 @@ const MAX_TANKS = 100;
 const MAX_BUCKETS = 10_000;
 const MAX_BUCKETS_OF_ALL = MAX_TANKS * AUTO_BUCKETS;
 /** Maximum number of readings of all tanks together. */
-const MAX_READINGS = 10_000_000;
+const MAX_RANGE_READINGS = 10_000_000;
 /** Read at the same time. */
 const TANKS_AT_ONCE = 4;
 
@@ -112,7 +112,7 @@ const EXAMPLE: Static<typeof schemas.Series> = {
   ],
 };
 
-const LIMITS = `A range may have ${MAX_BUCKETS.toLocaleString("en")} buckets and ${MAX_READINGS.toLocaleString("en")} readings.`;
+const LIMITS = `A range may have ${MAX_BUCKETS.toLocaleString("en")} buckets and ${MAX_RANGE_READINGS.toLocaleString("en")} readings.`;
 
 const timezoneParameter: Parameter<TimeZone> = {
   schema: text({ description: ABOUT.timezone, default: "UTC" }),
@@ -149,7 +149,7 @@ export const routes: readonly Route[] = [
       const buckets = (readings: number) => collect({ reads, scope }, id, query, { remaining: readings });
       // Most series are a single part. A longer one is read from its beginning when it is its turn, so that few are in memory.
       const first = await buckets(0);
-      const series = found(first === "longer" ? await asLongRead(() => buckets(MAX_READINGS)) : first, READINGS_DELETED);
+      const series = found(first === "longer" ? await asLongRead(() => buckets(MAX_RANGE_READINGS)) : first, READINGS_DELETED);
       if (series === "longer") throw invalidParameter(TOO_MANY_READINGS);
       return seriesJson(id, query, series);
     },
@@ -175,7 +175,7 @@ export const routes: readonly Route[] = [
     },
     async handle({ reads, services, scope, body }) {
       const { ids, query } = seriesOfBody(body, services.management.clock());
-      const budget = { remaining: MAX_READINGS };
+      const budget = { remaining: MAX_RANGE_READINGS };
       const series: string[] = [];
       for (let i = 0; i < ids.length; i += TANKS_AT_ONCE) {
         const some = ids.slice(i, i + TANKS_AT_ONCE).map(async (id) => {
@@ -217,7 +217,7 @@ function seriesQuery({ zone, ...given }: Given, now: Instant, tanks: number): Qu
 
 const TOO_MANY_READINGS: FieldError = {
   field: "from",
-  message: `must be later: a range may have at most ${MAX_READINGS} readings`,
+  message: `must be later: a range may have at most ${MAX_RANGE_READINGS} readings`,
 };
 
 const invalidParameter = ({ field, message }: FieldError): RequestError =>

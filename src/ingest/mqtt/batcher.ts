@@ -6,9 +6,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { hasCode, RequestError } from "../../domain/errors.ts";
 import { RoundRobin } from "../../domain/fair-queue.ts";
 import type { MqttEndpointKind, Observe } from "../../domain/log-events.ts";
+import type { ReadingResult, Rejected } from "../../domain/reading.ts";
 import { printable } from "../../domain/text.ts";
 import { decodeMqttMessage, type MqttMessage } from "../decode.ts";
-import type { IncomingReading, Ingest, ReadingResult, ReadingSender, Rejected } from "../ingest.ts";
+import type { IncomingReading, Ingest, ReadingSender } from "../ingest.ts";
 import { MAX_ORDERED_READINGS } from "../slices.ts";
 
 /** `error`: nothing of the message was stored, or the outcome is unknown. It must not be acknowledged. */

@@ -1,7 +1,8 @@
 // An `Ingest` for tests: it records its calls, takes as long as a test wants, and fails on demand.
 
 import { RequestError } from "../../../src/domain/errors.ts";
-import type { IncomingReading, Ingest, ReadingResult, ReadingSender, Rejected } from "../../../src/ingest/ingest.ts";
+import type { ReadingResult, Rejected } from "../../../src/domain/reading.ts";
+import type { IncomingReading, Ingest, ReadingSender } from "../../../src/ingest/ingest.ts";
 
 export type Call = { readonly readings: readonly (IncomingReading | Rejected)[]; readonly sender: ReadingSender };
 

@@ -1,6 +1,7 @@
 // POST /manage/v1/provision
 
 import { NewCustomer } from "../../../domain/commands/customers.ts";
+import { MAX_PROVISION_ROWS } from "../../../domain/commands/provision.ts";
 import { NewTank } from "../../../domain/commands/tanks.ts";
 import { derivedId } from "../../../domain/id.ts";
 import { array, boolean, integer, literal, object, partial, ref, text } from "../../../domain/schema.ts";
@@ -12,7 +13,6 @@ import { idempotencyKeyOf, jsonBody, manageRoute, REPLAYED } from "./shared.ts";
 import { changedAlerts, changedShape, newTankExample } from "./tanks.ts";
 
 const PATH = "/manage/v1/provision";
-const MAX_ROWS = 50_000;
 const MAX_BODY_BYTES = 33_554_432;
 
 const Count = object({
@@ -53,7 +53,8 @@ export const schemas = {
   ),
 };
 
-const rows = (name: string) => array(ref(name), { maxItems: MAX_ROWS, description: "An existing id changes the object" });
+const rows = (name: string) =>
+  array(ref(name), { maxItems: MAX_PROVISION_ROWS, description: "An existing id changes the object" });
 const Provision = object({ customers: rows("CustomerRow"), tanks: rows("TankRow") }, {}, ["customers", "tanks"]);
 const example = {
   customers: [{ id: newTankExample.owner_id, name: "Brenner Gas GmbH", email: "office@brenner-gas.example" }],
@@ -65,7 +66,7 @@ export const routes: readonly Route[] = [
     sessionRole: "dispatcher",
     operation: "provision",
     summary: "Create or change many customers and tanks",
-    description: `Up to ${MAX_ROWS} in total, customers before tanks. All are validated before any is written. Up to 1,000 are written in one transaction, more in several: if one fails, send the request again. An id may occur only once.`,
+    description: `Up to ${MAX_PROVISION_ROWS} in total, customers before tanks. All are validated before any is written. Up to 1,000 are written in one transaction, more in several: if one fails, send the request again. An id may occur only once.`,
     errors: ["state_conflict"],
     parameters: { dry_run: flag("Validates only, and writes nothing", false) },
     headers: ["Idempotency-Key"],
@@ -99,8 +100,8 @@ function rowsIn(body: unknown): { readonly customers: readonly unknown[]; readon
     if (!Array.isArray(value)) errors.push({ field, message: "must be a list" });
   }
   if (errors.length > 0 || !Array.isArray(customers) || !Array.isArray(tanks)) throw invalidBody(errors);
-  if (customers.length + tanks.length > MAX_ROWS) {
-    throw invalidBody([{ field: "", message: `must have at most ${MAX_ROWS} customers and tanks in total` }]);
+  if (customers.length + tanks.length > MAX_PROVISION_ROWS) {
+    throw invalidBody([{ field: "", message: `must have at most ${MAX_PROVISION_ROWS} customers and tanks in total` }]);
   }
   return { customers, tanks };
 }
