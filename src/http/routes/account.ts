@@ -5,7 +5,7 @@ import { RequestError } from "../../domain/errors.ts";
 import { boolean, idField, literal, nullable, object, oneOf, partial, ref, text, textField } from "../../domain/schema.ts";
 import { errorsInObject, invalidBody } from "../../domain/validate.ts";
 import { type Route, type RouteRequest, route } from "../route.ts";
-import { patchBody } from "./manage/shared.ts";
+import { patchBody } from "./shared.ts";
 
 const PATH = "/insight/v1/me";
 

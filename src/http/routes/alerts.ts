@@ -8,7 +8,7 @@ import { alertResource } from "../../domain/resource.ts";
 import { array, boolean, instantField, integer, literal, object, oneOf, ref } from "../../domain/schema.ts";
 import { choice, instant, listJson, listSchema, PAGE_PARAMETERS, textFilter, wholeNumber } from "../parameters.ts";
 import { type Route, RouteResponse, route } from "../route.ts";
-import { requireFound } from "./read.ts";
+import { requireFound } from "./shared.ts";
 
 const SEQUENCES = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 const sequence = (description: string) => integer({ ...SEQUENCES, description, examples: [4711] });

@@ -20,8 +20,7 @@ import { cleanCode, MAX_ACCOUNTS, SIGN_IN_LINK_LIFETIME_MS } from "../../domain/
 import { errorsInObject, invalidBody } from "../../domain/validate.ts";
 import { listSchema, PAGE_PARAMETERS, type PageRequest, pageOfAllJson } from "../parameters.ts";
 import { type JsonBodyRule, type Route, type RouteRequest, RouteResponse, route } from "../route.ts";
-import { jsonBody } from "./manage/shared.ts";
-import { deletedSchema } from "./read.ts";
+import { deletedSchema, jsonBody } from "./shared.ts";
 
 const SESSION = "/auth/v1/session";
 const SESSIONS = "/auth/v1/sessions";

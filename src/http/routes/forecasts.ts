@@ -4,7 +4,7 @@ import { ForecastObject, forecastObject, RefillObject, refillObject } from "../.
 import { ref } from "../../domain/schema.ts";
 import { listJson, listSchema, PAGE_PARAMETERS } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
-import { found } from "./read.ts";
+import { requireTank } from "./shared.ts";
 
 export const schemas = {
   Forecast: ForecastObject,
@@ -26,7 +26,7 @@ export const routes: readonly Route[] = [
     response: { schema: ref("Forecast"), description: "The forecast" },
     errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, services, scope, id }) {
-      const forecast = found(await reads.tankForecast(id, scope));
+      const forecast = requireTank(await reads.tankForecast(id, scope));
       return forecastObject(id, forecast, services.management.clock());
     },
   }),
@@ -44,8 +44,8 @@ export const routes: readonly Route[] = [
     response: { schema: ref("RefillList"), description: "One page of refills" },
     errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, scope, id, parameters }) {
-      const tank = found(await reads.tankById(id, scope));
-      const page = found(await reads.refillPage(id, parameters, scope));
+      const tank = requireTank(await reads.tankById(id, scope));
+      const page = requireTank(await reads.refillPage(id, parameters, scope));
       return listJson(page, parameters, (refill) => JSON.stringify(refillObject(refill, tank)));
     },
   }),

@@ -34,7 +34,7 @@ import {
 } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
 import { AREA } from "./map.ts";
-import { found } from "./read.ts";
+import { requireTank } from "./shared.ts";
 
 const volumeSchema = (description: string, example: number) =>
   nullable(
@@ -167,7 +167,7 @@ export const routes: readonly Route[] = [
     errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, services, scope, id }) {
       const now = services.management.clock();
-      const entry = found(await reads.fleetEntry(id, scope));
+      const entry = requireTank(await reads.fleetEntry(id, scope));
       return fleetObject(entry, await alertsByTank(reads, [entry]), now);
     },
   }),

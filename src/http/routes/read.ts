@@ -1,21 +1,12 @@
 // The read API: /v1/customers, /v1/tanks and their telemetry.
 
-import type { ObjectKind } from "../../domain/commands/command.ts";
 import { CustomerObject, customerObject } from "../../domain/customer.ts";
-import { RequestError } from "../../domain/errors.ts";
 import { TelemetryObject, telemetryJson } from "../../domain/reading.ts";
-import { anyOf, literal, object, ref, type Schema } from "../../domain/schema.ts";
-import type { Found } from "../../domain/store.ts";
+import { anyOf, ref } from "../../domain/schema.ts";
 import { TankObject, tankObject } from "../../domain/tank.ts";
 import { EMAIL, LIST_PARAMETERS, listJson, listSchema, pageQuery } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
-
-/** What remains of a deleted object. */
-export const deletedSchema = (name: "customer" | "tank" | "session" | "user" | "channel", id: Schema<string>) =>
-  object(
-    { id: { ...id, description: `Identifier of the deleted ${name}` }, object: literal(name), deleted: literal(true) },
-    { description: `A deleted ${name}` },
-  );
+import { deletedSchema, READINGS_DELETED, requireFound, requireTank } from "./shared.ts";
 
 export const schemas = {
   Customer: CustomerObject,
@@ -97,22 +88,7 @@ export const routes: readonly Route[] = [
     errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, scope, id, parameters }) {
       const query = pageQuery(parameters);
-      return listJson(found(await reads.telemetryPage(id, query, scope), READINGS_DELETED), query, telemetryJson);
+      return listJson(requireTank(await reads.telemetryPage(id, query, scope), READINGS_DELETED), query, telemetryJson);
     },
   }),
 ];
-
-/** Throws if the object was not found. */
-export function requireFound<T>(kind: ObjectKind, object: T | undefined): T {
-  if (object === undefined) throw new RequestError(`${kind}_unknown`, `There is no ${kind} with this id.`);
-  return object;
-}
-
-/** The detail for a request for the readings of a deleted tank. */
-export const READINGS_DELETED = "This tank has been deleted; its telemetry is no longer available.";
-
-/** What was found for a tank that exists; throws for others. */
-export function found<T>(result: Found<T>, deleted = "This tank has been deleted."): T {
-  if (result === "deleted") throw new RequestError("tank_deleted", deleted);
-  return requireFound("tank", result) as T;
-}

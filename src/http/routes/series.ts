@@ -22,8 +22,7 @@ import { type TimeZone, timeZone } from "../../domain/timezone.ts";
 import { errorsInObject, hasError, invalidBody } from "../../domain/validate.ts";
 import { choice, instant, listJson, listSchema, type Parameter } from "../parameters.ts";
 import { type Route, type RouteRequest, route } from "../route.ts";
-import { jsonBody } from "./manage/shared.ts";
-import { found, READINGS_DELETED } from "./read.ts";
+import { jsonBody, READINGS_DELETED, requireTank } from "./shared.ts";
 
 const QUARTER_HOUR = 900_000;
 const DEFAULT_RANGE = 30 * DAY;
@@ -149,7 +148,10 @@ export const routes: readonly Route[] = [
       const buckets = (readings: number) => collect({ reads, scope }, id, query, { remaining: readings });
       // Most series are a single part. A longer one is read from its beginning when it is its turn, so that few are in memory.
       const first = await buckets(0);
-      const series = found(first === "longer" ? await asLongRead(() => buckets(MAX_RANGE_READINGS)) : first, READINGS_DELETED);
+      const series = requireTank(
+        first === "longer" ? await asLongRead(() => buckets(MAX_RANGE_READINGS)) : first,
+        READINGS_DELETED,
+      );
       if (series === "longer") throw invalidParameter(TOO_MANY_READINGS);
       return seriesJson(id, query, series);
     },

@@ -3,7 +3,8 @@
 import { AlertNote } from "../../../domain/commands/alerts.ts";
 import { ref } from "../../../domain/schema.ts";
 import type { Route } from "../../route.ts";
-import { commandRoute, jsonBody } from "./shared.ts";
+import { jsonBody } from "../shared.ts";
+import { commandRoute, objectResponse } from "./shared.ts";
 
 const PATH = "/manage/v1/alerts";
 
@@ -23,7 +24,7 @@ export const routes: readonly Route[] = [
       "Says that a person is handling it: its owner gets no reminder. An alert that is acknowledged already stays as it is.",
     headers: ["Idempotency-Key", "If-Match"],
     body,
-    response: { schema: ref("Alert"), description: "The acknowledged alert", etag: true },
+    response: objectResponse(ref("Alert"), "The acknowledged alert"),
     errors: ["alert_unknown", "state_conflict"],
     command({ id, body, key, headers: { ifMatch } }) {
       return { type: "acknowledge_alert", id, fields: body, by: key.id, ifMatch };
@@ -37,7 +38,7 @@ export const routes: readonly Route[] = [
       "Closes an alert manually. As long as its condition lasts, it is not opened again. An alert that is closed already stays as it is.",
     headers: ["Idempotency-Key", "If-Match"],
     body,
-    response: { schema: ref("Alert"), description: "The closed alert", etag: true },
+    response: objectResponse(ref("Alert"), "The closed alert"),
     errors: ["alert_unknown"],
     command: ({ id, body, headers: { ifMatch } }) => ({ type: "close_alert", id, fields: body, ifMatch }),
   }),

@@ -16,16 +16,15 @@ import { anyOf, idField, instantField, integer, literal, nullable, object, ref, 
 import { type CreatedChannel, type ManagementService, mailProblem } from "../../management.ts";
 import { listSchema, PAGE_PARAMETERS, pageOfAllJson } from "../../parameters.ts";
 import type { Route } from "../../route.ts";
-import { deletedSchema, requireFound } from "../read.ts";
+import { deletedSchema, jsonBody, patchBody, requireFound } from "../shared.ts";
 import { createdNotification } from "./notifications.ts";
 import {
   createdResponse,
   idempotencyKeyOf,
-  jsonBody,
   MERGE_PATCH,
   manageRoute,
+  objectResponse,
   overlapParameter,
-  patchBody,
   resourceResponse,
 } from "./shared.ts";
 
@@ -100,7 +99,7 @@ export const routes: readonly Route[] = [
       type: "webhook",
       url: "https://hooks.example.com/tanks",
     }),
-    response: { schema: ref("CreatedChannel"), description: "The new channel with its secret", etag: true, status: 201 },
+    response: { ...objectResponse(ref("CreatedChannel"), "The new channel with its secret"), status: 201 },
     errors: ["state_conflict"],
     async handle(request) {
       const { services, body, key } = request;
@@ -114,7 +113,7 @@ export const routes: readonly Route[] = [
     isLongRead: true,
     summary: "Inspect a channel",
     description: "One channel, without its secret, and the state of its deliveries.",
-    response: { schema: ref("ChannelDetails"), description: "The channel", etag: true },
+    response: objectResponse(ref("ChannelDetails"), "The channel"),
     errors: ["channel_unknown"],
     async handle({ services: { management }, id }) {
       const channel = await channelById(management, id);
@@ -132,7 +131,7 @@ export const routes: readonly Route[] = [
     description: `${MERGE_PATCH} \`{"state":"active"}\` enables a disabled channel again. The type cannot be changed.`,
     headers: ["If-Match"],
     body: patchBody(anyOf(ref("WebhookChannelChange"), ref("EmailChannelChange")), { delay: "4h" }),
-    response: { schema: ref("Channel"), description: "The changed channel", etag: true },
+    response: objectResponse(ref("Channel"), "The changed channel"),
     errors: ["channel_unknown"],
     async handle({ services: { management }, id, body, key, headers: { ifMatch } }) {
       const { webhookAllow } = management.settings;
@@ -173,7 +172,7 @@ export const routes: readonly Route[] = [
     summary: "Rotate the secret of a webhook",
     description: "Creates a new secret. Webhooks are signed with the old one, too, for the overlap.",
     parameters: { overlap: overlapParameter("How long the old secret signs, too, such as 24h or 30m") },
-    response: { schema: ref("CreatedChannel"), description: "The channel with its new secret", etag: true },
+    response: objectResponse(ref("CreatedChannel"), "The channel with its new secret"),
     errors: ["channel_unknown", "state_conflict"],
     async handle({ services: { management }, id, key, parameters: { overlap } }) {
       return resourceResponse(withSecret(management, await management.rotateChannel(id, overlap, key.id)));

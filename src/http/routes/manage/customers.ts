@@ -6,18 +6,9 @@ import { customerResource } from "../../../domain/resource.ts";
 import { boolean, object, ref } from "../../../domain/schema.ts";
 import { flag, LIST_PARAMETERS, listJson, listSchema, pageQuery, prefixFilter } from "../../parameters.ts";
 import type { Route } from "../../route.ts";
-import { requireFound } from "../read.ts";
+import { jsonBody, patchBody, requireFound } from "../shared.ts";
 import { createdNotification } from "./notifications.ts";
-import {
-  commandRoute,
-  create,
-  idempotencyKeyOf,
-  jsonBody,
-  MERGE_PATCH,
-  manageRoute,
-  patchBody,
-  resourceResponse,
-} from "./shared.ts";
+import { commandRoute, create, idempotencyKeyOf, MERGE_PATCH, manageRoute, objectResponse, resourceResponse } from "./shared.ts";
 
 const PATH = "/manage/v1/customers";
 
@@ -34,8 +25,6 @@ export const schemas = {
   NewCustomer,
   CustomerChange,
 };
-
-const one = (description: string) => ({ schema: ref("ManagedCustomer"), description, etag: true as const });
 
 export const routes: readonly Route[] = [
   manageRoute("GET", PATH, {
@@ -63,7 +52,7 @@ export const routes: readonly Route[] = [
     description: "Creates a customer, with a new id if none is given. An id that was ever used cannot be used again.",
     headers: ["Idempotency-Key"],
     body: jsonBody(ref("NewCustomer"), "The customer", { name: "Brenner Gas GmbH", email: "office@brenner-gas.example" }),
-    response: { ...one("The new customer"), status: 201 },
+    response: { ...objectResponse(ref("ManagedCustomer"), "The new customer"), status: 201 },
     errors: ["id_taken"],
     handle(request) {
       const newId = request.services.management.newId("cus");
@@ -75,7 +64,7 @@ export const routes: readonly Route[] = [
     operation: "inspectCustomer",
     summary: "Inspect a customer",
     description: "One customer with all its fields, deleted or not.",
-    response: one("The customer"),
+    response: objectResponse(ref("ManagedCustomer"), "The customer"),
     errors: ["customer_unknown"],
     async handle({ services, id }) {
       const found = requireFound("customer", await services.management.reads.managedCustomer(id));
@@ -88,7 +77,7 @@ export const routes: readonly Route[] = [
     summary: "Change a customer",
     description: MERGE_PATCH,
     body: patchBody(ref("CustomerChange"), { phone: "+49 30 5550 0143" }),
-    response: one("The changed customer"),
+    response: objectResponse(ref("ManagedCustomer"), "The changed customer"),
     errors: ["customer_unknown", "state_conflict"],
     command: ({ id, body, headers: { ifMatch } }) => ({ type: "change_customer", id, fields: body, ifMatch }),
   }),
@@ -98,7 +87,7 @@ export const routes: readonly Route[] = [
     summary: "Delete a customer",
     description: "Deletes a customer and disables its keys. Fails while the customer owns tanks, unless `tanks` is true.",
     parameters: { tanks: flag("Also deletes the customer's tanks", false) },
-    response: one("The deleted customer"),
+    response: objectResponse(ref("ManagedCustomer"), "The deleted customer"),
     errors: ["customer_unknown", "customer_has_tanks"],
     command: ({ id, parameters: { tanks }, headers: { ifMatch } }) => ({ type: "delete_customer", id, tanks, ifMatch }),
   }),
@@ -123,7 +112,7 @@ export const routes: readonly Route[] = [
     summary: "Restore a customer",
     description: "Restores a deleted customer, with the tanks that were deleted together with it and their readings.",
     parameters: { tanks: flag("Also restores the tanks that were deleted together with it", true) },
-    response: one("The restored customer"),
+    response: objectResponse(ref("ManagedCustomer"), "The restored customer"),
     errors: ["customer_unknown", "device_in_use"],
     command: ({ id, parameters: { tanks }, headers: { ifMatch } }) => ({ type: "restore_customer", id, tanks, ifMatch }),
   }),

@@ -10,8 +10,8 @@ import { TankObject } from "../../../domain/tank.ts";
 import type { ManagementService } from "../../management.ts";
 import { flag, listJson, listSchema, PAGE_PARAMETERS } from "../../parameters.ts";
 import type { Route } from "../../route.ts";
-import { requireFound } from "../read.ts";
-import { jsonBody, manageRoute, patchBody, ReleasedReadings, resourceResponse } from "./shared.ts";
+import { jsonBody, patchBody, requireFound } from "../shared.ts";
+import { manageRoute, objectResponse, ReleasedReadings, resourceResponse } from "./shared.ts";
 import { changedShape, SWAP } from "./tanks.ts";
 
 const PATH = "/manage/v1/devices";
@@ -109,7 +109,7 @@ export const routes: readonly Route[] = [
     operation: "inspectDevice",
     summary: "Inspect a device",
     description: "One device, with the number of its pending readings, the newest of them, and why it is pending.",
-    response: { schema: ref("InspectedDevice"), description: "The device", etag: true },
+    response: objectResponse(ref("InspectedDevice"), "The device"),
     errors: ["device_unknown"],
     handle: async ({ services, id }) => resourceResponse(await deviceNow(services.management, id)),
   }),
@@ -126,7 +126,7 @@ export const routes: readonly Route[] = [
         method === "PUT"
           ? jsonBody(ref("DeviceChange"), "The changes", changeExample)
           : patchBody(ref("DeviceChange"), changeExample),
-      response: { schema: ref("ChangedDevice"), description: "The changed device", etag: true },
+      response: objectResponse(ref("ChangedDevice"), "The changed device"),
       errors: ["device_unknown", "device_in_use"],
       async handle({ services, body, headers: { ifMatch }, id, key, parameters: { swap } }) {
         const { resource } = await services.management.execute({ type: "put_device", id, fields: body, ifMatch, swap }, key.id);

@@ -7,15 +7,14 @@ import { idField, instantField, literal, nullable, object, oneOf, ref, type Sche
 import type { CreatedKey } from "../../management.ts";
 import { listSchema, PAGE_PARAMETERS, pageOfAllJson } from "../../parameters.ts";
 import type { Route, RouteResponse } from "../../route.ts";
-import { requireFound } from "../read.ts";
+import { jsonBody, patchBody, requireFound } from "../shared.ts";
 import {
   commandRoute,
   createdResponse,
   idempotencyKeyOf,
-  jsonBody,
   manageRoute,
+  objectResponse,
   overlapParameter,
-  patchBody,
   resourceResponse,
 } from "./shared.ts";
 
@@ -57,13 +56,7 @@ export const schemas = {
   KeyChange: KeyChangeObject,
 };
 
-const one = (description: string) => ({ schema: ref("Key"), description, etag: true as const });
-const created = {
-  schema: ref("CreatedKey"),
-  description: "The new key with its secret",
-  etag: true,
-  status: 201,
-} as const;
+const created = { ...objectResponse(ref("CreatedKey"), "The new key with its secret"), status: 201 } as const;
 
 export const routes: readonly Route[] = [
   manageRoute("GET", PATH, {
@@ -96,7 +89,7 @@ export const routes: readonly Route[] = [
     operation: "inspectKey",
     summary: "Inspect a key",
     description: "One key, without its secret.",
-    response: one("The key"),
+    response: objectResponse(ref("Key"), "The key"),
     errors: ["key_unknown"],
     async handle({ services, id }) {
       const { reads, clock } = services.management;
@@ -111,7 +104,7 @@ export const routes: readonly Route[] = [
     description:
       "A JSON merge patch of its name, rate limit or expiry. To change its role, customer or device, create another key.",
     body: patchBody(ref("KeyChange"), { rate: 50 }),
-    response: one("The changed key"),
+    response: objectResponse(ref("Key"), "The changed key"),
     errors: ["key_unknown", "state_conflict"],
     command: ({ id, body, headers: { ifMatch } }) => ({ type: "change_key", id, fields: body, ifMatch }),
   }),
@@ -120,7 +113,7 @@ export const routes: readonly Route[] = [
     operation: "revokeKey",
     summary: "Revoke a key",
     description: "Revokes a key permanently. It stops working within a second.",
-    response: one("The revoked key"),
+    response: objectResponse(ref("Key"), "The revoked key"),
     errors: ["key_unknown"],
     command: ({ id, headers: { ifMatch } }) => ({ type: "revoke_key", id, ifMatch }),
   }),

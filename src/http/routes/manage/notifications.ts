@@ -5,7 +5,7 @@ import { ref } from "../../../domain/schema.ts";
 import type { Executed } from "../../management.ts";
 import { choice, LIST_PARAMETERS, listJson, listSchema, pageQuery, textFilter } from "../../parameters.ts";
 import { type Route, RouteResponse } from "../../route.ts";
-import { requireFound } from "../read.ts";
+import { requireFound } from "../shared.ts";
 import { manageRoute, REPLAYED } from "./shared.ts";
 
 const PATH = "/manage/v1/notifications";

@@ -8,8 +8,9 @@ import { array, boolean, integer, literal, object, partial, ref, text } from "..
 import { invalidBody, isObject } from "../../../domain/validate.ts";
 import { flag } from "../../parameters.ts";
 import { type Route, RouteResponse } from "../../route.ts";
+import { jsonBody } from "../shared.ts";
 import { profileOrNull } from "./devices.ts";
-import { idempotencyKeyOf, jsonBody, manageRoute, REPLAYED } from "./shared.ts";
+import { idempotencyKeyOf, manageRoute, REPLAYED } from "./shared.ts";
 import { changedAlerts, changedShape, newTankExample } from "./tanks.ts";
 
 const PATH = "/manage/v1/provision";

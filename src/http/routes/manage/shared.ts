@@ -1,4 +1,4 @@
-// What the management routes share: their definition, request bodies, responses and idempotency keys.
+// What the management routes share: their definition, responses and idempotency keys.
 
 import { hash } from "node:crypto";
 import type { Command, IdempotencyKey } from "../../../domain/commands/command.ts";
@@ -6,17 +6,7 @@ import type { Resource } from "../../../domain/resource.ts";
 import { instantField, integer, nullable, object, type Schema } from "../../../domain/schema.ts";
 import type { UserRole } from "../../../domain/user.ts";
 import { duration, type ParameterSet } from "../../parameters.ts";
-import {
-  JSON_TYPE,
-  type JsonBodyRule,
-  type Method,
-  PATCH_TYPES,
-  type RequestContent,
-  type Route,
-  type RouteRequest,
-  RouteResponse,
-  route,
-} from "../../route.ts";
+import { type Method, type RequestContent, type Route, type RouteRequest, RouteResponse, route } from "../../route.ts";
 
 type Definition<S extends ParameterSet> = Omit<Route<S>, "method" | "path" | "tag" | "requiredRole"> & {
   /** A role of users, because customers manage nothing. */
@@ -47,16 +37,10 @@ export function commandRoute<S extends ParameterSet>(method: Method, path: strin
   });
 }
 
-const MAX_BODY_BYTES = 262_144;
 export const MERGE_PATCH = "A JSON merge patch: fields that are given change, `null` clears an optional field.";
 
-export function jsonBody(schema: Schema, description: string, example: object): JsonBodyRule {
-  return { kind: "json", mediaTypes: [JSON_TYPE], maxBytes: MAX_BODY_BYTES, schema, description, examples: { example } };
-}
-
-export function patchBody(schema: Schema, example: object): JsonBodyRule {
-  return { ...jsonBody(schema, "The changes", example), mediaTypes: PATCH_TYPES };
-}
+/** A response with one object and its ETag. */
+export const objectResponse = (schema: Schema, description: string) => ({ schema, description, etag: true as const });
 
 export const resourceResponse = ({ object, etag }: Resource, replayed = false): RouteResponse =>
   new RouteResponse(200, object, { etag, ...(replayed && REPLAYED) });

@@ -8,17 +8,8 @@ import { ShapeChange, ShapeSchema } from "../../../domain/shape.ts";
 import { TankObject } from "../../../domain/tank.ts";
 import { flag, LIST_PARAMETERS, listJson, listSchema, pageQuery, prefixFilter, textFilter } from "../../parameters.ts";
 import type { Route } from "../../route.ts";
-import { requireFound } from "../read.ts";
-import {
-  commandRoute,
-  create,
-  jsonBody,
-  MERGE_PATCH,
-  manageRoute,
-  patchBody,
-  ReleasedReadings,
-  resourceResponse,
-} from "./shared.ts";
+import { jsonBody, patchBody, requireFound } from "../shared.ts";
+import { commandRoute, create, MERGE_PATCH, manageRoute, objectResponse, ReleasedReadings, resourceResponse } from "./shared.ts";
 
 const PATH = "/manage/v1/tanks";
 
@@ -51,9 +42,6 @@ export const schemas = {
   TankChange: { ...TankChange, properties: { ...TankChange.properties, shape: changedShape, alerts: changedAlerts } },
   TankRestoring,
 };
-
-const one = (description: string) => ({ schema: ref("ManagedTank"), description, etag: true as const });
-const changed = (description: string) => ({ schema: ref("ChangedTank"), description, etag: true as const });
 
 export const newTankExample = {
   name: "Hall 3, north side",
@@ -96,7 +84,7 @@ export const routes: readonly Route[] = [
     description: "Creates a tank, with a new id if none is given. Pending readings of its device are stored.",
     headers: ["Idempotency-Key"],
     body: jsonBody(ref("NewTank"), "The tank", newTankExample),
-    response: { ...changed("The new tank"), status: 201 },
+    response: { ...objectResponse(ref("ChangedTank"), "The new tank"), status: 201 },
     errors: ["id_taken", "device_in_use"],
     handle(request) {
       const newId = request.services.management.newId("tank");
@@ -108,7 +96,7 @@ export const routes: readonly Route[] = [
     operation: "inspectTank",
     summary: "Inspect a tank",
     description: "One tank with all its fields, deleted or not.",
-    response: one("The tank"),
+    response: objectResponse(ref("ManagedTank"), "The tank"),
     errors: ["tank_unknown"],
     async handle({ services, id }) {
       const found = requireFound("tank", await services.management.reads.managedTank(id));
@@ -122,7 +110,7 @@ export const routes: readonly Route[] = [
     description: MERGE_PATCH,
     parameters: { swap: SWAP },
     body: patchBody(ref("TankChange"), { min_fill_alert_percentage: 25, location: { street_number: "12b" } }),
-    response: changed("The changed tank"),
+    response: objectResponse(ref("ChangedTank"), "The changed tank"),
     errors: ["tank_unknown", "device_in_use", "state_conflict"],
     command({ id, body, parameters: { swap }, headers: { ifMatch } }) {
       return { type: "change_tank", id, fields: body, swap, ifMatch };
@@ -133,7 +121,7 @@ export const routes: readonly Route[] = [
     operation: "deleteTank",
     summary: "Delete a tank",
     description: "Deletes a tank and frees its device. Its readings are kept, and are visible again once it is restored.",
-    response: one("The deleted tank"),
+    response: objectResponse(ref("ManagedTank"), "The deleted tank"),
     errors: ["tank_unknown"],
     command: ({ id, headers: { ifMatch } }) => ({ type: "delete_tank", id, ifMatch }),
   }),
@@ -147,7 +135,7 @@ export const routes: readonly Route[] = [
       ...jsonBody(ref("TankRestoring"), "Another device, if needed", { assigned_device_id: "a84041c2f1827d3f" }),
       optional: true,
     },
-    response: changed("The restored tank"),
+    response: objectResponse(ref("ChangedTank"), "The restored tank"),
     errors: ["tank_unknown", "device_in_use", "state_conflict"],
     command: ({ id, body, headers: { ifMatch } }) => ({ type: "restore_tank", id, fields: body, ifMatch }),
   }),

@@ -9,8 +9,8 @@ import { listSchema, PAGE_PARAMETERS, pageOfAllJson, textFilter } from "../../pa
 import type { RouteRequest } from "../../route.ts";
 import { type Route, RouteResponse } from "../../route.ts";
 import { sessionsJson } from "../auth.ts";
-import { deletedSchema, requireFound } from "../read.ts";
-import { commandRoute, create, jsonBody, MERGE_PATCH, manageRoute, patchBody, resourceResponse } from "./shared.ts";
+import { deletedSchema, jsonBody, patchBody, requireFound } from "../shared.ts";
+import { commandRoute, create, MERGE_PATCH, manageRoute, objectResponse, resourceResponse } from "./shared.ts";
 
 const PATH = "/manage/v1/users";
 
@@ -34,7 +34,6 @@ export const schemas = {
   ),
 };
 
-const one = (description: string) => ({ schema: ref("User"), description, etag: true as const });
 const admin = { sessionRole: "admin" } as const;
 
 export const routes: readonly Route[] = [
@@ -58,7 +57,7 @@ export const routes: readonly Route[] = [
     description: "A member of the operator's staff, who signs in with an e-mail address. Addresses are unique.",
     headers: ["Idempotency-Key"],
     body: jsonBody(ref("NewUser"), "The user", { email: "dispatch@example.com", name: "Dana Fischer", role: "dispatcher" }),
-    response: { ...one("The new user"), status: 201 },
+    response: { ...objectResponse(ref("User"), "The new user"), status: 201 },
     errors: ["state_conflict"],
     handle(request) {
       const newId = request.services.management.newId("usr");
@@ -70,7 +69,7 @@ export const routes: readonly Route[] = [
     operation: "inspectUser",
     summary: "Inspect a user",
     description: "One user.",
-    response: one("The user"),
+    response: objectResponse(ref("User"), "The user"),
     errors: ["user_unknown"],
     handle: async (request) => resourceResponse(userResource(await existingUser(request))),
   }),
@@ -80,7 +79,7 @@ export const routes: readonly Route[] = [
     summary: "Change a user",
     description: `${MERGE_PATCH} Changing the role or address ends the user's sessions. The last admin keeps the role.`,
     body: patchBody(ref("UserChange"), { role: "admin" }),
-    response: one("The changed user"),
+    response: objectResponse(ref("User"), "The changed user"),
     errors: ["user_unknown", "state_conflict"],
     command: ({ id, body, headers: { ifMatch } }) => ({ type: "change_user", id, fields: body, ifMatch }),
   }),
@@ -89,7 +88,7 @@ export const routes: readonly Route[] = [
     operation: "removeUser",
     summary: "Remove a user",
     description: "Ends the user's sessions within a second. The last admin cannot be removed.",
-    response: { schema: ref("RemovedUser"), description: "The user that was removed", etag: true },
+    response: objectResponse(ref("RemovedUser"), "The user that was removed"),
     errors: ["user_unknown", "state_conflict"],
     command: ({ id, headers: { ifMatch } }) => ({ type: "remove_user", id, ifMatch }),
   }),

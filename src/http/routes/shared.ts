@@ -1,0 +1,39 @@
+// What routes of several interfaces share: objects that were not found or are deleted, and JSON bodies.
+
+import type { ObjectKind } from "../../domain/commands/command.ts";
+import { RequestError } from "../../domain/errors.ts";
+import { literal, object, type Schema } from "../../domain/schema.ts";
+import type { Found } from "../../domain/store.ts";
+import { JSON_TYPE, type JsonBodyRule, PATCH_TYPES } from "../route.ts";
+
+/** Throws if the object was not found. */
+export function requireFound<T>(kind: ObjectKind, object: T | undefined): T {
+  if (object === undefined) throw new RequestError(`${kind}_unknown`, `There is no ${kind} with this id.`);
+  return object;
+}
+
+/** The detail for a request for the readings of a deleted tank. */
+export const READINGS_DELETED = "This tank has been deleted; its telemetry is no longer available.";
+
+/** What was found for a tank that exists. Throws if the tank is unknown or deleted. */
+export function requireTank<T>(result: Found<T>, deleted = "This tank has been deleted."): T {
+  if (result === "deleted") throw new RequestError("tank_deleted", deleted);
+  return requireFound("tank", result) as T;
+}
+
+/** What remains of a deleted object. */
+export const deletedSchema = (name: "customer" | "tank" | "session" | "user" | "channel", id: Schema<string>) =>
+  object(
+    { id: { ...id, description: `Identifier of the deleted ${name}` }, object: literal(name), deleted: literal(true) },
+    { description: `A deleted ${name}` },
+  );
+
+const MAX_BODY_BYTES = 262_144;
+
+export function jsonBody(schema: Schema, description: string, example: object): JsonBodyRule {
+  return { kind: "json", mediaTypes: [JSON_TYPE], maxBytes: MAX_BODY_BYTES, schema, description, examples: { example } };
+}
+
+export function patchBody(schema: Schema, example: object): JsonBodyRule {
+  return { ...jsonBody(schema, "The changes", example), mediaTypes: PATCH_TYPES };
+}
