@@ -74,7 +74,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const store = await openStore(config.databaseUrl, observeStore, storeSettings(config));
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
   const scheduler = new StepScheduler();
-  const ingest = ingestInSlices(createIngest(store, clock, observe), scheduler);
+  const ingest = ingestInSlices(createIngest(store, clock, { observe }), scheduler);
   const fleetReport = fleetMetrics(store, clock);
   const notifications = notificationReport(store, missingForMail(config), clock);
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
@@ -87,7 +87,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     limits,
     observe,
     sendMail: async (id, mail) => notificationService?.sendMail(id, mail) ?? { status: null, error: "the service is starting" },
-    noteSeen: (customerId) => lastSeen.note(customerId),
+    recordSeen: (customerId) => lastSeen.record(customerId),
   });
 
   async function closeAll(): Promise<void> {

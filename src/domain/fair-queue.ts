@@ -143,7 +143,7 @@ export class StepScheduler {
   #keyChangedAt = Number.NEGATIVE_INFINITY;
 
   /** Called for every request, also for those without long work. */
-  noteRequest(key: string): void {
+  recordRequest(key: string): void {
     if (key === this.#lastKey) return;
     this.#lastKey = key;
     this.#keyChangedAt = performance.now();

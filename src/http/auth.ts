@@ -228,7 +228,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
       const detail = "This key is over its rate limit. Retry after the time in Retry-After.";
       if (!allowed) throw new RequestError("rate_limited", detail, { retryAfter });
     }
-    if (key.customer_id !== null) lastSeen.note(key.customer_id);
+    if (key.customer_id !== null) lastSeen.record(key.customer_id);
   };
 }
 

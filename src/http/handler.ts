@@ -16,7 +16,7 @@ import { NO_PARAMETERS, type ParameterReader, type ParameterSet, parameterReader
 import { queryOf, rejectMalformedPath } from "./paths.ts";
 import {
   type Dependencies,
-  isCacheable,
+  hasCacheableResponse,
   JSON_TYPE,
   methodOf,
   NO_CONTENT,
@@ -38,31 +38,26 @@ declare module "fastify" {
 /** Per key. */
 const MAX_WAITING_LONG_READS = 100;
 
-export function registerRoute(
-  app: FastifyInstance,
-  route: Route,
-  authenticate: Authenticate,
-  dependencies: Dependencies,
-  budget: BodyBudget,
-  longReads: FairQueue,
-): void {
+/** What all routes share. */
+type RouteContext = Dependencies & {
+  readonly authenticate: Authenticate;
+  readonly bodyBudget: BodyBudget;
+  readonly longReads: FairQueue;
+};
+
+export function registerRoute(app: FastifyInstance, route: Route, context: RouteContext): void {
   const { path, body } = route;
   const onRequest = (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     request.routePath = path;
-    return authenticate(request, reply, route);
+    return context.authenticate(request, reply, route);
   };
-  const handler = createHandler(route, dependencies, budget, longReads);
-  app.route({ method: methodOf(route), url: path, onRequest, config: { body }, handler });
+  app.route({ method: methodOf(route), url: path, onRequest, config: { body }, handler: createHandler(route, context) });
 }
 
-function createHandler(
-  route: Route,
-  { reads, metrics, services }: Dependencies,
-  budget: BodyBudget,
-  longReads: FairQueue,
-): RouteHandlerMethod {
+function createHandler(route: Route, context: RouteContext): RouteHandlerMethod {
+  const { reads, metrics, services, bodyBudget, longReads } = context;
   const readParameters = parameterReaderOf(route);
-  const isRead = isCacheable(route);
+  const isRead = hasCacheableResponse(route);
   return async (request, reply) => {
     rejectMalformedPath(request.raw);
     const form = typeof request.body === "string" ? request.body : "";
@@ -70,7 +65,7 @@ function createHandler(
     const { key, scope, session } = request.caller ?? ANONYMOUS;
     // Those without a key share by the network that they come from.
     const sender = key.id === "" ? networkOf(clientAddress(request)) : key.id;
-    budget.scheduler.noteRequest(sender);
+    bodyBudget.scheduler.recordRequest(sender);
     const id = idIn((request.params as { readonly id?: string }).id);
     const client = () => clientOf(request, services.management.settings.publicUrl);
     const asLongRead = <T>(work: () => Promise<T>): Promise<T> => runLongRead(longReads, sender, request, work);
@@ -86,7 +81,7 @@ function createHandler(
       else sendCacheable(request, reply, text, await etagOf(text));
       return reply;
     }
-    const reservation = budget.reservation(sender);
+    const reservation = bodyBudget.reservation(sender);
     try {
       // One chain, so that no variable here keeps the content in memory until the response is sent.
       const { status, headers, mediaType, text } = responseOf(route, await contentOf(request, route, reservation).then(handle));
@@ -116,7 +111,7 @@ const clientOf = (request: FastifyRequest, publicUrl: string | null): ClientInfo
   address: clientAddress(request),
   userAgent: request.headers["user-agent"],
   cookies: new Cookies(request, publicUrl),
-  hasGone: () => request.raw.socket.destroyed,
+  isDisconnected: () => request.raw.socket.destroyed,
 });
 
 export function parameterReaderOf(route: Route): ParameterReader<ParameterSet> {
@@ -124,7 +119,7 @@ export function parameterReaderOf(route: Route): ParameterReader<ParameterSet> {
   return parameters === undefined ? () => NO_PARAMETERS : parameterReader(parameters);
 }
 
-/** The body is read last, so that nothing waits for a body in vain. */
+/** The body is read last, so that a rejected request does not wait for it. */
 async function contentOf({ raw, contentType }: FastifyRequest, route: Route, reservation: Reservation): Promise<RequestContent> {
   const headers = headersFor(route, raw.headersDistinct);
   if (route.body === undefined) return { ...NO_CONTENT, headers };

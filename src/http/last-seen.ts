@@ -27,7 +27,7 @@ export class LastSeen {
     this.#timer = setInterval(() => this.#scheduleFlush(), FLUSH_EVERY_MS).unref();
   }
 
-  note(customerId: string): void {
+  record(customerId: string): void {
     const now = this.#clock();
     const last = this.#recent.get(customerId);
     if (last !== undefined && Math.abs(now - last) < MINUTE) return;

@@ -9,7 +9,7 @@ import { SESSION_COOKIE } from "./cookies.ts";
 import { exampleProblem, PROBLEM_MEDIA_TYPE, ProblemObject, STATUS } from "./problems.ts";
 import {
   type BodyRule,
-  isCacheable,
+  hasCacheableResponse,
   JSON_TYPE,
   methodOf,
   NDJSON_TYPES,
@@ -160,7 +160,7 @@ function operationOf(route: Route, shared: Shared): Json {
     ...(body === undefined ? {} : { requestBody: requestBody(body, shared) }),
     responses: {
       ...success(route, shared),
-      ...(isCacheable(route) ? { 304: { $ref: "#/components/responses/NotModified" } } : {}),
+      ...(hasCacheableResponse(route) ? { 304: { $ref: "#/components/responses/NotModified" } } : {}),
       ...errorResponses(route, shared),
     },
   };
@@ -266,7 +266,7 @@ function exampleOf(schema: Schema): unknown {
 function success(route: Route, shared: Shared): Json {
   const { response } = route;
   const { status = 200, mediaType = JSON_TYPE, description } = response;
-  const etag = isCacheable(route) ? ETAG : response.etag === true ? VERSION_TAG : {};
+  const etag = hasCacheableResponse(route) ? ETAG : response.etag === true ? VERSION_TAG : {};
   const headers = { ...REQUEST_ID, ...etag, ...(status === 201 ? LOCATION : {}) };
   const media = { schema: opened(response.schema), examples: examplesOf(response, shared) };
   return { [status]: { description, headers, content: { [mediaType]: media } } };

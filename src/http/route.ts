@@ -103,8 +103,8 @@ export type Route<S extends ParameterSet = ParameterSet> = Access & {
   readonly headers?: readonly ("Idempotency-Key" | "If-Match")[];
   /** It may read very many rows: a few such requests run at a time, one key after the other. */
   readonly isLongRead?: true;
-  /** See `isCacheable`. */
-  readonly isRevalidated?: true;
+  /** The response can be cached and revalidated. That of a read in /v1 always can. */
+  readonly isCacheable?: true;
   readonly body?: BodyRule;
   readonly response: ResponseRule;
   /** Besides those that every route of its kind can respond with. */
@@ -138,7 +138,7 @@ export function queryParametersOf({ parameters = {} }: Route): ParameterSet | un
 export const methodOf = ({ method = "GET" }: Route): Method => method;
 
 /** Responses of the read API and of a few other reads can be cached and revalidated; others cannot. */
-export const isCacheable = ({ path, isRevalidated }: Route): boolean => path.startsWith("/v1/") || isRevalidated === true;
+export const hasCacheableResponse = ({ path, isCacheable }: Route): boolean => path.startsWith("/v1/") || isCacheable === true;
 
 /** Infers the parameter types, then erases them so that all routes fit into one list. */
 export function route<S extends ParameterSet>(definition: Route<S>): Route {

@@ -85,9 +85,10 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addErrorHandlers(app, paths, options.observe);
   if (corsOrigins.length > 0) await app.register(cors, { ...CORS, origin: [...corsOrigins] });
   addHooks(app, options, paths);
-  const budget = new BodyBudget(MAX_BODY_MEMORY_BYTES, options.scheduler);
+  const bodyBudget = new BodyBudget(MAX_BODY_MEMORY_BYTES, options.scheduler);
   const longReads = new FairQueue(MAX_LONG_READS);
-  for (const route of routes) registerRoute(app, route, authenticate, { reads, metrics, services }, budget, longReads);
+  const context = { reads, metrics, services, authenticate, bodyBudget, longReads };
+  for (const route of routes) registerRoute(app, route, context);
   registerPages(app, { management: services.management, limits: options.limits });
   registerDashboard(app);
   registerDocumentation(app, async () => (await import("./openapi.ts")).openapiDocument(routes, options.version));

@@ -35,7 +35,7 @@ export type ClientInfo = {
   readonly userAgent: string | undefined;
   readonly cookies: Cookies;
   /** Whether the connection is closed. */
-  readonly hasGone: () => boolean;
+  readonly isDisconnected: () => boolean;
 };
 
 type Options = {
@@ -44,11 +44,11 @@ type Options = {
   readonly observe: Observe;
   /** Sends it at once. It is not stored: it contains a secret. */
   readonly sendMail: (id: string, mail: Mail) => Promise<AttemptResult>;
-  readonly noteSeen: (customerId: string) => void;
+  readonly recordSeen: (customerId: string) => void;
 };
 
 /** Requests whose mail is not sent yet, in this process. */
-const MAX_PENDING = 200;
+const MAX_PENDING_REQUESTS = 200;
 /** Links and codes that are checked at a time, and that wait for it per network of clients. */
 const MAX_CHECKS = 4;
 const MAX_WAITING_CHECKS = 20;
@@ -103,7 +103,7 @@ export class SignInService {
     const browser = isWellFormedSecret(known) ? known : newSecret();
     const isSent = !(await exceeds(limits, "mail", `${network} ${lowerCase(email)}`));
     const isStopping = this.#stopping.signal.aborted;
-    if (isStopping || this.#pending.size >= MAX_PENDING) {
+    if (isStopping || this.#pending.size >= MAX_PENDING_REQUESTS) {
       const reason = isStopping ? "The service is stopping." : "Too many people are signing in.";
       throw new RequestError("overloaded", `${reason} Retry shortly.`, { retryAfter: 5 });
     }
@@ -180,7 +180,7 @@ export class SignInService {
   }
 
   async #startSession(proof: SignInProof, account: string | undefined, client: ClientInfo, by: string): Promise<SignInResult> {
-    const { management, noteSeen } = this.#options;
+    const { management, recordSeen } = this.#options;
     const { cookies } = client;
     const replaced = cookies.get("session") ?? "";
     const replaces = isWellFormedSecret(replaced) ? (await management.reads.sessionByHash(hashSecret(replaced)))?.id : undefined;
@@ -191,7 +191,7 @@ export class SignInService {
     const { object } = resource;
     if (object["object"] === "sign_in_invalid") return this.#rejectProof(client);
     if (object["object"] !== "session") return { object, setCookie: undefined };
-    if (typeof object["customer_id"] === "string") noteSeen(object["customer_id"]);
+    if (typeof object["customer_id"] === "string") recordSeen(object["customer_id"]);
     return { object, setCookie: cookies.setting("session", secret, SESSION_LIFETIME_MS / 1000) };
   }
 
@@ -202,7 +202,7 @@ export class SignInService {
       throw throttled("Too many links and codes from this address are being checked.");
     }
     return this.#checks.run(network, 1, async () => {
-      if (client.hasGone()) throw new RequestError("request_malformed", "The client has closed the connection.");
+      if (client.isDisconnected()) throw new RequestError("request_malformed", "The client has closed the connection.");
       await this.#limitWrongLinksAndCodes(client, 0);
       return work();
     });

@@ -51,7 +51,7 @@ export class Import {
       importDevices: (records) => this.#watched(writes.importDevices(records)),
       ingest: (batch) => this.#watched(writes.ingest(batch)),
     };
-    this.#ingest = createIngest(this.#writes, clock, () => {}, "reject");
+    this.#ingest = createIngest(this.#writes, clock, { onDamage: "reject" });
     this.#onRejected = onRejected;
   }
 

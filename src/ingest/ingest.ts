@@ -44,11 +44,12 @@ type OnDamage = "fail" | "reject";
 /** The positions of a source's readings, and what became of them. */
 type SourceOutcome = { readonly positions: readonly number[]; readonly outcome: PromiseSettledResult<ReadingResult[]> };
 
+type IngestOptions = { readonly observe?: Observe; readonly onDamage?: OnDamage };
+
 export function createIngest(
   writes: Pick<Writes, "ingest">,
   clock: Clock,
-  observe: Observe = () => {},
-  onDamage: OnDamage = "fail",
+  { observe = () => {}, onDamage = "fail" }: IngestOptions = {},
 ): Ingest {
   async function store(readings: readonly IncomingReading[], sender: ReadingSender): Promise<ReadingResult[]> {
     const { outcomes, reasons } = await writes.ingest(toBatch(readings, sender, clock()));

@@ -56,7 +56,7 @@ test("steps of the only key follow each other at once, and pause while another k
   }
   assert.ok((await duration()) < steps.length);
   const others = setInterval(() => {
-    for (const key of ["b", "a"]) scheduler.noteRequest(key);
+    for (const key of ["b", "a"]) scheduler.recordRequest(key);
   }, 1);
   await pause(10);
   assert.ok((await duration()) > steps.length);

@@ -311,7 +311,7 @@ export async function startEcho(life: Lifetime, options: EchoOptions = {}): Prom
   const ingest = createHttpIngest(ingestInSlices(createIngest(store, clock), scheduler), clock);
   const [management, limits] = [new ManagementService(store, clock), localLimits(clock)];
   const sendMail = async () => ({ status: null, error: "there is no mail server" });
-  const signIn = new SignInService({ management, limits, observe, sendMail, noteSeen: () => {} });
+  const signIn = new SignInService({ management, limits, observe, sendMail, recordSeen: () => {} });
   const services = { ingest, management, signIn, warnings: async () => [], wholeMap: async () => "" };
   const parts: ServerOptions = {
     ...{ reads: store, services, lastSeen, clock, observe, metrics, limits, scheduler, routes },

@@ -39,7 +39,7 @@ it("while other keys send requests, few readings of a key are being stored at a 
   const release = fake.hold(({ sender: { keyId } }) => keyId === "many");
   const scheduler = new StepScheduler();
   const ingest = ingestInSlices(fake.handle, scheduler);
-  for (const key of ["many", "other"]) scheduler.noteRequest(key);
+  for (const key of ["many", "other"]) scheduler.recordRequest(key);
   const many = ingest(readings(1000), sender("many"));
   await until("the first are being stored", () => Promise.resolve(fake.calls.length > 0));
   assert.deepEqual(await ingest([reading("other", 1)], sender("other")), ["stored"]);

@@ -80,7 +80,7 @@ export const routes: readonly Route[] = [
     path: "/insight/v1/alerts",
     operation: "listAlerts",
     isLongRead: true,
-    isRevalidated: true,
+    isCacheable: true,
     summary: "List alerts",
     description: "Alerts of tanks by the time they were opened, newest first.",
     tag: "Insight",
@@ -105,7 +105,7 @@ export const routes: readonly Route[] = [
   route({
     path: "/insight/v1/alerts/counts",
     operation: "countAlerts",
-    isRevalidated: true,
+    isCacheable: true,
     summary: "Count alerts",
     description: "How many alerts are not closed, by state and kind. A tank has at most one of each kind.",
     tag: "Insight",
@@ -132,7 +132,7 @@ export const routes: readonly Route[] = [
   route({
     path: "/insight/v1/events",
     operation: "listEvents",
-    isRevalidated: true,
+    isCacheable: true,
     summary: "Follow events",
     description:
       "Alert events and refills after a sequence number, oldest first. Events are kept for 30 days. Request the next page with `next_after`, immediately while `has_more` is true; every event appears once, in order.",

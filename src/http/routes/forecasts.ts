@@ -16,7 +16,7 @@ export const routes: readonly Route[] = [
   route({
     path: "/insight/v1/tanks/:id/forecast",
     operation: "retrieveForecast",
-    isRevalidated: true,
+    isCacheable: true,
     summary: "Retrieve the forecast of a tank",
     description:
       "When the tank falls to its threshold and when it is empty, as ranges. It is computed soon after each new reading, and at least once a day.",
@@ -33,7 +33,7 @@ export const routes: readonly Route[] = [
   route({
     path: "/insight/v1/tanks/:id/refills",
     operation: "listRefills",
-    isRevalidated: true,
+    isCacheable: true,
     summary: "List the refills of a tank",
     description:
       "Deliveries of the last two years, found in the readings, newest first. One is listed once the level has stayed up for a day or two.",

@@ -77,7 +77,7 @@ export const routes: readonly Route[] = [
     path: "/insight/v1/map",
     operation: "retrieveMap",
     isLongRead: true,
-    isRevalidated: true,
+    isCacheable: true,
     summary: "Retrieve the map of the fleet",
     description:
       "Where all tanks are, by how urgent they are, and the towns they are in. It may be two minutes old. `bbox` of the fleet lists the tanks of an area.",

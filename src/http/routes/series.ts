@@ -127,7 +127,7 @@ export const routes: readonly Route[] = [
   route({
     path: "/insight/v1/tanks/:id/series",
     operation: "retrieveSeries",
-    isRevalidated: true,
+    isCacheable: true,
     summary: "Retrieve the series of a tank",
     description: `Minimum, maximum, mean, last and count of a tank's readings by hours, days, weeks or months, local ones in the time zone. ${LIMITS}`,
     tag: "Insight",
