@@ -20,7 +20,7 @@ export type TopicMatch =
   /** Something other than a measurement, from a network server. */
   | { readonly format: "ignored" };
 
-/** Kept as text while it is pending: its bytes would keep the whole network buffer in memory. */
+/** Kept as text while it waits to be decoded: its bytes would keep the whole network buffer in memory. */
 export type MqttMessage = {
   readonly topic: TopicMatch | undefined;
   readonly text: string | Rejected;

@@ -15,11 +15,11 @@ type ReadingSlices = {
 /** As `Ingest`, but with a transaction for each slice: where it rejects, some of the readings may be stored. */
 export type SlicedIngest = (readings: ReadingSlices, sender: ReadingSender) => Promise<ReadingResult[]>;
 
-/** So few are decoded and stored at once: they take less than 0.2 ms. */
-const AT_ONCE_READINGS = 100;
+/** Up to this many readings are decoded without a scheduler step: less than 0.2 ms. */
+const MAX_UNSCHEDULED_READINGS = 100;
 /** Decoded at a time, and stored at a time: readings and reads of others wait for a slice. */
 const SLICE_READINGS = { onlyActiveKey: 1000, otherKeysActive: 250 };
-/** Lists of so many readings are stored in the order of the calls. A longer one may be stored after those that follow it. */
+/** Lists up to this size are stored in the order of the calls. A longer one may be stored after those that follow it. */
 export const MAX_ORDERED_READINGS = SLICE_READINGS.otherKeysActive;
 /** Readings that the store has at a time: those of others wait behind them. */
 const MAX_IN_STORE = 4000;
@@ -36,8 +36,8 @@ export function ingestInSlices(ingest: Ingest, scheduler: StepScheduler): Sliced
     const size = SLICE_READINGS[isOnlyKey ? "onlyActiveKey" : "otherKeysActive"];
     if (length <= size) {
       const decode = () => readings.slice(0, length);
-      const isAtOnce = length <= AT_ONCE_READINGS || Array.isArray(readings);
-      const decoded = isAtOnce ? decode() : await scheduler.runStep(key, decode);
+      const isUnscheduled = length <= MAX_UNSCHEDULED_READINGS || Array.isArray(readings);
+      const decoded = isUnscheduled ? decode() : await scheduler.runStep(key, decode);
       return store.run(key, length, () => ingest(decoded, sender));
     }
     const { decoded, slices } = await scheduler.runSteps(key, decodeInSlices(readings, size));

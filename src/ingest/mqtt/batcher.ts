@@ -195,7 +195,7 @@ const newKeyBatches = (): KeyBatches => ({
 
 const keyOf = ({ source }: PendingMessage): string => source.keyId ?? "";
 
-/** Rejected readings are reported to the operator: not every MQTT client can be told. */
+/** Rejected readings are reported to the operator: not every MQTT client can receive a reason. */
 export function reportRejected(
   observe: Observe,
   endpoint: MqttEndpointKind,

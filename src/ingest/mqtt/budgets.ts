@@ -91,7 +91,7 @@ export class BufferShare {
   readonly #onFull: () => void;
   #used = 0;
 
-  /** `onFull` is called when clients must be paused. Whether they may continue is checked by each sweep. */
+  /** `onFull` is called when clients must be paused. Whether they may continue is checked every half second. */
   constructor(all: BufferUse, onFull: () => void) {
     this.#all = all;
     this.#onFull = onFull;

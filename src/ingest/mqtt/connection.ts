@@ -1,5 +1,5 @@
-// One client of the embedded endpoint. Publishes that may not be ingested yet are held, while control packets behind them are still
-// read and answered; the socket is paused only when the client's held bytes reach their limit. What is not read stays with its sender.
+// One client of the embedded endpoint. Publishes that may not be ingested yet are held, while control packets behind them still
+// get responses; the socket is paused only when the client's held bytes reach their limit. What is not read stays with its sender.
 
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
@@ -80,7 +80,7 @@ export class Connection implements ConnectedClient {
   readonly #inFlight: InFlight;
   #resendTimer: NodeJS.Timeout | undefined;
   readonly #token = new RateToken();
-  /** Cost of control packets since the last sweep. */
+  /** Cost of control packets since the last check. */
   #controlCost = 0;
   #isScheduled = false;
   /** The rest of the input is processed in a later iteration of the event loop. */
@@ -117,7 +117,7 @@ export class Connection implements ConnectedClient {
     this.#socket.destroy();
   }
 
-  /** Closes the connection for a reason that the operator is told; a client of MQTT 5 is told too. */
+  /** Closes the connection and logs the reason; MQTT 5 clients get a reason code. */
   close(reason: MqttDisconnectReason, code: number = DISCONNECT_CODES[reason]): void {
     if (this.#phase === "ended" || (this.#phase === "leaving" && reason !== "key")) return;
     this.#shared.observe({ kind: "mqtt_client_dropped", reason, address: this.address });
@@ -137,8 +137,8 @@ export class Connection implements ConnectedClient {
     this.#input.clear();
   }
 
-  /** Called every half second: allows more control packets, reads a paused client again where possible, and answers its pings. */
-  sweep(now: number): void {
+  /** Called every half second: allows more control packets, reads a paused client again where possible, and sends it PINGRESP. */
+  check(now: number): void {
     if (this.#deadlines.isPaused) this.#schedule();
     this.#controlCost = 0;
     if (this.#phase === "open" && this.#deadlines.isPingDue(now)) this.#send({ cmd: "pingresp" });
@@ -362,14 +362,14 @@ export class Connection implements ConnectedClient {
     if (this.#phase !== "ended") this.#replies.send(packet, this.#version);
   }
 
-  /** Pauses or resumes the socket, and notes when the packet that is being received began. */
+  /** Pauses or resumes the socket, and records when the packet that is being received began. */
   updateReading(hasConsumed = false): void {
     this.#buffered.set(this.#heldBytes + (this.#reservedBytes === 0 ? this.#input.length : 0), this.#session?.buffer);
     const isPaused = this.#isDeferred || this.#isBlocked() || (this.#reservedBytes === 0 && !this.#mayHold());
     const isChanged = this.#deadlines.pause(isPaused);
     if (isChanged && isPaused) this.#socket.pause();
     else if (isChanged) this.#socket.resume();
-    this.#deadlines.notePacket(this.#input.length > 0, isChanged || hasConsumed);
+    this.#deadlines.updatePacketStart(this.#input.length > 0, isChanged || hasConsumed);
   }
 
   /** The client is gone. Messages that it sent before are still ingested. */

@@ -46,7 +46,7 @@ export class Deadlines {
   }
 
   /** `hasBegun`: a part of a packet has arrived; `isNew`: it is another one than before, or reading was resumed. */
-  notePacket(hasBegun: boolean, isNew: boolean): void {
+  updatePacketStart(hasBegun: boolean, isNew: boolean): void {
     if (!hasBegun) this.#packetSince = undefined;
     else if (isNew) this.#packetSince = performance.now();
     else this.#packetSince ??= performance.now();
@@ -58,7 +58,7 @@ export class Deadlines {
     return now - this.#receivedAt > this.#silentMs || now - (this.#packetSince ?? now) > packetMs;
   }
 
-  /** Whether to send a PINGRESP: the pings of a client that is not read are behind its messages, and unanswered it would leave. */
+  /** Whether to send a PINGRESP: the pings of a client that is not read are behind its messages, and it would disconnect. */
   isPingDue(now: number): boolean {
     if (!this.isPaused || now - this.#pingedAt < this.#keepAliveMs / PINGS_PER_KEEP_ALIVE) return false;
     this.#pingedAt = now;

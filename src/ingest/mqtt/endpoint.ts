@@ -33,7 +33,7 @@ export type Listener = {
   readonly tls?: { readonly cert: string; readonly key: string };
 };
 
-const SWEEP_MS = 500;
+const CHECK_MS = 500;
 
 export class MqttEndpoint {
   readonly #shared: ConnectionDependencies;
@@ -44,7 +44,7 @@ export class MqttEndpoint {
     if (isTooSlow) connection.closeSlow();
     return isTooSlow;
   });
-  #sweeper: NodeJS.Timeout | undefined;
+  #checkTimer: NodeJS.Timeout | undefined;
 
   constructor({ ingest, authenticate, observe, clock, admit, limits: given }: EndpointDependencies) {
     const limits = { ...DEFAULT_LIMITS, ...given };
@@ -79,7 +79,7 @@ export class MqttEndpoint {
     });
     server.on("error", (error) => observe({ kind: "mqtt_failed", error }));
     this.#servers.push(server);
-    this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS);
+    this.#checkTimer ??= setInterval(() => this.#checkConnections(), CHECK_MS);
     const address = server.address() as AddressInfo;
     const shownHost = address.family === "IPv6" ? `[${address.address}]` : address.address;
     observe({ kind: "mqtt_listening", url: `${tls === undefined ? "mqtt" : "mqtts"}://${shownHost}:${address.port}` });
@@ -90,7 +90,7 @@ export class MqttEndpoint {
   async stop(): Promise<void> {
     const { connections, batcher } = this.#shared;
     const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));
-    clearInterval(this.#sweeper);
+    clearInterval(this.#checkTimer);
     for (const connection of connections.all) connection.stopReading();
     await batcher.idle();
     for (const connection of [...connections.all]) connection.disconnect(ReasonCode.serverShuttingDown);
@@ -110,11 +110,11 @@ export class MqttEndpoint {
     });
   }
 
-  #sweep(): void {
-    this.#shared.sessions.sweep();
+  #checkConnections(): void {
+    this.#shared.sessions.recheckKeys();
     const now = performance.now();
     for (const connection of this.#shared.connections.all) {
-      connection.sweep(now);
+      connection.check(now);
       if (connection.isTooSlow(now)) this.#closeSlow(connection);
     }
   }

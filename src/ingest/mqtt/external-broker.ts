@@ -122,7 +122,7 @@ export class ExternalBroker {
   /** State of the current connection. The first reason for its end explains those that follow. */
   #isAccepted = false;
   #endReason: string | undefined;
-  /** Why there is no connection, as far as the operator was told. */
+  /** The last reported reason for having no connection. */
   #reported: string | undefined;
   #reconnectMs: number;
   #messages = 0;

@@ -3,11 +3,10 @@
 
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
-import { fixedHeader, PacketType } from "./protocol.ts";
+import { EMPTY_BUFFER, fixedHeader, PacketType } from "./protocol.ts";
 
 export type OversizedPublish = { readonly topic: string; readonly qos: number; readonly messageId: number };
 
-const EMPTY: Buffer = Buffer.alloc(0);
 const PINGRESP: Buffer = Buffer.from([0xd0, 0]);
 const LENGTH_BYTES = 2;
 
@@ -44,7 +43,7 @@ class PacketLimit {
   readonly #maxBytes: number;
   readonly #onOversized: (publish: OversizedPublish) => void;
   /** The beginning of a packet of which more must be known. */
-  #pending = EMPTY;
+  #pending = EMPTY_BUFFER;
   /** Bytes of the current packet that have not arrived, and whether they are discarded. */
   #remaining = 0;
   #isDiscarded = false;

@@ -80,7 +80,7 @@ export function propertiesSize(publish: Buffer): number {
   return variableInteger(publish, start, publish.length)?.value ?? 0;
 }
 
-const EMPTY: Buffer = Buffer.alloc(0);
+export const EMPTY_BUFFER: Buffer = Buffer.alloc(0);
 
 /** For bytes that have to wait, in memory of their own: a small packet would keep all that arrived with it in memory. */
 export function ownCopy(bytes: Buffer): Buffer {
@@ -94,7 +94,7 @@ export type ReceivedPacket = { bytes: Buffer; readonly receivedAt: Instant };
 
 /** Received bytes that are not yet taken as packets. */
 export class PacketBuffer {
-  #bytes = EMPTY;
+  #bytes = EMPTY_BUFFER;
   #start = 0;
   #end = 0;
 
@@ -144,7 +144,7 @@ export class PacketBuffer {
   }
 
   clear(): void {
-    this.#bytes = EMPTY;
+    this.#bytes = EMPTY_BUFFER;
     this.#start = 0;
     this.#end = 0;
   }
@@ -312,9 +312,9 @@ export function publishError(packet: Packet | undefined): number | undefined {
 export type Acknowledgement = { readonly code: number; readonly reason?: string };
 
 /**
- * A message that can never be stored is acknowledged, or it would be sent again forever; a client of MQTT 5 is told why. A network
- * server is not: it did not write the message, and ChirpStack's client reconnects after a failure code. A disconnect reason where
- * the message must not be acknowledged.
+ * A message that can never be stored is acknowledged, or it would be sent again forever; a client of MQTT 5 gets the reason. A
+ * network server does not: it did not write the message, and ChirpStack's client reconnects after a failure code. A disconnect
+ * reason where the message must not be acknowledged.
  */
 export function replyTo(
   message: MqttMessage,

@@ -3,9 +3,9 @@
 
 import type { Instant } from "../../domain/instant.ts";
 
-/** Of so many topics the last time is known. */
+/** Topics whose last receipt time is remembered. */
 const MAX_TOPICS = 10_000;
-/** A burst of messages is at most so far ahead of the clock. */
+/** Maximum lead of assigned times over the clock in a burst. */
 const MAX_LEAD_MS = 1000;
 
 export class ReceiptTimes {

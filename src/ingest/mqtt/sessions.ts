@@ -28,7 +28,7 @@ export const DEFAULT_LIMITS = {
   packetMs: 30_000,
   /** Time limit without any packet, for clients that set no keep-alive: a sensor may report once a day, and somewhat late. */
   silentMs: 90_000_000,
-  /** A client whose message could not be stored, because data of its tank is damaged, is asked to send it again after this long. */
+  /** After this long a client is disconnected whose message was not stored because of damaged data, so that it sends it again. */
   resendMs: 30_000,
   /** Clients at once, and connections that are not clients yet; of these there may be more while there are fewer clients. */
   clients: 10_000,
@@ -64,8 +64,8 @@ export type KeySession = MessageSource & {
   readonly buffer: BufferShare;
 };
 
-/** Idle keys looked up per sweep: ten thousand of them cannot keep the store busy. */
-const KEYS_PER_SWEEP = 500;
+/** Idle keys looked up per check: ten thousand of them cannot keep the store busy. */
+const KEYS_PER_CHECK = 500;
 
 /** A session remains while memory is used for messages of clients that are gone: a new one would get another share. */
 const isUnused = ({ clients, leaving, memory }: KeySession): boolean => clients.size + leaving.size === 0 && !memory.isUsed;
@@ -76,7 +76,7 @@ export class Sessions {
   readonly #observe: Observe;
   readonly #memory: MemoryBudget;
   readonly #buffer: BufferUse;
-  /** Keyed by secret; those swept longest ago come first. */
+  /** Keyed by secret; those looked up longest ago come first. */
   readonly #sessions = new Map<string, KeySession>();
 
   constructor(authenticate: AuthenticateClient, limits: EndpointLimits, observe: Observe) {
@@ -135,8 +135,8 @@ export class Sessions {
   }
 
   /** Looks up some of the keys, in turn; removes those that are no longer used. */
-  sweep(): void {
-    for (const session of this.#sessions.values().take(KEYS_PER_SWEEP).toArray()) {
+  recheckKeys(): void {
+    for (const session of this.#sessions.values().take(KEYS_PER_CHECK).toArray()) {
       this.#sessions.delete(session.secret);
       if (isUnused(session)) continue;
       this.#sessions.set(session.secret, session);
