@@ -249,7 +249,7 @@ describe("a response", () => {
     );
   });
 
-  it("is forgotten when newer ones need its memory", () => {
+  it("is evicted when newer ones need its memory", () => {
     const cache = new ResponseCache();
     for (let i = 0; i < 100; i++) {
       cache.set(`${i}`, { etag: "1", body: i, length: 1_000_000 });

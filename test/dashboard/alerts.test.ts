@@ -145,7 +145,7 @@ test("an admin sees who was notified of an alert", async (t) => {
   await expectGood(opened);
 });
 
-test("who is the second to acknowledge an alert is told who was the first, and keeps their note; the keyboard goes on at the next alert", async (t) => {
+test("who is the second to acknowledge an alert sees who was the first, and keeps their note; the keyboard goes on at the next alert", async (t) => {
   const readings = ["t4", "t5"].map((id) => ({ tank_id: id, fill_percentage: 4 }));
   expectStatus(await manage("POST", "/ingest/v1/readings", readings), 200);
   const first = await openDashboard(t, browser, fleet, email.dispatcher, "/alerts");

@@ -19,7 +19,7 @@ const { email, manage } = fleet;
 const ROWS = ".fleet tbody tr";
 
 for (const viewport of [DESKTOP, PHONE]) {
-  test(`at ${viewport.width} px: the most urgent tanks are first, names do not break the layout, and nothing is serious to axe, light and dark`, async (t) => {
+  test(`at ${viewport.width} px: the most urgent tanks are first, names do not break the layout, and axe reports no serious violations, light and dark`, async (t) => {
     const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/", { viewport });
     if (opened === undefined) return;
     const { page, requests, errors } = opened;

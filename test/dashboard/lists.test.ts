@@ -41,7 +41,7 @@ const SCREENS: readonly (readonly [path: string, title: string, loaded?: string]
   ["/account", "Account"],
 ];
 
-test("every screen fits a desk and a phone, and nothing is serious to axe", async (t) => {
+test("every screen fits a desk and a phone, and axe reports no serious violations", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.admin, "/devices");
   if (opened === undefined) return;
   const { page, requests, errors } = opened;

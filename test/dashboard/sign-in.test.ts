@@ -58,7 +58,7 @@ test("with a code: the person comes back to where they were, and signs out", asy
   await page.waitForURL(/\/sign-in\?return=%2F/);
 });
 
-test("with the link of a mail: at once in the browser that asked for it, with a click elsewhere, and only once; signs out", async (t) => {
+test("with the link of a mail: at once in the browser that requested it, with a click elsewhere, and only once; signs out", async (t) => {
   const opened = await openDashboard(t, browser, service, undefined, "/sign-in");
   if (opened === undefined) return;
   const { page } = opened;

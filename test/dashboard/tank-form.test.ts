@@ -172,7 +172,7 @@ describe("the form of a tank", () => {
     expectStatus(await manage("PATCH", "/manage/v1/tanks/tank_other", { owner_id: "cus_other" }), 200);
   });
 
-  it("shows the present values, and keeps what was typed, after somebody else has changed only its alerts", async (t) => {
+  it("shows the current values, and keeps what was typed, after somebody else has changed only its alerts", async (t) => {
     const screen = await openDashboard(t, browser, service, STAFF.dispatcher, "/tanks/tank_hostile", BERLIN);
     if (screen === undefined) return;
     const { page } = screen;

@@ -93,7 +93,7 @@ async function followsTheMail(t: Lifetime, settings: Record<string, string>): Pr
 }
 
 suite("mail to a customer", { concurrency: 2 }, () => {
-  test("an address is verified, its owner is told of a low tank, and unsubscribes with one click", async (t) => {
+  test("an address is verified, its owner is notified of a low tank, and unsubscribes with one click", async (t) => {
     await followsTheMail(t, {});
   });
 

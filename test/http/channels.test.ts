@@ -161,7 +161,7 @@ describe("a notification", () => {
     expectStatus(await manage("POST", `${NOTIFICATIONS}/${notification}/retry`), 409, "state_conflict");
   });
 
-  it("that failed is sent again, alone or with all since a time, and the sender is told", async () => {
+  it("that failed is sent again, alone or with all since a time, and the sender is woken", async () => {
     const { id } = await createHook();
     const path = `${CHANNELS}/${id}/recover`;
     assert.deepEqual(expectStatus(await manage("POST", path, { since: now() }), 200), {
@@ -189,7 +189,7 @@ describe("a notification", () => {
     const before = created();
     const retried = expectStatus(await manage("POST", `${NOTIFICATIONS}/${first}/retry`), 200);
     assert.deepEqual([retried["id"], retried["state"], retried["next_attempt_at"]], [first, "pending", now()]);
-    await until("the sender is told", () => created() > before);
+    await until("the sender is woken", () => created() > before);
     expectStatus(await manage("POST", `${NOTIFICATIONS}/${first}/retry`), 200);
     await fail();
     assert.deepEqual(await states(), ["failed", "failed"]);

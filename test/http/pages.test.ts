@@ -136,7 +136,7 @@ it("a deleted customer can unsubscribe, which counts once restored; links to a f
   assert.equal((await post(unsubscribePath("owner", "former@customers.example"))).status, 404);
 });
 
-it("wrong tokens get one answer, whatever they name", async () => {
+it("wrong tokens get the same response", async () => {
   const real = unsubscribePath("owner");
   for (const [kind, good, wrong] of [
     [
@@ -156,13 +156,13 @@ it("wrong tokens get one answer, whatever they name", async () => {
     ["verify", "", ["x", "", newVerificationToken(), "%ff", "a".repeat(5000)]],
   ] as const) {
     if (good !== "") assert.equal((await send(service, good)).status, 200);
-    const answers = new Set<string>();
+    const responses = new Set<string>();
     for (const token of wrong) {
       const { status, text } = await post(`/${kind}?token=${token}`);
-      answers.add(`${status} ${text}`);
+      responses.add(`${status} ${text}`);
     }
-    assert.equal(answers.size, 1, kind);
-    assert.match([...answers][0] ?? "", /^404 .*This link is not valid/s);
+    assert.equal(responses.size, 1, kind);
+    assert.match([...responses][0] ?? "", /^404 .*This link is not valid/s);
   }
 });
 

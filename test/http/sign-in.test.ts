@@ -75,7 +75,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
       expectStatus(again, 401, "sign_in_invalid");
     });
 
-    it("a customer signs in by code, in the browser that asked for it; their address is verified then", async () => {
+    it("a customer signs in by code, in the browser that requested it; their address is verified then", async () => {
       const email = address();
       await customer("cus-code", email, { verified_at: null, last_seen_at: null });
       const browser = new Browser(service);

@@ -118,7 +118,7 @@ describe("pipelined requests", () => {
   const path = (i: number) => PATHS[i % PATHS.length] ?? "";
   const FIFTY = Array.from({ length: 50 }, (_, i) => numbered(path(i), i, end(i, 50))).join("");
 
-  it("are answered in order, in whatever pieces they arrive", async () => {
+  it("get responses in order, in whatever pieces they arrive", async () => {
     const pieces = await sendAndReceive(fleet, (socket) => {
       for (let i = 0; i < FIFTY.length; i += 37) socket.write(FIFTY.slice(i, i + 37));
     });
@@ -146,7 +146,7 @@ describe("pipelined requests", () => {
     );
   });
 
-  it("after a rejected body are answered, or the connection is closed", async () => {
+  it("after a rejected body get responses, or the connection is closed", async () => {
     const json = "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
     const bytes = numbered("/v1/tanks", 0, json) + numbered("/v1/tanks", 1, "Connection: close\r\n\r\n");
     const [first, second] = await exchange(fleet, bytes);
@@ -154,7 +154,7 @@ describe("pipelined requests", () => {
     assert.ok(first.headers.connection === "close" || second?.status === 200);
   });
 
-  it("followed by garbage are answered first", async () => {
+  it("followed by garbage get responses first", async () => {
     const two = numbered("/v1/tanks", 0, "\r\n") + numbered("/v1/tanks", 1, "\r\n");
     const chunked = numbered("/v1/tanks", 2, `${FORM}Transfer-Encoding: chunked\r\n\r\nx`);
     for (const garbage of ["\0\0\0\0", chunked]) {

@@ -32,7 +32,7 @@ function bufferBytes(): number {
   return process.memoryUsage().arrayBuffers;
 }
 
-test("clients are limited in total; one too many is told so, and may connect when another has left", async (t) => {
+test("clients are limited in total; one too many gets the reason, and may connect when another has left", async (t) => {
   const endpoint = await startEndpoint(t, { clients: 3 });
   const clients = await Promise.all(range(3).map(() => new RawClient(t, endpoint).connect()));
   for (const version of [4, 5] as const) {

@@ -99,7 +99,7 @@ test("a client that exceeds the receive maximum or the maximum packet size is di
   resume();
 });
 
-test("while a client's messages are held, its pings are answered; at its byte limit it is not read", async (t) => {
+test("while a client's messages are held, its pings get responses; at its byte limit it is not read", async (t) => {
   const endpoint = await startEndpoint(t, { inFlight: 10, heldBytes: 10_000 });
   const resume = endpoint.ingest.hold();
   const client = await new RawClient(t, endpoint, 5).connect();
@@ -130,7 +130,7 @@ test("a client that is not read because of what it sent has its pings answered a
   await until("all are stored", () => endpoint.ingest.stored.length === 3000);
 });
 
-test("while the store is unavailable nothing is acknowledged, and the client is told that the server is busy", async (t) => {
+test("while the store is unavailable nothing is acknowledged, and the client gets the reason: the server is busy", async (t) => {
   const endpoint = await startEndpoint(t);
   endpoint.ingest.failWith = unavailable;
   const client = await new RawClient(t, endpoint, 5).connect();
