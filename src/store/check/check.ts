@@ -192,7 +192,7 @@ const lockAlerts: Lock = (tx) => tx.lockAlerts();
 /** Lists of alerts change under the lock of alerts. */
 const lockAllLists: Lock = (tx) => tx.lockLists().then(() => tx.lockAlerts());
 const lockDevices: Lock = (tx) => tx.lockLists().then(() => tx.lockDevices("exclusive"));
-const lockTank: Lock = (tx, id) => lockDevices(tx, id).then(() => tx.lockHeads([id], true));
+const lockTank: Lock = (tx, id) => lockDevices(tx, id).then(() => tx.lockHeads([id]));
 
 /** Checks again, repairs, and reports what it found and whether it is repaired. */
 function repairOf<R extends CheckResult>(

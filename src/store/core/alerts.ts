@@ -51,7 +51,7 @@ export async function finishTransaction(tx: StoreTransaction): Promise<number> {
 export async function lockedAlerts(tx: StoreTransaction, ids: readonly string[]): Promise<ReadonlyMap<string, Alert>> {
   const tankIds = Array.from((await tx.alerts(ids)).values(), ({ tank_id }) => tank_id);
   if (tankIds.length === 0) return new Map();
-  await tx.lockHeads([...new Set(tankIds)].sort(), true);
+  await tx.lockHeads([...new Set(tankIds)].sort());
   return tx.alerts(ids);
 }
 
@@ -62,7 +62,7 @@ export async function scheduleEvaluation(
   trigger: EvaluationTrigger,
   at: Instant,
 ): Promise<void> {
-  await tx.lockHeads(tankIds.toSorted(), true);
+  await tx.lockHeads(tankIds.toSorted());
   tx.alertWork.setTime(at);
   tx.alertWork.add(tankIds, trigger);
 }
@@ -130,11 +130,7 @@ async function withHeadReadings(
     (input) => !input.isLive || isSwept(input) || (input.activeConditions & CONDITION_BITS.silent) !== 0,
   );
   if (wanted.length === 0) return inputs;
-  const heads = await tx.lockHeads(
-    wanted.map(({ tankId }) => tankId),
-    true,
-  );
-  if (heads === "busy") throw new Error("heads that are waited for cannot be busy");
+  const heads = await tx.lockHeads(wanted.map(({ tankId }) => tankId));
   return inputs.map((input) => {
     const head = heads.get(input.tankId);
     if (head === undefined || !isIntactHead(input.tankId, head)) return input;

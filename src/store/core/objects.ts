@@ -46,7 +46,7 @@ export async function writeTanks(
   if (changes.length === 0) return [];
   const alerted = changes.filter(changesAlerts).map(({ id }) => id);
   // All at once, so that heads are locked in the order of their tanks.
-  if (alerted.length > 0) await tx.lockHeads(alerted.toSorted(), true);
+  if (alerted.length > 0) await tx.lockHeads(alerted.toSorted());
   await tx.putTanks(changes, context.at);
   const listed = changes.map(({ before, after }) => ({ before: liveTank(before), after: liveTank(after) }));
   await updateLists(tx, TANK_LISTS, listed);

@@ -39,7 +39,8 @@ export async function storeReadings(
   const { longHeads } = append ? await appendReadings(tx, "tank", batch, remaining) : NOTHING_APPENDED;
   if (remaining.size === 0) return { outcomes, longHeads };
   // Whatever was appended, heads may be locked by now.
-  const heads = await tx.lockHeads([...remaining.keys()], !holdsHeads && !append);
+  const tankIds = [...remaining.keys()];
+  const heads = holdsHeads || append ? await tx.tryLockHeads(tankIds) : await tx.lockHeads(tankIds);
   if (heads === "busy") return "busy";
   tx.alertWork.add(await mergeAll(tx, batch, remaining, heads, outcomes));
   if (tx.damagedTanks.size > 0) for (const tankId of heads.keys()) tx.damagedTanks.delete(tankId);
@@ -121,9 +122,7 @@ async function mergePortion(
 
 /** Splits heads that `append` has made too long. */
 export async function splitLongHeads(tx: StoreTransaction, tankIds: readonly string[]): Promise<void> {
-  const heads = await tx.lockHeads(tankIds, true);
-  if (heads === "busy") return;
-  for (const portion of portionsOf(heads)) await splitPortion(tx, portion);
+  for (const portion of portionsOf(await tx.lockHeads(tankIds))) await splitPortion(tx, portion);
 }
 
 async function splitPortion(tx: StoreTransaction, heads: Portion): Promise<void> {

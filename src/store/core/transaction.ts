@@ -63,8 +63,9 @@ export interface StoreTransaction
     appends: readonly Append[],
     except: ReadonlySet<string>,
   ): Promise<AppendResult>;
-  /** "busy": another transaction holds one of them, and `wait` is false. */
-  lockHeads(tankIds: readonly string[], wait: boolean): Promise<ReadonlyMap<string, HeadRow> | "busy">;
+  lockHeads(tankIds: readonly string[]): Promise<ReadonlyMap<string, HeadRow>>;
+  /** Does not wait. "busy": another transaction holds one of them. */
+  tryLockHeads(tankIds: readonly string[]): Promise<ReadonlyMap<string, HeadRow> | "busy">;
   blocks(wanted: readonly BlockKey[]): Promise<{ readonly get: (key: BlockKey) => BlockRow }>;
   /** Updates the latest reading of each tank, too. */
   writeHeads(heads: ReadonlyMap<string, HeadUpdate>): Promise<void>;

@@ -2,6 +2,7 @@
 
 import { EARLIEST } from "../../domain/instant.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
+import type { Row } from "../columns.ts";
 import type { AppendResult, BlockKey, StoredEvaluation } from "../core/transaction.ts";
 import { changesNoAlert } from "../fleet-row.ts";
 import { Block, lastReading } from "../series/block.ts";
@@ -49,9 +50,10 @@ const APPEND = { tank: appendStatement("tank"), device: appendStatement("device"
 const EXCEPT = "AND head.tank <> ALL ($9::text[])";
 const APPEND_EXCEPT = { tank: appendStatement("tank", EXCEPT), device: appendStatement("device", EXCEPT) };
 
-const LOCK_HEADS = "SELECT tank, total, start, data, checksum FROM head WHERE tank = ANY ($1::text[]) ORDER BY tank FOR UPDATE";
-const LOCK_AND_WAIT = statement(LOCK_HEADS);
-const LOCK_OR_FAIL = statement(`${LOCK_HEADS} NOWAIT`);
+const HEADS_FOR_UPDATE =
+  "SELECT tank, total, start, data, checksum FROM head WHERE tank = ANY ($1::text[]) ORDER BY tank FOR UPDATE";
+const LOCK_HEADS = statement(HEADS_FOR_UPDATE);
+const TRY_LOCK_HEADS = statement(`${HEADS_FOR_UPDATE} NOWAIT`);
 
 const BLOCKS = statement(`
   SELECT block.tank, block.start, block.data, block.checksum FROM unnest($1::text[], $2::bigint[]) AS wanted (tank, start)
@@ -107,15 +109,14 @@ export function telemetryWrites(db: Db, closeMargin: number) {
       return { appended: numbers.map((number) => appends[number - 1] as Append), longHeads, toEvaluate };
     },
 
-    async lockHeads(tankIds: readonly string[], wait: boolean): Promise<Map<string, HeadRow> | "busy"> {
-      const rows = await db.rows(wait ? LOCK_AND_WAIT : LOCK_OR_FAIL, [texts(tankIds)]).catch((error: unknown) => {
-        if (!wait && isLockNotAvailable(error)) return "busy" as const;
+    lockHeads: async (tankIds: readonly string[]): Promise<Map<string, HeadRow>> =>
+      headsOf(await db.rows(LOCK_HEADS, [texts(tankIds)])),
+
+    tryLockHeads: (tankIds: readonly string[]): Promise<Map<string, HeadRow> | "busy"> =>
+      db.rows(TRY_LOCK_HEADS, [texts(tankIds)]).then(headsOf, (error: unknown) => {
+        if (isLockNotAvailable(error)) return "busy";
         throw error;
-      });
-      if (rows === "busy") return rows;
-      const heads = rows as unknown as (readonly [string, number, number, Uint8Array, number])[];
-      return new Map(heads.map(([tankId, total, start, data, checksum]) => [tankId, { total, start, data, checksum }]));
-    },
+      }),
 
     async blocks(wanted: readonly BlockKey[]) {
       const keys = [wanted.map(({ tankId }) => tankId), wanted.map(({ start }) => start)];
@@ -157,4 +158,9 @@ export function telemetryWrites(db: Db, closeMargin: number) {
       }
     },
   };
+}
+
+function headsOf(rows: readonly Row[]): Map<string, HeadRow> {
+  const heads = rows as unknown as (readonly [string, number, number, Uint8Array, number])[];
+  return new Map(heads.map(([tankId, total, start, data, checksum]) => [tankId, { total, start, data, checksum }]));
 }

@@ -80,6 +80,15 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin
     return update(append, tankId, positions.length, rows, layout, maxHeadSize(candidate), checksum);
   }
 
+  function storedHeads(tankIds: readonly string[]): Map<string, HeadRow> {
+    const heads = new Map<string, HeadRow>();
+    for (const id of tankIds) {
+      const head = storedHead(id);
+      if (head !== undefined) heads.set(id, head);
+    }
+    return heads;
+  }
+
   return {
     async append(
       by: ReadingSource["kind"],
@@ -95,14 +104,8 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin
       return { appended, longHeads: [], toEvaluate };
     },
 
-    async lockHeads(tankIds: readonly string[]): Promise<Map<string, HeadRow>> {
-      const heads = new Map<string, HeadRow>();
-      for (const id of tankIds) {
-        const head = storedHead(id);
-        if (head !== undefined) heads.set(id, head);
-      }
-      return heads;
-    },
+    lockHeads: async (tankIds: readonly string[]): Promise<Map<string, HeadRow>> => storedHeads(tankIds),
+    tryLockHeads: async (tankIds: readonly string[]): Promise<Map<string, HeadRow>> => storedHeads(tankIds),
 
     blocks: async () => ({
       get({ tankId, start }: BlockKey): BlockRow {
