@@ -8,30 +8,44 @@ import { type IncomingBatch, type IngestResult, READING_OUTCOMES, type ReadingSo
 import { MAX_PENDING_PER_DEVICE } from "../../domain/store.ts";
 import { type Append, positionsById } from "../series/merge.ts";
 import { lookupsOn } from "./lookups.ts";
-import { appendReadings, HeadsBusyError, NOTHING_APPENDED, storeReadings } from "./telemetry.ts";
+import {
+  appendReadings,
+  HeadsBusyError,
+  NOTHING_APPENDED,
+  type StoredReadings,
+  storeReadings,
+  tryStoreReadings,
+} from "./telemetry.ts";
 import type { AppendResult, StoreTransaction } from "./transaction.ts";
 
 const STORED = READING_OUTCOMES.indexOf("stored");
 
 export type IngestedBatch = IngestResult & { readonly longHeads: readonly string[] };
 
-/** "retry": nothing may be committed; run it again in a new transaction with `appendFirst` off. */
-export async function ingestBatch(
+/** Appends what it can, and merges the rest. "retry": nothing may be committed; run `mergeBatch` in a new transaction. */
+export const appendBatch = (tx: StoreTransaction, batch: IncomingBatch): Promise<IngestedBatch | "retry"> =>
+  withDevicesLocked(tx, batch, appendLocked);
+
+/** Merges all readings. */
+export const mergeBatch = (tx: StoreTransaction, batch: IncomingBatch): Promise<IngestedBatch> =>
+  withDevicesLocked(tx, batch, mergeLocked);
+
+async function withDevicesLocked<T>(
   tx: StoreTransaction,
   batch: IncomingBatch,
-  appendFirst: boolean,
-): Promise<IngestedBatch | "retry"> {
+  ingest: (tx: StoreTransaction, batch: IncomingBatch) => Promise<T>,
+): Promise<T> {
   tx.alertWork.setTime(batch.receivedAt ?? Date.now());
   const hasDevices = batch.sources.some(({ kind }) => kind === "device");
   // On PostgreSQL the first step is sent right behind the lock.
   const locked = hasDevices ? tx.lockDevices("shared") : undefined;
-  const [result] = await Promise.all([ingestLocked(tx, batch, appendFirst), locked]);
+  const [result] = await Promise.all([ingest(tx, batch), locked]);
   return result;
 }
 
-async function ingestLocked(tx: StoreTransaction, batch: IncomingBatch, appendFirst: boolean): Promise<IngestedBatch | "retry"> {
+async function appendLocked(tx: StoreTransaction, batch: IncomingBatch): Promise<IngestedBatch | "retry"> {
   // Append readings of devices to their tanks, as far as that needs no lookup: nearly all of them.
-  const appendsByDevice = appendFirst && batch.sources.every(isUnboundDevice) && batch.payloads.size === 0;
+  const appendsByDevice = batch.sources.every(isUnboundDevice) && batch.payloads.size === 0;
   const { appended, longHeads, remaining } = appendsByDevice ? await appendByDevice(tx, batch) : NO_DEVICE_APPENDS;
   if (remaining?.length === 0)
     return { outcomes: new Uint8Array(batch.source.length).fill(STORED), reasons: new Map(), longHeads };
@@ -41,10 +55,18 @@ async function ingestLocked(tx: StoreTransaction, batch: IncomingBatch, appendFi
   // Of two readings for one instant the later one counts: what was appended may have been too early.
   if (appended.length > 0 && (await sharesTank(lookups, placement, appended))) return "retry";
   // Store, and update the latest reading of each tank; alerts are evaluated when the transaction ends.
-  const append = appendFirst && !appendsByDevice;
-  const stored = await storeReadings(tx, placement.readings, { append, holdsHeads: appendsByDevice });
+  const stored = await tryStoreReadings(tx, placement.readings, { append: !appendsByDevice });
   if (stored === "busy") return "retry";
-  // Remove pending readings that these replace, then keep those that cannot be stored yet.
+  return finishBatch(tx, placement, { ...stored, longHeads: [...longHeads, ...stored.longHeads] });
+}
+
+async function mergeLocked(tx: StoreTransaction, batch: IncomingBatch): Promise<IngestedBatch> {
+  const placement = await placeReadings(lookupsOn(tx), batch);
+  return finishBatch(tx, placement, await storeReadings(tx, placement.readings));
+}
+
+/** The last step: removes pending readings that these replace, then keeps those that cannot be stored yet. */
+async function finishBatch(tx: StoreTransaction, placement: Placement, stored: StoredReadings): Promise<IngestedBatch> {
   if (placement.superseded.length > 0) {
     await tx.resolvePending(placement.superseded.map((reading) => ({ ...reading, isRejected: false })));
   }
@@ -52,7 +74,7 @@ async function ingestLocked(tx: StoreTransaction, batch: IncomingBatch, appendFi
   return {
     outcomes: setStoreOutcomes(placement, stored.outcomes),
     reasons: placement.reasons,
-    longHeads: [...longHeads, ...stored.longHeads],
+    longHeads: stored.longHeads,
   };
 }
 
@@ -85,7 +107,7 @@ export async function releasePending(tx: StoreTransaction, deviceIds: readonly s
     const pending = await tx.pendingReadings(group.map(({ device }) => device.id));
     const placement = await placeReadings(lookupsOn(tx), batchOfPending(pending));
     // Heads of tanks that the same command changes are locked already.
-    const stored = await storeReadings(tx, placement.readings, { append: false, holdsHeads: true });
+    const stored = await tryStoreReadings(tx, placement.readings, { append: false });
     if (stored === "busy") throw new HeadsBusyError();
     const resolved = resolvedReadings(pending, setStoreOutcomes(placement, stored.outcomes));
     if (resolved.length > 0) await tx.resolvePending(resolved);

@@ -24,28 +24,35 @@ const TANK_UNKNOWN = READING_OUTCOMES.indexOf("tank_unknown");
 export type StoredReadings = { readonly outcomes: Uint8Array; readonly longHeads: readonly string[] };
 
 /**
- * Readings that are newer than all their tank has, nearly all of them, are appended without reading the head. Without `append`
- * everything is merged. `holdsHeads`: the transaction has locked heads before. Heads are locked in the order of their tanks, so
- * that a transaction that holds some does not wait for more: if it would have to, the result is "busy".
- * Alerts that the readings may change are evaluated when the transaction ends.
+ * Merges all readings. Waits for the locks of heads: the transaction must not hold others. Alerts that the readings may change are
+ * evaluated when the transaction ends.
  */
-export async function storeReadings(
+export async function storeReadings(tx: StoreTransaction, batch: ReadingBatch): Promise<StoredReadings> {
+  const positions = positionsOf(batch);
+  const heads = positions.size === 0 ? NO_HEADS : await tx.lockHeads([...positions.keys()]);
+  return { outcomes: await mergeAll(tx, batch, positions, heads), longHeads: [] };
+}
+
+/**
+ * The same for a transaction that may hold heads. Heads are locked in the order of their tanks, so that a transaction that holds
+ * some does not wait for more: if it would have to, the result is "busy". With `append`, readings that are newer than all their
+ * tank has, nearly all of them, are appended without reading the head.
+ */
+export async function tryStoreReadings(
   tx: StoreTransaction,
   batch: ReadingBatch,
-  { append, holdsHeads = false }: { readonly append: boolean; readonly holdsHeads?: boolean },
+  { append }: { readonly append: boolean },
 ): Promise<StoredReadings | "busy"> {
-  const outcomes = new Uint8Array(batch.tank.length).fill(STORED);
-  const remaining = positionsById(batch.tankIds, batch.tank, batch.createdAt);
+  const remaining = positionsOf(batch);
   const { longHeads } = append ? await appendReadings(tx, "tank", batch, remaining) : NOTHING_APPENDED;
-  if (remaining.size === 0) return { outcomes, longHeads };
-  // Whatever was appended, heads may be locked by now.
-  const tankIds = [...remaining.keys()];
-  const heads = holdsHeads || append ? await tx.tryLockHeads(tankIds) : await tx.lockHeads(tankIds);
-  if (heads === "busy") return "busy";
-  tx.alertWork.add(await mergeAll(tx, batch, remaining, heads, outcomes));
-  if (tx.damagedTanks.size > 0) for (const tankId of heads.keys()) tx.damagedTanks.delete(tankId);
-  return { outcomes, longHeads };
+  const heads = remaining.size === 0 ? NO_HEADS : await tx.tryLockHeads([...remaining.keys()]);
+  return heads === "busy" ? heads : { outcomes: await mergeAll(tx, batch, remaining, heads), longHeads };
 }
+
+const NO_HEADS: ReadonlyMap<string, HeadRow> = new Map();
+
+const positionsOf = ({ tankIds, tank, createdAt }: ReadingBatch): Map<string, Uint32Array> =>
+  positionsById(tankIds, tank, createdAt);
 
 /** Another transaction has locked heads that this one needs beside those it has locked: it must be run again. */
 export class HeadsBusyError extends Error {}
@@ -75,20 +82,21 @@ function* portionsOf(heads: ReadonlyMap<string, HeadRow>): Generator<Portion> {
   for (let from = 0; from < all.length; from += PORTION_TANKS) yield all.slice(from, from + PORTION_TANKS);
 }
 
-/** Returns the tanks that were changed. */
+/** Returns the outcome of each reading of the batch; those that are not in `positions` are stored already. */
 async function mergeAll(
   tx: StoreTransaction,
   batch: ReadingBatch,
   positions: ReadonlyMap<string, Uint32Array>,
   heads: ReadonlyMap<string, HeadRow>,
-  outcomes: Uint8Array,
-): Promise<readonly string[]> {
+): Promise<Uint8Array> {
+  const outcomes = new Uint8Array(batch.tank.length).fill(STORED);
   for (const [tankId, own] of positions) if (!heads.has(tankId)) for (const position of own) outcomes[position] = TANK_UNKNOWN;
-  const changed: string[] = [];
-  for (const portion of portionsOf(heads)) changed.push(...(await mergePortion(tx, batch, positions, portion, outcomes)));
-  return changed;
+  for (const portion of portionsOf(heads)) tx.alertWork.add(await mergePortion(tx, batch, positions, portion, outcomes));
+  if (tx.damagedTanks.size > 0) for (const tankId of heads.keys()) tx.damagedTanks.delete(tankId);
+  return outcomes;
 }
 
+/** Returns the tanks that were changed. */
 async function mergePortion(
   tx: StoreTransaction,
   batch: ReadingBatch,

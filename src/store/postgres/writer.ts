@@ -9,7 +9,7 @@ import type { Observe } from "../../domain/log-events.ts";
 import type { IncomingBatch, IngestResult, ReadingSource } from "../../domain/reading.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { finishTransaction } from "../core/alerts.ts";
-import { type IngestedBatch, ingestBatch } from "../core/ingest.ts";
+import { appendBatch, mergeBatch } from "../core/ingest.ts";
 import { HeadsBusyError, splitLongHeads } from "../core/telemetry.ts";
 import { type DbTransaction, transaction, translateError } from "./connection.ts";
 import { transactionOn } from "./transaction.ts";
@@ -108,14 +108,11 @@ export class Writer {
   }
 
   async #ingest(batch: IncomingBatch): Promise<IngestResult> {
-    const run = (appendFirst: boolean): Promise<IngestedBatch | "retry"> =>
-      this.transaction(
-        (tx) => ingestBatch(tx, batch, appendFirst),
-        (result) => result === "retry",
-      );
-    let result = await run(true);
-    if (result === "retry") result = await run(false);
-    if (result === "retry") throw new Error("a batch that appends nothing first is not retried");
+    const appended = await this.transaction(
+      (tx) => appendBatch(tx, batch),
+      (outcome) => outcome === "retry",
+    );
+    const result = appended === "retry" ? await this.transaction((tx) => mergeBatch(tx, batch)) : appended;
     for (const tankId of result.longHeads) this.#longHeads.add(tankId);
     return result;
   }

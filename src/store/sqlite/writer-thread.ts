@@ -9,7 +9,7 @@ import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { finishTransaction } from "../core/alerts.ts";
 import { addDamagedTank } from "../core/damaged-tanks.ts";
-import { ingestBatch } from "../core/ingest.ts";
+import { appendBatch, mergeBatch } from "../core/ingest.ts";
 import { runWrite, type WriteArgs, type WriteName } from "../core/writes.ts";
 import { openWriter, retryWhileBusy, translateError } from "./connection.ts";
 import { OpenFiles } from "./file-watch.ts";
@@ -78,7 +78,7 @@ class WriterThread {
       while (this.#queue.length > 0 && calls.length < size && performance.now() - started < TRANSACTION_MS) {
         const call = this.#queue.shift() as Call;
         calls.push(call);
-        const reply = call.name === "ingest" && !isolated ? await this.#ingest(call, true) : await this.#writeAlone(call);
+        const reply = call.name === "ingest" && !isolated ? await this.#append(call) : await this.#writeAlone(call);
         if (reply === "retry") return this.#retryIsolated(calls);
         replies.push(reply);
       }
@@ -135,21 +135,14 @@ class WriterThread {
     if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
   }
 
-  async #write(call: Call): Promise<Reply> {
-    const { id, name, args } = call;
-    if (name !== "ingest") {
-      return { id, value: await runWrite(this.#tx, name as WriteName, args as unknown as WriteArgs<WriteName>) };
-    }
-    const reply = await this.#ingest(call, false);
-    if (reply === "retry") throw new Error("a batch that appends nothing first is not retried");
-    return reply;
+  async #append({ id, args }: Call): Promise<Reply | "retry"> {
+    const result = await appendBatch(this.#tx, args[0] as IncomingBatch);
+    return result === "retry" ? result : ingestReply(id, result);
   }
 
-  async #ingest({ id, args }: Call, appendFirst: boolean): Promise<Reply | "retry"> {
-    const result = await ingestBatch(this.#tx, args[0] as IncomingBatch, appendFirst);
-    if (result === "retry") return result;
-    const { outcomes, reasons } = result;
-    return { id, value: { outcomes, reasons } satisfies IngestResult };
+  async #write({ id, name, args }: Call): Promise<Reply> {
+    if (name === "ingest") return ingestReply(id, await mergeBatch(this.#tx, args[0] as IncomingBatch));
+    return { id, value: await runWrite(this.#tx, name as WriteName, args as unknown as WriteArgs<WriteName>) };
   }
 
   /** Alerts of readings before it are evaluated first: it may depend on them, and if it fails, it alone is undone. */
@@ -177,6 +170,10 @@ class WriterThread {
     this.#db.close();
     parentPort?.close();
   }
+}
+
+function ingestReply(id: number, { outcomes, reasons }: IngestResult): Reply {
+  return { id, value: { outcomes, reasons } };
 }
 
 if (parentPort !== null) {
