@@ -1,6 +1,7 @@
 // Brings the fleet order up to date with the latest readings.
 
 import { setImmediate } from "node:timers/promises";
+import { chunksOf } from "../domain/chunks.ts";
 import { type FleetOrderReads, type FleetOrderWrites, FORECAST_MAX_AGE_MS } from "../domain/fleet-order.ts";
 import type { Instant } from "../domain/instant.ts";
 import type { FailedTanks } from "./failed-tanks.ts";
@@ -25,9 +26,8 @@ export async function updateFleetOrder(
     const scan = await store.scanFleet(after, now - FORECAST_MAX_AGE_MS);
     if (scan.scanned === 0) return { isComplete: true, scanned, outdated };
     const tanks = scan.outdated.filter((id) => !skipped.has(id));
-    for (let from = 0; from < tanks.length; from += TANKS_PER_WRITE) {
+    for (const some of chunksOf(tanks, TANKS_PER_WRITE)) {
       if (isStopping()) return { isComplete: false, scanned, outdated };
-      const some = tanks.slice(from, from + TANKS_PER_WRITE);
       await failed.write(some, now, (id) => id, write);
       await setImmediate();
     }

@@ -3,6 +3,7 @@
 
 import { newWebhookSecret } from "../domain/alerts/webhook-signature.ts";
 import type { WebhookAllow } from "../domain/alerts/webhook-url.ts";
+import { chunksOf } from "../domain/chunks.ts";
 import {
   type Command,
   type CommandError,
@@ -11,7 +12,6 @@ import {
   INCOMPLETE,
   isCommandError,
   type Provision,
-  type ProvisionRow,
 } from "../domain/commands/command.ts";
 import { MAX_RECOVERED } from "../domain/commands/notifications.ts";
 import { hasCode, RequestError } from "../domain/errors.ts";
@@ -189,12 +189,10 @@ const PART_ROWS = 250;
 function partsOf({ customers, tanks }: Provision, deviceChanges: readonly number[]): Provision[] {
   const isFirst = new Set(deviceChanges);
   const first = tanks.filter((_, i) => isFirst.has(i));
+  const others = tanks.filter((_, i) => !isFirst.has(i));
   return [
-    ...chunksOf(customers).map((part) => ({ customers: part, tanks: [] })),
+    ...chunksOf(customers, PART_ROWS).map((part) => ({ customers: part, tanks: [] })),
     ...(first.length === 0 ? [] : [{ customers: [], tanks: first }]),
-    ...chunksOf(tanks.filter((_, i) => !isFirst.has(i))).map((part) => ({ customers: [], tanks: part })),
+    ...chunksOf(others, PART_ROWS).map((part) => ({ customers: [], tanks: part })),
   ];
 }
-
-const chunksOf = (rows: readonly ProvisionRow[]): ProvisionRow[][] =>
-  Array.from({ length: Math.ceil(rows.length / PART_ROWS) }, (_, i) => rows.slice(i * PART_ROWS, (i + 1) * PART_ROWS));

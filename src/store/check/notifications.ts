@@ -7,7 +7,7 @@ import { isObject, parseJson } from "../../domain/validate.ts";
 import { fieldsOf, type Row } from "../columns.ts";
 import { CHANNEL_COLUMNS, CHANNEL_FIELDS, channelOf } from "../core/channel-tables.ts";
 import { prefixed } from "../core/dialect.ts";
-import { chunksOf, valueRows } from "../core/many-rows.ts";
+import { paddedChunks, valueRows } from "../core/many-rows.ts";
 import { NOTIFICATION_COLUMNS, NOTIFICATION_FIELDS, notificationOf } from "../core/notification-tables.ts";
 import { type CheckedRow, type CheckResult, damagedRow, type Inconsistency, repairable } from "./inconsistency.ts";
 
@@ -40,7 +40,7 @@ export function notificationOperations({ rows }: { readonly rows: Rows }) {
     /** Returns those that are not stored, and whether their alert exists. */
     async missingLinks(links: readonly Link[]) {
       const missing: { readonly link: Link; readonly hasAlert: boolean }[] = [];
-      for (const chunk of chunksOf(links)) {
+      for (const chunk of paddedChunks(links)) {
         const found = await rows(
           `SELECT DISTINCT wanted.column1, wanted.column2, alert.id
            FROM (VALUES ${valueRows(chunk.length, ["text", "text"])}) AS wanted

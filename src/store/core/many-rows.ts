@@ -1,6 +1,7 @@
 // Statements about many rows. They go into few statements, of few sizes, so that each is prepared once. Those of one call do not
 // depend on each other: an engine may send them together.
 
+import { chunksOf } from "../../domain/chunks.ts";
 import type { Row } from "../columns.ts";
 import type { Prepare } from "./reads.ts";
 
@@ -19,14 +20,11 @@ const CHUNK_SIZES = [1, 4, 16, 64, 100] as const;
 const MAX_CHUNK = 100;
 
 /** The last item is repeated where a chunk has none for its size: it must not matter if a statement contains it twice. */
-export function chunksOf<T>(items: readonly T[]): T[][] {
-  const chunks: T[][] = [];
-  for (let from = 0; from < items.length; from += MAX_CHUNK) {
-    const chunk = items.slice(from, from + MAX_CHUNK);
+export function paddedChunks<T>(items: readonly T[]): T[][] {
+  return chunksOf(items, MAX_CHUNK).map((chunk) => {
     const size = CHUNK_SIZES.find((one) => one >= chunk.length) ?? MAX_CHUNK;
-    chunks.push([...chunk, ...Array<T>(size - chunk.length).fill(chunk.at(-1) as T)]);
-  }
-  return chunks;
+    return [...chunk, ...Array<T>(size - chunk.length).fill(chunk.at(-1) as T)];
+  });
 }
 
 /** `(CAST($1 AS text), CAST($2 AS bigint)), (CAST($3 AS text), …` and so on, with a type for each column. */
@@ -50,7 +48,7 @@ export async function rowsForIds(
   sql: (list: string) => string,
   ...values: readonly (string | number)[]
 ): Promise<Row[]> {
-  const found = chunksOf([...new Set(ids)]).map((chunk) => {
+  const found = paddedChunks([...new Set(ids)]).map((chunk) => {
     const list = chunk.map((_, i) => `$${values.length + i + 1}`).join(", ");
     return prepare(sql(list))(...values, ...chunk);
   });

@@ -19,7 +19,7 @@ import type { Instant } from "../../domain/instant.ts";
 import { parseJson } from "../../domain/validate.ts";
 import { fieldsOf, type Row } from "../columns.ts";
 import type { Dialect } from "./dialect.ts";
-import { chunksOf, valueRows } from "./many-rows.ts";
+import { paddedChunks, valueRows } from "./many-rows.ts";
 import { withAttempt } from "./notification-tables.ts";
 import type { Prepare } from "./reads.ts";
 
@@ -104,7 +104,7 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
     /** Returns the ids of those whose lease was still that of the record. */
     async putAttempts(records: readonly AttemptRecord[], at: Instant): Promise<ReadonlySet<string>> {
       const recorded = new Set<string>();
-      for (const chunk of chunksOf(records)) {
+      for (const chunk of paddedChunks(records)) {
         const values = chunk.map(({ id, lease, state, delayMs, attempts }) => [
           id,
           lease,

@@ -1,5 +1,6 @@
 // Stores readings of tanks: appends where it can, merges the rest.
 
+import { chunksOf } from "../../domain/chunks.ts";
 import { READING_OUTCOMES, type ReadingBatch, type ReadingSource } from "../../domain/reading.ts";
 import type { Block } from "../series/block.ts";
 import { type HeadRow, isIntactHead, openBlock, openHead } from "../series/checksum.ts";
@@ -74,13 +75,10 @@ export async function appendReadings(
 }
 
 /** Tanks that are merged at a time. On PostgreSQL the thread that serves requests does it, and must not be kept busy for long. */
-const PORTION_TANKS = 50;
-type Portion = readonly (readonly [tankId: string, head: HeadRow])[];
+const TANKS_PER_CHUNK = 50;
+type HeadChunk = readonly (readonly [tankId: string, head: HeadRow])[];
 
-function* portionsOf(heads: ReadonlyMap<string, HeadRow>): Generator<Portion> {
-  const all = [...heads];
-  for (let from = 0; from < all.length; from += PORTION_TANKS) yield all.slice(from, from + PORTION_TANKS);
-}
+const headChunks = (heads: ReadonlyMap<string, HeadRow>): HeadChunk[] => chunksOf([...heads], TANKS_PER_CHUNK);
 
 /** Returns the outcome of each reading of the batch; those that are not in `positions` are stored already. */
 async function mergeAll(
@@ -91,17 +89,17 @@ async function mergeAll(
 ): Promise<Uint8Array> {
   const outcomes = new Uint8Array(batch.tank.length).fill(STORED);
   for (const [tankId, own] of positions) if (!heads.has(tankId)) for (const position of own) outcomes[position] = TANK_UNKNOWN;
-  for (const portion of portionsOf(heads)) tx.alertWork.add(await mergePortion(tx, batch, positions, portion, outcomes));
+  for (const chunk of headChunks(heads)) tx.alertWork.add(await mergeChunk(tx, batch, positions, chunk, outcomes));
   if (tx.damagedTanks.size > 0) for (const tankId of heads.keys()) tx.damagedTanks.delete(tankId);
   return outcomes;
 }
 
 /** Returns the tanks that were changed. */
-async function mergePortion(
+async function mergeChunk(
   tx: StoreTransaction,
   batch: ReadingBatch,
   positions: ReadonlyMap<string, Uint32Array>,
-  heads: Portion,
+  heads: HeadChunk,
   outcomes: Uint8Array,
 ): Promise<readonly string[]> {
   const tanks = heads.map(([tankId, row]) => ({
@@ -130,10 +128,10 @@ async function mergePortion(
 
 /** Splits heads that `append` has made too long. */
 export async function splitLongHeads(tx: StoreTransaction, tankIds: readonly string[]): Promise<void> {
-  for (const portion of portionsOf(await tx.lockHeads(tankIds))) await splitPortion(tx, portion);
+  for (const chunk of headChunks(await tx.lockHeads(tankIds))) await splitChunk(tx, chunk);
 }
 
-async function splitPortion(tx: StoreTransaction, heads: Portion): Promise<void> {
+async function splitChunk(tx: StoreTransaction, heads: HeadChunk): Promise<void> {
   const indexes = await loadIndexes(
     tx,
     "readings",

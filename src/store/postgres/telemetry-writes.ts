@@ -1,5 +1,6 @@
 // Writes of readings: heads with the latest reading of each tank, and blocks.
 
+import { chunksOf } from "../../domain/chunks.ts";
 import { EARLIEST } from "../../domain/instant.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
 import type { Row } from "../columns.ts";
@@ -147,8 +148,7 @@ export function telemetryWrites(db: Db, closeMargin: number) {
     },
 
     async writeBlocks(blocks: readonly (StoredBlock & { readonly tankId: string })[]): Promise<void> {
-      for (let from = 0; from < blocks.length; from += MAX_BLOCKS_PER_STATEMENT) {
-        const some = blocks.slice(from, from + MAX_BLOCKS_PER_STATEMENT);
+      for (const some of chunksOf(blocks, MAX_BLOCKS_PER_STATEMENT)) {
         await db.rows(WRITE_BLOCKS, [
           texts(some.map(({ tankId }) => tankId)),
           bigints(some.map(({ start }) => start)),
