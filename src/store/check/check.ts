@@ -37,7 +37,7 @@ import {
   sortKeyErrors,
 } from "./objects.ts";
 import type { CheckOperations } from "./operations.ts";
-import { checkListIndex, segmentStarts } from "./rank-index.ts";
+import { checkListIndex, indexedSegments } from "./rank-index.ts";
 import { checkServiceState, repairServiceState } from "./service-state.ts";
 
 /** Runs reads in one snapshot. */
@@ -170,7 +170,7 @@ async function checkList(reads: CheckOperations, series: string): Promise<CheckR
     return [{ where: `list "${series}"`, found }];
   }
   const { kind, key } = list;
-  const counts = await reads.segmentCounts(kind, key, groups.length === 0 ? [LIST_START] : segmentStarts(groups));
+  const counts = await reads.segmentCounts(kind, key, groups.length === 0 ? [LIST_START] : indexedSegments(groups));
   return [{ where: nameOf(kind, key), found: checkListIndex(groups, counts) }];
 }
 
@@ -183,7 +183,7 @@ function nameOf({ table, column, position }: ListKind, key: string | null): stri
   return column === "email" ? `list of customers with the e-mail ${key}` : `list of the tanks of customer ${key}`;
 }
 
-export type EngineTransaction = StoreTransaction & { readonly repairs: () => CheckOperations };
+export type EngineTransaction = StoreTransaction & { readonly checkOperations: () => CheckOperations };
 
 type Lock = (tx: StoreTransaction, id: string) => Promise<unknown>;
 const lockNothing: Lock = async () => {};
@@ -202,7 +202,7 @@ function repairOf<R extends CheckResult>(
 ) {
   return async (tx: EngineTransaction, id = ""): Promise<Finding[]> => {
     await lock(tx, id);
-    const operations = tx.repairs();
+    const operations = tx.checkOperations();
     const before = await check(operations, id);
     if (!hasRepairable(before)) return before.flatMap((result) => findingsOf(result));
     await repair(operations, id, tx, before);

@@ -55,14 +55,14 @@ export function checkListIndex(groups: readonly StoredGroup[], counts: readonly 
     const total = counts[0] ?? 0;
     return total <= SEGMENT_MAX ? [] : repairable(`its ${total} entries should have a rank index, they have none`);
   }
-  const segments = segmentStarts(groups).map((at, i): Segment => ({ at, count: counts[i] ?? 0 }));
+  const segments = indexedSegments(groups).map((at, i): Segment => ({ at, count: counts[i] ?? 0 }));
   const largest = counts.reduce((max, count) => Math.max(max, count), 0);
   const oversized =
     largest > SEGMENT_MAX ? repairable(`a segment should have at most ${SEGMENT_MAX} entries, one has ${largest}`) : [];
   return [...oversized, ...checkRankIndex(groups, segments, LIST_START)];
 }
 
-export function segmentStarts(groups: readonly StoredGroup[]): Position[] {
+export function indexedSegments(groups: readonly StoredGroup[]): Position[] {
   return groups.filter(({ level }) => level === 0).flatMap(({ at }) => at);
 }
 

@@ -64,7 +64,7 @@ export async function scheduleEvaluation(
 ): Promise<void> {
   await tx.lockHeads(tankIds.toSorted());
   tx.alertWork.setTime(at);
-  tx.alertWork.add(tankIds, trigger);
+  tx.alertWork.addTanks(tankIds, trigger);
 }
 
 /** Evaluates the alerts of tanks whose heads the transaction has locked. */

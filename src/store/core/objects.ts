@@ -61,7 +61,7 @@ export async function writeTanks(
     context.at,
     outdated,
   );
-  tx.alertWork.add(alerted, ON_SETTINGS);
+  tx.alertWork.addTanks(alerted, ON_SETTINGS);
   const devices = await lookupsOn(tx).devices(affectedDevices(changes));
   const moves = deviceMoves(changes, devices, context.at);
   await writeDevices(

@@ -70,7 +70,7 @@ export async function appendReadings(
   const appends = appendsOf(batch, positions);
   const result = appends.length === 0 ? NOTHING_APPENDED : await tx.append(by, batch, appends, tx.damagedTanks);
   for (const { id } of result.appended) positions.delete(id);
-  tx.alertWork.add(result.toEvaluate);
+  tx.alertWork.addTanks(result.toEvaluate);
   return result;
 }
 
@@ -89,7 +89,7 @@ async function mergeAll(
 ): Promise<Uint8Array> {
   const outcomes = new Uint8Array(batch.tank.length).fill(STORED);
   for (const [tankId, own] of positions) if (!heads.has(tankId)) for (const position of own) outcomes[position] = TANK_UNKNOWN;
-  for (const chunk of headChunks(heads)) tx.alertWork.add(await mergeChunk(tx, batch, positions, chunk, outcomes));
+  for (const chunk of headChunks(heads)) tx.alertWork.addTanks(await mergeChunk(tx, batch, positions, chunk, outcomes));
   if (tx.damagedTanks.size > 0) for (const tankId of heads.keys()) tx.damagedTanks.delete(tankId);
   return outcomes;
 }

@@ -119,7 +119,7 @@ export class PendingAlertWork {
     this.#at = Math.max(at, this.#at ?? at);
   }
 
-  add(tankIds: Iterable<string>, trigger = ON_READING): void {
+  addTanks(tankIds: Iterable<string>, trigger = ON_READING): void {
     for (const id of tankIds) if (trigger !== ON_READING || !this.#tanks.has(id)) this.#tanks.set(id, trigger);
   }
 

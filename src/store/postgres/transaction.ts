@@ -57,7 +57,7 @@ export function transactionOn(db: Db, alertSettings: AlertSettings, damagedTanks
     now: async () => Number((await db.rows(NOW))[0]?.[0]),
     ...rankIndexes,
     ...listOperations(db),
-    repairs: () => checkOperations(db),
+    checkOperations: () => checkOperations(db),
   };
 }
 

@@ -126,7 +126,7 @@ export class Writer {
       notifications = isAborted(result) ? 0 : await finishTransaction(tx);
       return result;
     };
-    const result = await whileHeadsAreBusy(() => transaction(this.#pool, run, { isAborted }));
+    const result = await retryWhileHeadsBusy(() => transaction(this.#pool, run, { isAborted }));
     if (notifications > 0) this.#observe({ kind: "notifications_created", count: notifications });
     return result;
   }
@@ -139,8 +139,8 @@ export class Writer {
   }
 }
 
-/** Waits longer each time: those that have locked the heads are soon done. */
-async function whileHeadsAreBusy<T>(run: () => Promise<T>): Promise<T> {
+/** Retries with increasing delays. */
+async function retryWhileHeadsBusy<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await run();
@@ -176,6 +176,6 @@ function joinBatches(batches: readonly IncomingBatch[]): IncomingBatch {
 }
 
 function sliceResult({ outcomes, reasons }: IngestResult, from: number, to: number): IngestResult {
-  const own = [...reasons].filter(([position]) => position >= from && position < to);
-  return { outcomes: outcomes.slice(from, to), reasons: new Map(own.map(([position, reason]) => [position - from, reason])) };
+  const inSlice = [...reasons].filter(([position]) => position >= from && position < to);
+  return { outcomes: outcomes.slice(from, to), reasons: new Map(inSlice.map(([position, reason]) => [position - from, reason])) };
 }

@@ -50,7 +50,7 @@ export function transactionOn(
     const add = statements.query("INSERT INTO head (tank, checksum) SELECT pk, ?2 FROM tank WHERE id = ?1");
     for (const id of tankIds) add.all(id, headChecksum(id, EMPTY_HEAD));
   };
-  let repairs: CheckOperations | undefined;
+  let operations: CheckOperations | undefined;
   return {
     ...lookupTables(runForIds, DIALECT),
     ...fleetWrites(db),
@@ -69,9 +69,9 @@ export function transactionOn(
     lockDevices: async () => {},
     lockAlerts: async () => {},
     now: async () => Date.now(),
-    repairs() {
-      repairs ??= checkOperations(db);
-      return repairs;
+    checkOperations() {
+      operations ??= checkOperations(db);
+      return operations;
     },
   };
 }
