@@ -26,7 +26,7 @@ import { parseJson } from "../domain/validate.ts";
 import { LATEST } from "./series/rank-index.ts";
 
 export type Row = readonly unknown[];
-type Scalar = string | number | null;
+export type Scalar = string | number | null;
 
 /** The first columns of a row by name, in the order of `names`. */
 export const fieldsOf = <Name extends string>(names: readonly Name[], row: Row): Record<Name, unknown> =>

@@ -2,18 +2,16 @@
 
 import { lowerCase } from "../../domain/sign-in.ts";
 import { errorInUser, type User } from "../../domain/user.ts";
-import type { Row } from "../columns.ts";
 import { USERS, userOf } from "../core/account-tables.ts";
+import type { RunQuery } from "../core/reads.ts";
 import { type CheckResult, repairable, unrepairable } from "./inconsistency.ts";
-
-type Rows = (sql: string) => Promise<readonly Row[]>;
 
 /** A session belongs to a user or to a customer. */
 const LOST_SESSIONS = `SELECT s.id FROM session s
   LEFT JOIN app_user u ON u.id = s.user_id LEFT JOIN customer c ON c.id = s.customer_id
   WHERE (u.id IS NULL AND c.id IS NULL) OR (s.user_id IS NOT NULL AND s.customer_id IS NOT NULL)`;
 
-export function accountOperations({ rows }: { readonly rows: Rows }) {
+export function accountOperations({ rows }: { readonly rows: RunQuery }) {
   return {
     allUsers: async (): Promise<readonly User[]> => (await rows(USERS)).map(userOf),
     lostSessions: async (): Promise<readonly string[]> => (await rows(LOST_SESSIONS)).map(([id]) => String(id)),

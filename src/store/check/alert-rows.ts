@@ -2,9 +2,9 @@
 
 import type { Alert, AlertKind } from "../../domain/alerts/alert.ts";
 import { type SweepSettings, sweepStateOf } from "../../domain/alerts/sweep.ts";
-import type { Row } from "../columns.ts";
 import { ALERT_FIELDS, alertOf } from "../core/alert-tables.ts";
 import { prefixed } from "../core/dialect.ts";
+import type { RunQuery } from "../core/reads.ts";
 
 /** Alerts of one tank. `withOtherOwner`: how many, closed ones too, have another owner than the tank. */
 export type TankAlertRows = { readonly unclosed: readonly AlertKind[]; readonly withOtherOwner: number };
@@ -21,9 +21,7 @@ export type AlertRow = { readonly alert: Alert; readonly hasTank: boolean };
 
 const MAX_ALERTS = 2000;
 
-type Rows = (sql: string, ...values: string[]) => Promise<readonly Row[]>;
-
-export function alertOperations({ rows }: { readonly rows: Rows }) {
+export function alertOperations({ rows }: { readonly rows: RunQuery }) {
   return {
     /** Reads the alerts of the tanks from `first` to `last`. */
     async alertsOf(first: string, last: string): Promise<StoredAlerts> {

@@ -9,9 +9,8 @@ import { CHANNEL_COLUMNS, CHANNEL_FIELDS, channelOf } from "../core/channel-tabl
 import { prefixed } from "../core/dialect.ts";
 import { paddedChunks, valueRows } from "../core/many-rows.ts";
 import { NOTIFICATION_COLUMNS, NOTIFICATION_FIELDS, notificationOf } from "../core/notification-tables.ts";
+import type { RunQuery } from "../core/reads.ts";
 import { type CheckedRow, type CheckResult, damagedRow, type Inconsistency, repairable } from "./inconsistency.ts";
-
-type Rows = (sql: string, ...values: (string | number)[]) => Promise<readonly Row[]>;
 
 /** Payloads of mail may be long. */
 const MAX_ROWS = 500;
@@ -29,7 +28,7 @@ const DRAFTS = `SELECT recipient, content FROM digest_draft WHERE recipient > $1
 
 type Link = readonly [alertId: string, notificationId: string];
 
-export function notificationOperations({ rows }: { readonly rows: Rows }) {
+export function notificationOperations({ rows }: { readonly rows: RunQuery }) {
   return {
     allChannels: () => rows(CHANNELS),
     eventsAfter: (sequence: number) => rows(EVENTS, sequence),

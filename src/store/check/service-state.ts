@@ -4,17 +4,16 @@ import { sweepStateOf } from "../../domain/alerts/sweep.ts";
 import { isFleetOrderState } from "../../domain/fleet-order.ts";
 import { isUnsubscribeSecret } from "../../domain/unsubscribe.ts";
 import { parseJson } from "../../domain/validate.ts";
-import type { Row } from "../columns.ts";
+import type { RunQuery } from "../core/reads.ts";
 import { PUT_SERVICE_STATE } from "../core/service-state.ts";
 import { type CheckResult, damagedRow, repairable } from "./inconsistency.ts";
 
-type Rows = (sql: string, ...values: (string | number)[]) => Promise<readonly Row[]>;
 type IsValid = (value: string) => boolean;
 
 /** `lastEvent`: the largest sequence number of an event that is stored; 0 if there is none. */
 type ServiceState = { readonly values: ReadonlyMap<string, string>; readonly lastEvent: number };
 
-export function serviceStateOperations({ rows }: { readonly rows: Rows }) {
+export function serviceStateOperations({ rows }: { readonly rows: RunQuery }) {
   return {
     async serviceState(): Promise<ServiceState> {
       const values = await rows("SELECT name, value FROM service_state");

@@ -2,10 +2,8 @@
 // depend on each other: an engine may send them together.
 
 import { chunksOf } from "../../domain/chunks.ts";
-import type { Row } from "../columns.ts";
+import type { Row, Scalar } from "../columns.ts";
 import type { Prepare } from "./reads.ts";
-
-export type Scalar = string | number | null;
 
 /** `end` is the end of the statement, behind the rows. The engines differ in how they insert many. */
 export type InsertRows = (

@@ -13,6 +13,7 @@ import {
   customerChecksum,
   customerValues,
   deviceChecksum,
+  type Scalar,
   STORED_ASSIGNMENT_COLUMNS,
   storedJson,
   storedProfile,
@@ -20,7 +21,7 @@ import {
   tankChecksum,
   tankValues,
 } from "../columns.ts";
-import { type InsertRows, rowsForIds, type Scalar, updateExisting } from "./many-rows.ts";
+import { type InsertRows, rowsForIds, updateExisting } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
 
 const WRITTEN_CUSTOMER_COLUMNS = ["id", ...CUSTOMER_FIELDS, "deleted", "checksum"];

@@ -31,6 +31,8 @@ import { LISTS, type ListKind } from "../series/lists.ts";
 
 /** Prepares a statement with the parameters $1, $2, and so on. */
 export type Prepare = (sql: string) => (...values: (string | number | null)[]) => Promise<readonly Row[]>;
+/** Runs a statement with the parameters $1, $2, and so on. */
+export type RunQuery = (sql: string, ...values: (string | number)[]) => Promise<readonly Row[]>;
 export type RowPage = { readonly rows: readonly Row[]; readonly totalItems: number };
 
 export const toPage = <T>({ rows, totalItems }: RowPage, toObject: (row: Row) => T): Page<T> => ({
