@@ -66,7 +66,7 @@ export async function createMail(
   const [first, ...others] = [...items, ...refills.items];
   if (first === undefined) return;
   const groups = groupAlerts(items).map((group) => ({ ...group, total: draft[`${group.kind} ${group.update}`]?.total ?? 0 }));
-  const mail = alertMail(await addressee(tx, recipient, first, settings), groups, now, refills);
+  const mail = alertMail(await mailRecipient(tx, recipient, first, settings), groups, now, refills);
   await tx.addNotifications([
     {
       id: newId("msg", now),
@@ -120,7 +120,7 @@ function eventOf(groups: readonly AlertGroup[], items: readonly AlertItem[], ref
 }
 
 /** Operators read English, as everywhere; customers what they have chosen, or what is spoken where their tank is. */
-async function addressee(
+async function mailRecipient(
   tx: StoreTransaction,
   { customer, channel }: ActiveRecipient,
   { tank }: TankItem,

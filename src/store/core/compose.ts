@@ -37,7 +37,7 @@ export async function composeNotifications(
   // Another process has composed it meanwhile.
   if (first === undefined || first.due_at > now) return false;
   const hasMore = planned.length > MAX_ROWS;
-  const rows = await withoutRisen(tx, await withoutPaused(tx, planned.slice(0, MAX_ROWS), now), now);
+  const rows = await withoutTanksAboveThreshold(tx, await withoutPaused(tx, planned.slice(0, MAX_ROWS), now), now);
   const recipient = await activeRecipient(tx, first);
   const isNotConfigured = recipient?.customer !== undefined && settings.publicUrl === null;
   if (recipient?.channel?.type === "webhook") await createWebhooks(tx, recipient.channel, rows, now);
@@ -64,12 +64,13 @@ async function withoutPaused(
   if (paused.size === 0) return rows;
   const isPaused = ({ event, tank_id }: PlannedNotification): boolean => event === "alert.reminder" && paused.has(tank_id);
   const untilOf = ({ tank_id }: PlannedNotification): Instant => Math.min(paused.get(tank_id) ?? now, now + DAY);
-  for (const [until, own] of Map.groupBy(rows.filter(isPaused), untilOf)) await tx.postponePlanned(idsOf(own), until);
+  for (const [until, pausedRows] of Map.groupBy(rows.filter(isPaused), untilOf))
+    await tx.postponePlanned(idsOf(pausedRows), until);
   return rows.filter((row) => !isPaused(row));
 }
 
 /** Mail to a new owner about a low tank waits while it is above its threshold, but not far enough for the alert to be closed. */
-async function withoutRisen(
+async function withoutTanksAboveThreshold(
   tx: StoreTransaction,
   rows: readonly PlannedNotification[],
   now: Instant,
@@ -78,14 +79,14 @@ async function withoutRisen(
   const toNewOwners = rows.filter(({ customer_id, sequence }) => customer_id !== null && sequence === null);
   const alerts = await tx.alerts(alertIdsOf(toNewOwners));
   const owned = await tx.tanksWithOwners(toNewOwners.map(({ tank_id }) => tank_id));
-  const isRisen = ({ alert_id, tank_id, customer_id }: PlannedNotification): boolean => {
+  const isAboveThreshold = ({ alert_id, tank_id, customer_id }: PlannedNotification): boolean => {
     const [alert, tank] = [alerts.get(alert_id ?? ""), owned.get(tank_id)?.tank];
     if (alert?.kind !== "low" || alert.state === "closed" || tank?.owner_id !== customer_id) return false;
     return alert.latest_fill_percentage > tank.min_fill_alert_percentage;
   };
-  const risen = new Set(toNewOwners.filter(isRisen));
-  await tx.postponePlanned(idsOf([...risen]), now + WINDOW_MS);
-  return rows.filter((row) => !risen.has(row));
+  const held = new Set(toNewOwners.filter(isAboveThreshold));
+  await tx.postponePlanned(idsOf([...held]), now + WINDOW_MS);
+  return rows.filter((row) => !held.has(row));
 }
 
 export async function postponeNotifications(tx: StoreTransaction, recipientId: string, until: Instant): Promise<void> {
@@ -220,10 +221,10 @@ async function relevantChanges(
   alerts: ReadonlyMap<string, Alert>,
 ): Promise<RelevantChange[]> {
   const decide = channel === undefined ? await ownerUpdates(tx, id, rows) : channelUpdates(channel);
-  const changes = [...Map.groupBy(rows, ({ alert_id }) => alert_id)].flatMap(([alertId, own]) => {
+  const changes = [...Map.groupBy(rows, ({ alert_id }) => alert_id)].flatMap(([alertId, alertRows]) => {
     const alert = alerts.get(alertId ?? "");
     if (alert === undefined) return [];
-    const update = decide(alert, new Set(own.flatMap(({ event }) => UPDATES[event] ?? [])));
+    const update = decide(alert, new Set(alertRows.flatMap(({ event }) => UPDATES[event] ?? [])));
     return update === undefined ? [] : [{ alert, update }];
   });
   const oldestFirst = changes.toSorted((a, b) => a.alert.opened_at - b.alert.opened_at);

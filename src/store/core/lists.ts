@@ -20,13 +20,14 @@ export async function updateLists(
   const indexes = await loadIndexes(tx, "lists", changes);
   for (const { series, at, delta } of changes) indexes.get(series)?.grow(at, delta);
   const growth = new Map<string, number>();
-  for (const [series, own] of Map.groupBy(changes, (change) => change.series)) {
+  for (const [series, seriesChanges] of Map.groupBy(changes, (change) => change.series)) {
     growth.set(
       series,
-      own.reduce((sum, { delta }) => sum + delta, 0),
+      seriesChanges.reduce((sum, { delta }) => sum + delta, 0),
     );
     const index = indexes.get(series);
-    if (index !== undefined && !index.isEmpty) index.removeEmpty(own.filter(({ delta }) => delta < 0).map(({ at }) => at));
+    if (index !== undefined && !index.isEmpty)
+      index.removeEmpty(seriesChanges.filter(({ delta }) => delta < 0).map(({ at }) => at));
   }
   const segments = new Map<string, FoundListSegment>();
   for (const { kind, series, key, at, delta } of changes) {
@@ -36,7 +37,7 @@ export async function updateLists(
     segments.set(`${found.at.join(" ")} ${series}`, { kind, series, key, ...found, end: found.end ?? LIST_END });
   }
   const grown = Map.groupBy(segments.values(), ({ kind }) => kind);
-  const oversized = await Promise.all(Array.from(grown, ([kind, own]) => tx.oversizedSegments(kind, own)));
+  const oversized = await Promise.all(Array.from(grown, ([kind, segmentsOfKind]) => tx.oversizedSegments(kind, segmentsOfKind)));
   for (const segment of oversized.flat()) {
     const { kind } = segment;
     const index = indexes.get(segment.series);

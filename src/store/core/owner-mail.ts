@@ -30,17 +30,17 @@ export async function planMailToNewOwners(tx: StoreTransaction, tankIds: readonl
   const { ownerKinds, remindAfter } = tx.alertSettings;
   const alerts = (await tx.alertsNotClosed(tankIds)).filter(({ kind }) => ownerKinds.includes(kind));
   if (alerts.length === 0) return;
-  const conditions = new Map((await tx.evaluationInputs(alerts.map((alert) => alert.tank_id))).map((one) => [one.tankId, one]));
+  const inputs = new Map((await tx.evaluationInputs(alerts.map((alert) => alert.tank_id))).map((input) => [input.tankId, input]));
   const mayNotifyOwner = ({ kind, tank_id }: Alert): boolean => {
-    const { isLive = false, activeConditions = 0 } = conditions.get(tank_id) ?? {};
+    const { isLive = false, activeConditions = 0 } = inputs.get(tank_id) ?? {};
     return isLive && (kind !== "low" || (activeConditions & LOW_UNNOTIFIED_BIT) === 0);
   };
-  for (const [ownerId, own] of Map.groupBy(alerts, ({ owner_id }) => owner_id)) {
+  for (const [ownerId, ownerAlerts] of Map.groupBy(alerts, ({ owner_id }) => owner_id)) {
     const notified = await tx.alertsNotifiedTo(
       ownerId,
-      own.map(({ id }) => id),
+      ownerAlerts.map(({ id }) => id),
     );
-    const wanted = own.filter((alert) => !notified.has(alert.id) && mayNotifyOwner(alert));
+    const wanted = ownerAlerts.filter((alert) => !notified.has(alert.id) && mayNotifyOwner(alert));
     await tx.planNotifications(wanted.flatMap((alert) => openedMail(alert, null, remindAfter, now)));
   }
 }

@@ -44,7 +44,7 @@ export const listPagesOn = (db: Db) => (kind: ListKind, columns: string, joins?:
   const entries = entriesOf(DIALECT, kind, "$6");
   const order = (direction: string, alias = ""): string => `${alias}${position} ${direction}, ${alias}id ${direction}`;
   const direction = isDescending(kind) ? "DESC" : "ASC";
-  const [own, selected] = joins === undefined ? [columns, "entry.*"] : [`${position}, id`, columns];
+  const [entryColumns, selected] = joins === undefined ? [columns, "entry.*"] : [`${position}, id`, columns];
   const segmentBefore = (name: string, bound: string): string =>
     segmentAtInstant("lists", name, "$1", `SELECT ${bound} - 1 AS wanted WHERE ${bound} > ${EARLIEST}`);
   const [from, to] = ["$2::bigint", "$3::bigint"];
@@ -58,7 +58,7 @@ export const listPagesOn = (db: Db) => (kind: ListKind, columns: string, joins?:
   const near = statement(`
       WITH RECURSIVE ${bounds}
       SELECT bounds.upper - bounds.lower, ${selected} FROM bounds LEFT JOIN LATERAL (
-        SELECT ${own} ${entries} AND ${position} >= $2 AND ${position} < $3
+        SELECT ${entryColumns} ${entries} AND ${position} >= $2 AND ${position} < $3
         ORDER BY ${order(direction)} LIMIT $5 OFFSET $4
       ) AS entry ON true ${joins ?? ""} ${joins === undefined ? "" : `ORDER BY ${order(direction, "entry.")}`}`);
   const far = statement(`
@@ -67,7 +67,7 @@ export const listPagesOn = (db: Db) => (kind: ListKind, columns: string, joins?:
       SELECT bounds.upper - bounds.lower, ${selected} FROM bounds LEFT JOIN (
         page JOIN segment ON segment.level = 0 AND page.first < page.past
         CROSS JOIN LATERAL (
-          SELECT ${own} ${entries} AND (${position}, id) >= (segment.position, segment.id)
+          SELECT ${entryColumns} ${entries} AND (${position}, id) >= (segment.position, segment.id)
           ORDER BY ${order("ASC")} LIMIT page.past - page.first OFFSET page.first - segment.rank
         ) AS entry
       ) ON true ${joins ?? ""} ORDER BY ${order(direction, "entry.")}`);

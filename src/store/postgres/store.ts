@@ -163,14 +163,14 @@ function withPrimary<T extends object>(fromReplicas: T, fromPrimary: T, observe:
 
 /** A store on temporary tables of one connection: the copy ends with the connection, whatever happens. */
 async function openScratchCopy({ url, schema, alerts }: Connections, progress: Progress, observe: Observe): Promise<Store> {
-  const own = openPool(url, 1, { schema: TEMPORARY, isUnlimited: true });
+  const pool = openPool(url, 1, { schema: TEMPORARY, isUnlimited: true });
   try {
-    await copyToTemporary(own, schema, progress);
+    await copyToTemporary(pool, schema, progress);
   } catch (error) {
-    await own.end();
+    await pool.end();
     throw error;
   }
-  const db = onPool(own);
-  const connections = { url, schema: TEMPORARY, pool: own, unlimited: own, primary: db, replicas: db, alerts };
+  const db = onPool(pool);
+  const connections = { url, schema: TEMPORARY, pool, unlimited: pool, primary: db, replicas: db, alerts };
   return createStore(connections, observe, async () => {});
 }

@@ -143,13 +143,13 @@ export class RankIndex {
   #removeIfEmpty(at: Position): Group | undefined {
     const path = this.#pathTo(at);
     if (entriesAt(path) !== 0) return undefined;
-    const own = path.findLastIndex(({ group }) => group.at.length > 1);
-    const { group, index } = path[own] ?? { index: 0 };
+    const depth = path.findLastIndex(({ group }) => group.at.length > 1);
+    const { group, index } = path[depth] ?? { index: 0 };
     if (group === undefined || index === 0) return undefined;
     group.at.splice(index, 1);
     group.offsets.splice(index, 1);
     this.#changed.add(group);
-    for (const step of path.slice(own + 1)) this.#drop(step.group);
+    for (const step of path.slice(depth + 1)) this.#drop(step.group);
     return group.level === 0 ? group : undefined;
   }
 
@@ -233,12 +233,12 @@ export class RankIndex {
 
 /** How many entries the segment at the end of a path has; undefined for the last segment of all. */
 function entriesAt(path: readonly Step[]): number | undefined {
-  let own = 0;
+  let offsetsBelow = 0;
   for (const { group, index } of path.toReversed()) {
     const next = group.offsets[index + 1];
     const offset = group.offsets[index] as number;
-    if (next !== undefined) return next - offset - own;
-    own += offset;
+    if (next !== undefined) return next - offset - offsetsBelow;
+    offsetsBelow += offset;
   }
   return undefined;
 }

@@ -43,8 +43,8 @@ export function transactionOn(
     for (const row of rows) add.all(...row);
   };
   const runForIds: RunForIds = async (ids, sql) => {
-    const own = statements.query(sql((column) => `${column} = $1`));
-    return ids.flatMap((id) => own.all(id));
+    const query = statements.query(sql((column) => `${column} = $1`));
+    return ids.flatMap((id) => query.all(id));
   };
   const addHeads = async (tankIds: readonly string[]): Promise<void> => {
     const add = statements.query("INSERT INTO head (tank, checksum) SELECT pk, ?2 FROM tank WHERE id = ?1");
