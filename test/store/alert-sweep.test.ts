@@ -122,7 +122,7 @@ function alertSweep(engine: Engine): void {
     assert.deepEqual(await stateOf(store), ["often silent open"]);
   });
 
-  test("people are told of a silent tank whose pause somebody ends, and not of one whose old readings are imported", async (t) => {
+  test("people are notified of a silent tank whose pause somebody ends, and not of one whose old readings are imported", async (t) => {
     const { store } = await engine.open(t);
     await putFleet(store, { a: ["paused", "imported"], b: [] });
     const fields = { type: "webhook", url: "https://hooks.example.com/" };

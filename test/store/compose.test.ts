@@ -140,10 +140,10 @@ function composing(engine: Engine): void {
     assert.equal(await planned(opened), 1, "the reminder");
   });
 
-  test("an owner hears of a recovery only after hearing of the alert", async (t) => {
+  test("an owner is notified of a recovery only after being notified of the alert", async (t) => {
     const opened = await engine.open(t);
     const { store } = opened;
-    await putOwner(store, "told", ["t1"]);
+    await putOwner(store, "notified", ["t1"]);
     await putOwner(store, "at once", ["t2"]);
     await putOwner(store, "later", ["t3"], { verified_at: null });
     await measure(store, 10, NOON, "t1", "t3");
@@ -155,8 +155,8 @@ function composing(engine: Engine): void {
     const sent = (await mails(opened)).map(({ to, subject, event }) => [to.split("@")[0], subject, event]);
     assert.deepEqual(sent.toSorted(), [
       ["at once", "Tank no longer low, 50%: Tank t2", "alert.closed"],
-      ["told", "Tank low, 10%: Tank t1", "alert.opened"],
-      ["told", "Tank no longer low, 50%: Tank t1", "alert.closed"],
+      ["notified", "Tank low, 10%: Tank t1", "alert.opened"],
+      ["notified", "Tank no longer low, 50%: Tank t1", "alert.closed"],
     ]);
   });
 
@@ -202,7 +202,7 @@ function composing(engine: Engine): void {
     ]);
   });
 
-  test("nobody hears of a tank that belongs to somebody else by now", async (t) => {
+  test("nobody is notified of a tank that belongs to somebody else", async (t) => {
     const opened = await engine.open(t);
     const { store } = opened;
     await putOwner(store, "former", ["t1"]);

@@ -47,7 +47,7 @@ const putHook = (store: Store) => {
 };
 
 function forecastAlerts(engine: Engine): void {
-  test("runs_low_soon stays open while nobody was told that the tank is low, because its readings are late", async (t) => {
+  test("runs_low_soon stays open while nobody was notified that the tank is low, because its readings are late", async (t) => {
     const { store } = await engine.open(t);
     await putFleet(store, { a: ["one"], b: [] });
     await putHook(store);
@@ -62,7 +62,7 @@ function forecastAlerts(engine: Engine): void {
     assert.deepEqual((await checked(store)).findings, []);
   });
 
-  test("whoever was told of an alert is told when a setting closes it, long after the last reading", async (t) => {
+  test("whoever was notified of an alert is notified when a setting closes it, long after the last reading", async (t) => {
     const { store } = await engine.open(t);
     await putFleet(store, { a: ["one"], b: [] });
     await putHook(store);

@@ -148,7 +148,7 @@ function refillNotifications(engine: Engine): void {
     assert.deepEqual(await subjects(opened), ["2 refills"]);
   });
 
-  test("a channel with a delay hears of refills after it, also of a tank that was deleted: webhooks the event of the feed", async (t) => {
+  test("a channel with a delay is notified of refills after it, also of a tank that was deleted: webhooks the event of the feed", async (t) => {
     const opened = await engine.open(t);
     const { store } = opened;
     await putOwner(store, "a", ["t1"], { verified_at: null });

@@ -58,7 +58,7 @@ export class NaiveAlerts {
   ownerMail: string[] = [];
   /** Active conditions: opened and not cleared since, whether or not their alert was closed by hand: "tank kind". */
   #active = new Set<string>();
-  /** Tanks that are low by an old reading, of which nobody was told. */
+  /** Tanks that are low by an old reading, of which nobody was notified. */
   #unannounced = new Set<string>();
   #owners = new Map<string, string>();
   #forecasts = new Map<string, NaiveForecast>();
@@ -187,8 +187,8 @@ export class NaiveAlerts {
     }
 
     const isLow = fill <= threshold || this.#active.has(`${tank} low`);
-    // A low alert that nobody was told of, or that nobody would be, replaces nothing.
-    const isLowUntold = this.#active.has(`${tank} low`) ? this.#unannounced.has(tank) : !isRecent || isPaused;
+    // A low alert that nobody was notified of, or that nobody would be, replaces nothing.
+    const isLowUnannounced = this.#active.has(`${tank} low`) ? this.#unannounced.has(tank) : !isRecent || isPaused;
     const stored = this.#forecasts.get(tank);
     const forecast = stored !== undefined && !stored.isOutdated && knows(stored, readings) ? stored : undefined;
     const saysNothing = forecast === undefined || forecast.state === "stale" || forecast.state === "insufficient_data";
@@ -197,7 +197,7 @@ export class NaiveAlerts {
       const alert = this.unclosed(tank, "runs_low_soon");
       const isByThreshold = alert !== undefined && threshold < alert.threshold && fill <= alert.fill;
       const cleared = isByThreshold ? "threshold_changed" : "recovered";
-      const becameLow = isLowUntold ? undefined : "became_low";
+      const becameLow = isLowUnannounced ? undefined : "became_low";
       const reason = state.alerts.runs_low_soon ? (isLow ? becameLow : days > 9.75 ? cleared : undefined) : "turned_off";
       if (reason !== undefined) this.#clear(tank, "runs_low_soon", reason, latest, now, true);
     } else if (

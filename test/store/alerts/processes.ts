@@ -123,7 +123,7 @@ async function requireAgreement(store: Store, url: string): Promise<void> {
       ...opened.flatMap(({ id }) => [`alert.opened ${id}`, `alert.reminder ${id}`]),
       ...recovered.map(({ id }) => `alert.closed ${id}`),
     ].sort(),
-    "the owner is told of each",
+    "the owner is notified of each",
   );
   for (const tank of TANKS) {
     const [newest] = (await readingsOf(store, tank, { size: 1 })).data;

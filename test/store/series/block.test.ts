@@ -91,7 +91,7 @@ test("near instants take 4 bytes, far ones 8; hundredths 2, other fills 8", () =
   }
 });
 
-test("a head comes back as it was; only one that begins before 1970 cannot grow at its end", () => {
+test("a head is read as it was written; only one that begins before 1970 cannot grow at its end", () => {
   fc.assert(
     fc.property(series(200), (pairs) => {
       const bytes = packHead(columnsOf(pairs));
