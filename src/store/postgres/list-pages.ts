@@ -52,8 +52,8 @@ export const listPagesOn = (db: Db) => (kind: ListKind, columns: string, joins?:
       SELECT ${rankOf(kind, entries, from, "lower_segment")} AS lower, ${rankOf(kind, entries, to, "upper_segment")} AS upper
     )`;
   const pageBounds = isDescending(kind)
-    ? "greatest(lower, upper - $4::bigint - $5::bigint) AS first, upper - $4::bigint AS past"
-    : "lower + $4::bigint AS first, least(upper, lower + $4::bigint + $5::bigint) AS past";
+    ? "greatest(lower, upper - $4::bigint - $5::bigint) AS first_rank, upper - $4::bigint AS end_rank"
+    : "lower + $4::bigint AS first_rank, least(upper, lower + $4::bigint + $5::bigint) AS end_rank";
   /** Near the first entry, skipped rows are simply read. */
   const near = statement(`
       WITH RECURSIVE ${bounds}
@@ -63,12 +63,12 @@ export const listPagesOn = (db: Db) => (kind: ListKind, columns: string, joins?:
       ) AS entry ON true ${joins ?? ""} ${joins === undefined ? "" : `ORDER BY ${order(direction, "entry.")}`}`);
   const far = statement(`
       WITH RECURSIVE ${bounds}, page AS MATERIALIZED (SELECT ${pageBounds} FROM bounds
-      ), ${segmentOfRank("lists", "segment", "$1", "SELECT first AS wanted FROM page WHERE first < past")}
+      ), ${segmentOfRank("lists", "segment", "$1", "SELECT first_rank AS wanted FROM page WHERE first_rank < end_rank")}
       SELECT bounds.upper - bounds.lower, ${selected} FROM bounds LEFT JOIN (
-        page JOIN segment ON segment.level = 0 AND page.first < page.past
+        page JOIN segment ON segment.level = 0 AND page.first_rank < page.end_rank
         CROSS JOIN LATERAL (
           SELECT ${entryColumns} ${entries} AND (${position}, id) >= (segment.position, segment.id)
-          ORDER BY ${order("ASC")} LIMIT page.past - page.first OFFSET page.first - segment.rank
+          ORDER BY ${order("ASC")} LIMIT page.end_rank - page.first_rank OFFSET page.first_rank - segment.rank
         ) AS entry
       ) ON true ${joins ?? ""} ORDER BY ${order(direction, "entry.")}`);
 

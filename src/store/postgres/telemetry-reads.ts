@@ -7,7 +7,7 @@ import type { Scope } from "../../domain/key.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
 import type { InstantRange, Reading, ReadingColumns } from "../../domain/reading.ts";
 import type { Found } from "../../domain/store.ts";
-import { type Block, readingsOf } from "../series/block.ts";
+import { readingsOf } from "../series/block.ts";
 import { openBlock, openHead } from "../series/checksum.ts";
 import { HEAD_MIN } from "../series/merge.ts";
 import { PART_BLOCKS, readingPart } from "../series/part.ts";
@@ -26,23 +26,29 @@ const HEAD_QUERY = `
     FROM tank JOIN head ON head.tank = $1 WHERE tank.id = $1 AND tank.owner_id = coalesce($4, tank.owner_id)
   )`;
 
-/** The segment of rank `page.first`, if the page begins in a block. */
-const PAGE_SEGMENT = segmentOfRank("readings", "segment", "$1", "SELECT first AS wanted FROM page WHERE first < past");
+/** The segment of rank `page.first_rank`, if the page begins in a block. */
+const PAGE_SEGMENT = segmentOfRank(
+  "readings",
+  "segment",
+  "$1",
+  "SELECT first_rank AS wanted FROM page WHERE first_rank < end_rank",
+);
 
 const PAGE_BLOCKS = `
-  SELECT 'page', found.rank, block.data, NULL, found.start, block.start, block.checksum
-  FROM (SELECT page.past, segment.rank, segment.start FROM page JOIN segment ON segment.level = 0) AS found
+  SELECT 'page', found.rank, block.data, NULL, NULL, found.start, block.start, block.checksum
+  FROM (SELECT page.end_rank, segment.rank, segment.start FROM page JOIN segment ON segment.level = 0) AS found
   CROSS JOIN LATERAL (
     SELECT start, data, checksum FROM block WHERE tank = $1 AND start >= found.start
-    ORDER BY start LIMIT (found.past - found.rank + ${SEGMENT_SIZE - 1}) / ${SEGMENT_SIZE}
+    ORDER BY start LIMIT (found.end_rank - found.rank + ${SEGMENT_SIZE - 1}) / ${SEGMENT_SIZE}
   ) AS block`;
 
-const HEAD_ROW = "SELECT 'head' AS kind, total AS rank, data, deleted, in_blocks, start, checksum FROM own_head";
+const HEAD_ROW =
+  "SELECT 'head' AS kind, total AS rank, data, deleted, in_blocks, NULL::bigint AS segment_start, start, checksum FROM own_head";
 
 /** $1 tank, $2 readings skipped, $3 wanted, $4 owner, or NULL for any. Rows: the head, and the blocks of the page. By primary keys. */
 const PAGE = statement(`
   WITH RECURSIVE ${HEAD_QUERY}, page AS (
-    SELECT greatest(0, total - $2::bigint - $3::bigint) AS first, least(in_blocks, total - $2::bigint) AS past FROM own_head
+    SELECT greatest(0, total - $2::bigint - $3::bigint) AS first_rank, least(in_blocks, total - $2::bigint) AS end_rank FROM own_head
   ), ${PAGE_SEGMENT}
   ${HEAD_ROW} UNION ALL ${PAGE_BLOCKS}`);
 
@@ -56,7 +62,7 @@ const boundSegment = (name: string, bound: string): string =>
   );
 
 const boundBlock = (name: string): string => `
-  SELECT '${name}', segment.rank, block.data, NULL, NULL, block.start, block.checksum
+  SELECT '${name}', segment.rank, block.data, NULL, NULL, NULL, block.start, block.checksum
   FROM ${name} AS segment
   CROSS JOIN LATERAL (SELECT start, data, checksum FROM block WHERE tank = $1 AND start = segment.start OFFSET 0) AS block
   WHERE segment.level = 0`;
@@ -68,8 +74,8 @@ const boundBlock = (name: string): string => `
 const RANGE = statement(`
   WITH RECURSIVE ${HEAD_QUERY}, ${boundSegment("lower", "$5::bigint")}, ${boundSegment("upper", "$6::bigint")}, page AS (
     SELECT greatest(0, coalesce(upper.rank, CASE WHEN $6::bigint = ${LATEST} THEN own_head.total ELSE own_head.in_blocks END)
-        - $2::bigint - $3::bigint) AS first,
-      least(own_head.in_blocks, coalesce(upper.rank + ${SEGMENT_MAX}, own_head.total) - $2::bigint) AS past
+        - $2::bigint - $3::bigint) AS first_rank,
+      least(own_head.in_blocks, coalesce(upper.rank + ${SEGMENT_MAX}, own_head.total) - $2::bigint) AS end_rank
     FROM own_head LEFT JOIN upper ON upper.level = 0
   ), ${PAGE_SEGMENT}
   ${HEAD_ROW} UNION ALL ${PAGE_BLOCKS} UNION ALL ${boundBlock("lower")} UNION ALL ${boundBlock("upper")}`);
@@ -97,16 +103,18 @@ type PageRow = readonly [
   kind: string,
   rank: number,
   data: Uint8Array,
+  /** In the row of the head only. */
   deleted: boolean,
-  /** In the row of a block of the page: where the first block begins. */
   inBlocks: number,
+  /** In the rows of the page only: where its first block begins. */
+  segmentStart: number,
   start: number,
   checksum: number,
 ];
 
 export function telemetryReads(db: Db) {
   /** The newest few are in the head. */
-  async function newest(tankId: string, count: number, skipped: number, scope: Scope): Promise<Found<Page<Reading>>> {
+  async function pageFromHead(tankId: string, count: number, skipped: number, scope: Scope): Promise<Found<Page<Reading>>> {
     const [row] = await db.rows(HEAD, [tankId, scope.customerId]);
     if (row === undefined) return undefined;
     const [isDeleted, total, start, data, checksum] = row as [boolean, number, number, Uint8Array, number];
@@ -117,41 +125,43 @@ export function telemetryReads(db: Db) {
 
   async function page(tankId: string, request: PageQuery, { customerId }: Scope): Promise<Found<Page<Reading>>> {
     const { from = EARLIEST, to, page, size } = request;
-    const end = to === undefined ? LATEST : to + 1;
+    const before = to === undefined ? LATEST : to + 1;
     const skipped = (page - 1) * size;
-    const isUnbounded = from === EARLIEST && end === LATEST;
+    const isUnbounded = from === EARLIEST && before === LATEST;
     const values = [tankId, skipped, size, customerId];
-    const query = isUnbounded ? db.rows(PAGE, values) : db.rows(RANGE, [...values, from, end]);
+    const query = isUnbounded ? db.rows(PAGE, values) : db.rows(RANGE, [...values, from, before]);
     const rows = (await query) as unknown as PageRow[];
     const headRow = rows.find(([kind]) => kind === "head");
     if (headRow === undefined) return undefined;
-    const [, total, data, isDeleted, inBlocks, start, checksum] = headRow;
+    const [, total, data, isDeleted, inBlocks, , start, checksum] = headRow;
     if (isDeleted) return "deleted";
     const { block: head } = openHead(tankId, { total, start, data, checksum });
     if (total - inBlocks !== head.length) throw new DamageError(`tank ${tankId}: the count of its readings is damaged`);
     const rankOf = (bound: number, kind: string): number => {
       if (bound >= start) return inBlocks + head.countBefore(bound);
-      const row = rows.find((other) => other[0] === kind);
+      const row = rows.find(([name]) => name === kind);
       if (row === undefined) throw missingGroup(0, [bound]);
-      return row[1] + blockOf(tankId, row).countBefore(bound);
+      const block = rankedBlock(row);
+      return block.rank + openBlock(tankId, block).countBefore(bound);
     };
     const lower = from === EARLIEST ? 0 : rankOf(from, "lower");
-    const upper = end === LATEST ? total : rankOf(end, "upper");
-    const past = upper - skipped;
-    const first = Math.max(lower, past - size);
-    const newest = readingsOf(head, first - inBlocks, past - inBlocks);
-    const blocks = rows.filter(([kind]) => kind === "page").sort((a, b) => a[5] - b[5]);
+    const upper = before === LATEST ? total : rankOf(before, "upper");
+    const end = upper - skipped;
+    const first = Math.max(lower, end - size);
+    const newest = readingsOf(head, first - inBlocks, end - inBlocks);
+    const pageRows = rows.filter(([kind]) => kind === "page");
+    const blocks = pageRows.map(rankedBlock).sort((a, b) => a.start - b.start);
     const [oldest] = blocks;
-    if (oldest !== undefined && oldest[5] !== oldest[4]) throw missingGroup(0, [oldest[4]]);
-    let rank = oldest?.[1] ?? 0;
+    if (oldest !== undefined && oldest.start !== oldest.segmentStart) throw missingGroup(0, [oldest.segmentStart]);
+    let rank = oldest?.rank ?? 0;
     const older = blocks.map((row) => {
-      const block = blockOf(tankId, row);
-      const part = readingsOf(block, first - rank, past - rank);
+      const block = openBlock(tankId, row);
+      const part = readingsOf(block, first - rank, end - rank);
       rank += block.length;
       return part;
     });
     const found = [...newest, ...older.reverse().flat()];
-    if (found.length < past - first) throw missingGroup(0, [first]);
+    if (found.length < end - first) throw missingGroup(0, [first]);
     return { data: found, totalItems: Math.max(0, upper - lower) };
   }
 
@@ -159,7 +169,7 @@ export function telemetryReads(db: Db) {
     telemetryPage(tankId: string, request: PageQuery, scope: Scope): Promise<Found<Page<Reading>>> {
       const skipped = (request.page - 1) * request.size;
       const isUnbounded = request.from === undefined && request.to === undefined;
-      if (isUnbounded && skipped + request.size <= HEAD_MIN) return newest(tankId, request.size, skipped, scope);
+      if (isUnbounded && skipped + request.size <= HEAD_MIN) return pageFromHead(tankId, request.size, skipped, scope);
       return page(tankId, request, scope);
     },
 
@@ -182,6 +192,7 @@ export function telemetryReads(db: Db) {
   };
 }
 
-function blockOf(tankId: string, [, , data, , , start, checksum]: PageRow): Block {
-  return openBlock(tankId, { start, data, checksum });
+/** `rank` is that of the first reading of its segment. */
+function rankedBlock([, rank, data, , , segmentStart, start, checksum]: PageRow) {
+  return { rank, segmentStart, start, data, checksum };
 }

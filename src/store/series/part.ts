@@ -22,14 +22,14 @@ export function readingPart(
   if (next === undefined) opened.push(openHead(tankId, head).block);
   const slices = opened.map((block) => {
     const first = block.countBefore(from);
-    return { block, first, past: Math.max(first, block.countBefore(to)) };
+    return { block, first, end: Math.max(first, block.countBefore(to)) };
   });
-  const length = slices.reduce((sum, { first, past }) => sum + past - first, 0);
+  const length = slices.reduce((sum, { first, end }) => sum + end - first, 0);
   const columns = { instants: new Float64Array(length), fills: new Float64Array(length) };
   let at = 0;
-  for (const { block, first, past } of slices) {
-    block.copyTo(columns, at, first, past);
-    at += past - first;
+  for (const { block, first, end } of slices) {
+    block.copyTo(columns, at, first, end);
+    at += end - first;
   }
   return { ...columns, next };
 }
