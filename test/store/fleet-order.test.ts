@@ -8,9 +8,9 @@ import type { Area } from "../../src/domain/fleet-map.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { type Random, seeded } from "../../src/simulate/random.ts";
 import { onPool, openPool } from "../../src/store/postgres/connection.ts";
-import { managementReads as postgresReads } from "../../src/store/postgres/management-reads.ts";
+import { longReads as postgresReads } from "../../src/store/postgres/long-reads.ts";
 import { openReader } from "../../src/store/sqlite/connection.ts";
-import { managementReads } from "../../src/store/sqlite/management-reads.ts";
+import { longReads } from "../../src/store/sqlite/long-reads.ts";
 import { at, command, executed } from "../support/commands.ts";
 import { updateWholeOrder } from "../support/fleet-order.ts";
 import { ingest } from "../support/readings.ts";
@@ -90,7 +90,7 @@ function scannedPages(engine: Engine, url: string, life: Lifetime): Pages {
   if (engine === sqliteEngine) {
     const db = openReader(url.slice("sqlite:".length));
     life.after(() => db.close());
-    return managementReads(db, 0);
+    return longReads(db, 0);
   }
   const pool = openPool(url, 1, { schema: "public" });
   life.after(() => pool.end());

@@ -13,7 +13,7 @@ import {
 } from "../../src/store/core/notification-queue-tables.ts";
 import type { Prepare } from "../../src/store/core/reads.ts";
 import { serviceStateTable } from "../../src/store/core/service-state.ts";
-import { managementReads } from "../../src/store/sqlite/management-reads.ts";
+import { longReads } from "../../src/store/sqlite/long-reads.ts";
 import { readsOn } from "../../src/store/sqlite/reads.ts";
 import { createSchema, DIALECT } from "../../src/store/sqlite/schema.ts";
 import { query } from "../../src/store/sqlite/statements.ts";
@@ -124,7 +124,7 @@ test("management reads use an index; filtered results are sorted, the fleet is n
   };
   for (const name of Object.keys(managementQueries({} as Store))) {
     const plans = await plansOf(
-      (db) => managementQueries({ ...readsOn(db), ...managementReads(db) } as unknown as Store)[name]?.(),
+      (db) => managementQueries({ ...readsOn(db), ...longReads(db) } as unknown as Store)[name]?.(),
       file,
     );
     for (const { sql, plan } of plans) {

@@ -95,8 +95,8 @@ export const managedCustomerOn =
   async (id: string): Promise<ManagedCustomer | undefined> =>
     (await prepare(CUSTOMER)(id)).map(customerState)[0];
 
-/** Reads that must see the latest commit: never from a replica. Of keys, of what an operator has just changed, and of the fleet. */
-export function primaryReads(prepare: Prepare, tables: readonly string[]) {
+/** Reads of keys and of what operators manage, which must see the latest commit: never from a replica. */
+export function managedObjectReads(prepare: Prepare, tables: readonly string[]) {
   const tank = prepare(`SELECT ${TANK_STATE_COLUMNS} FROM tank WHERE id = $1`);
   const keyByHash = prepare(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.hash = $1`); // unique index on hash
   const keys = prepare(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} ORDER BY k.created_at DESC, k.id DESC`);

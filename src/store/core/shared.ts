@@ -15,14 +15,14 @@ import { notificationQueueTables, pendingDestinationsOn } from "./notification-q
 import { notificationTables } from "./notification-tables.ts";
 import { objectTables } from "./object-tables.ts";
 import { plannedTables, recipientReads } from "./planned-tables.ts";
-import { type Prepare, primaryReads } from "./reads.ts";
+import { managedObjectReads, type Prepare } from "./reads.ts";
 import { serviceStateTable } from "./service-state.ts";
 import { verificationTables } from "./verification-tables.ts";
 
 /** Reads whose cost does not depend on the size of the database, and that must see the latest commit: never from a replica. */
 export function primaryOnlyReads(prepare: Prepare, dialect: Dialect, tables: readonly string[]) {
   return {
-    ...primaryReads(prepare, tables),
+    ...managedObjectReads(prepare, tables),
     pendingDestinations: pendingDestinationsOn(prepare, dialect),
     ...alertReads(prepare),
     ...channelReads(prepare),
@@ -33,7 +33,7 @@ export function primaryOnlyReads(prepare: Prepare, dialect: Dialect, tables: rea
 }
 
 /** Reads of very many rows. Up to `maxSorted` matches of a filter of the fleet are sorted. */
-export function longReads(engine: ManagementEngine, maxSorted?: number) {
+export function longReadsOn(engine: ManagementEngine, maxSorted?: number) {
   return {
     ...managementReadsOn(engine),
     ...alertLists(engine),

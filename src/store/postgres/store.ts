@@ -28,7 +28,7 @@ import {
 } from "./connection.ts";
 import { exportDatabase } from "./export.ts";
 import { listPagesOn } from "./list-pages.ts";
-import { managementReads } from "./management-reads.ts";
+import { longReads } from "./long-reads.ts";
 import { READ_CONNECTIONS, ReadConnections } from "./read-connections.ts";
 import { Replicas } from "./replicas.ts";
 import { createSchema, DIALECT, TABLES } from "./schema.ts";
@@ -106,9 +106,11 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
   const { readingColumns } = telemetryReads(primary);
   const engine: Engine = {
     reads: {
-      ...(replicas === primary ? sharedReads(primary) : withPrimary(sharedReads(replicas), sharedReads(primary), observe)),
+      ...(replicas === primary
+        ? replicaReadsOn(primary)
+        : withPrimary(replicaReadsOn(replicas), replicaReadsOn(primary), observe)),
       ...primaryOnlyReads(prepareOn(primary), DIALECT, TABLES),
-      ...managementReads(primary),
+      ...longReads(primary),
       historyColumns: (tankId, range) => readingColumns(tankId, range, UNRESTRICTED),
       checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args)),
     },
@@ -144,7 +146,7 @@ const WRITES_OF_JOBS: ReadonlySet<WriteName> = new Set([
 ]);
 
 /** Reads that may come from a replica. */
-const sharedReads = (db: Db) => ({ ...telemetryReads(db), ...replicaReads(prepareOn(db), listPagesOn(db)) });
+const replicaReadsOn = (db: Db) => ({ ...telemetryReads(db), ...replicaReads(prepareOn(db), listPagesOn(db)) });
 
 /** What a replica returned may be damaged on its own disk only: it is read from the primary then. */
 function withPrimary<T extends object>(fromReplicas: T, fromPrimary: T, observe: Observe): T {

@@ -1,4 +1,4 @@
-// The thread for management reads, so that a long one delays nobody else.
+// The thread for reads that may be long, so that one delays nobody else.
 
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
@@ -9,17 +9,17 @@ import { UNRESTRICTED } from "../../domain/key.ts";
 import type { InstantRange } from "../../domain/reading.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
 import { openReader, retryWhileBusy } from "./connection.ts";
-import { managementReads } from "./management-reads.ts";
+import { longReads } from "./long-reads.ts";
 import { telemetryReads } from "./telemetry-reads.ts";
 import { type Call, failedReply, type Reply, type ThreadData } from "./thread.ts";
 import { transactionOn } from "./transaction.ts";
 
-export type ManagementReadTable = ReturnType<typeof threadReads>;
+export type ReaderThreadReads = ReturnType<typeof threadReads>;
 
 function threadReads(db: DatabaseSync, alerts: AlertSettings) {
   const { readingColumns } = telemetryReads(db);
   return {
-    ...managementReads(db),
+    ...longReads(db),
     historyColumns: (tankId: string, range: InstantRange) => readingColumns(tankId, range, UNRESTRICTED),
     checkProvision: (rows: Provision, context: AuditContext, key?: IdempotencyKey) =>
       checkProvisionOnce(
@@ -42,7 +42,7 @@ if (parentPort !== null) {
   async function reply({ id, name, args }: Call): Promise<Reply> {
     try {
       db.exec("BEGIN");
-      const read = reads[name as keyof ManagementReadTable] as (...args: readonly unknown[]) => unknown;
+      const read = reads[name as keyof ReaderThreadReads] as (...args: readonly unknown[]) => unknown;
       return { id, value: await read(...args) };
     } catch (error) {
       return failedReply(id, error);

@@ -26,7 +26,7 @@ import {
   withReader,
 } from "./connection.ts";
 import { watchFiles } from "./file-watch.ts";
-import type { ManagementReadTable } from "./reader-thread.ts";
+import type { ReaderThreadReads } from "./reader-thread.ts";
 import { readsOn } from "./reads.ts";
 import { createSchema, DIALECT, noDatabase, requireOwnDatabase } from "./schema.ts";
 import { tolerantQuery } from "./statements.ts";
@@ -51,9 +51,9 @@ export async function openSqlite(
     health.fileLossReason = lost;
   });
 
-  function threaded<N extends keyof ManagementReadTable>(name: N) {
-    return (...args: Parameters<ManagementReadTable[N]>) =>
-      reader.call(name, args) as Promise<Awaited<ReturnType<ManagementReadTable[N]>>>;
+  function threaded<N extends keyof ReaderThreadReads>(name: N) {
+    return (...args: Parameters<ReaderThreadReads[N]>) =>
+      reader.call(name, args) as Promise<Awaited<ReturnType<ReaderThreadReads[N]>>>;
   }
 
   const engine: Engine = {

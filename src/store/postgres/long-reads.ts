@@ -1,13 +1,13 @@
 // Searches, the device list, the audit log and the fleet, each in one statement.
 
 import type { ManagementEngine } from "../core/management-reads.ts";
-import { longReads } from "../core/shared.ts";
+import { longReadsOn } from "../core/shared.ts";
 import { type Db, statementOf } from "./connection.ts";
 import { LIVE_TANKS, listPagesOn } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";
 
 /** Up to `maxSorted` matches of a filter of the fleet are sorted. */
-export function managementReads(db: Db, maxSorted?: number) {
+export function longReads(db: Db, maxSorted?: number) {
   const engine: ManagementEngine = {
     dialect: DIALECT,
     rows: (sql, values) => db.rows(statementOf(sql), values),
@@ -15,5 +15,5 @@ export function managementReads(db: Db, maxSorted?: number) {
     listPages: listPagesOn(db),
     liveTanks: () => ({ query: `WITH RECURSIVE ${LIVE_TANKS.query}`, count: LIVE_TANKS.count }),
   };
-  return longReads(engine, maxSorted);
+  return longReadsOn(engine, maxSorted);
 }

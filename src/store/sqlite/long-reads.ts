@@ -2,14 +2,14 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { ManagementEngine } from "../core/management-reads.ts";
-import { longReads } from "../core/shared.ts";
+import { longReadsOn } from "../core/shared.ts";
 import { LISTS } from "../series/lists.ts";
 import { listPages } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";
 import { QueryCache, query } from "./statements.ts";
 
 /** Up to `maxSorted` matches of a filter of the fleet are sorted. */
-export function managementReads(db: DatabaseSync, maxSorted?: number) {
+export function longReads(db: DatabaseSync, maxSorted?: number) {
   const queries = new QueryCache(db);
   const tanks = listPages(db, LISTS.tanks, "id");
   const engine: ManagementEngine = {
@@ -22,5 +22,5 @@ export function managementReads(db: DatabaseSync, maxSorted?: number) {
     },
     liveTanks: (parameters) => ({ query: "", count: parameters.add(tanks.total(null)) }),
   };
-  return longReads(engine, maxSorted);
+  return longReadsOn(engine, maxSorted);
 }
