@@ -139,6 +139,19 @@ function forecastAlerts(engine: Engine): void {
     assert.deepEqual(data.alert["leak"], { since, percentage_per_day: null, percentage_lost: 35 });
   });
 
+  test("a theft after a leak has an alert of its own, also if one was opened while the clock was ahead", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["one"], b: [] });
+    await measure(store, "one", 50, START);
+    await forecast(store, "one", { leak: LEAK, now: START + 5 * DAY });
+    await forecast(store, "one", { leak: "none", now: START });
+    await forecast(store, "one", { leak: LEAK });
+    assert.deepEqual(await stateOf(store), ["one leak open", "one leak recovered"]);
+    const theft = { since: START + HOUR, excess: 39, isSudden: true };
+    await forecast(store, "one", { leak: theft, now: START + 2 * HOUR });
+    assert.deepEqual(await stateOf(store), ["one leak open", "one leak recovered", "one leak replaced"]);
+  });
+
   for (const isClosedByHand of [false, true]) {
     test(`a theft after a steady leak has an alert of its own${isClosedByHand ? ", also if the first was closed by hand" : ""}`, async (t) => {
       const { store } = await engine.open(t);

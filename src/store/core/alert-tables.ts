@@ -96,9 +96,14 @@ const EVENT_FIELDS = ["sequence", "at", "owner_id", "payload"] as const;
 const CURRENT_FORECAST = `forecast.computed_at, CASE WHEN forecast.outdated_since IS NULL AND forecast.at = fleet.at
   AND forecast.fill = fleet.fill THEN forecast.forecast END`;
 
-/** When the newest leak alert of a tank was opened, if its condition is active. */
-const LEAK_OPENED_AT = `CASE WHEN (fleet.active_conditions & ${CONDITION_BITS.leak}) <> 0 THEN (SELECT max(alert.created_at) FROM alert
-  WHERE alert.${ALERT_INDEX_CONDITION} AND alert.tank_id = tank.id AND alert.kind = 'leak') END`; // alert_by_tank
+/**
+ * When the leak alert of a tank was opened, or the newest if somebody has closed it; null if its condition is not active. A closed
+ * one may be later than one that is not: the clock may have been ahead.
+ */
+const leakOpenedAt = (condition: string): string =>
+  `(SELECT max(alert.created_at) FROM alert WHERE ${condition} AND alert.tank_id = tank.id AND alert.kind = 'leak')`;
+const LEAK_OPENED_AT = `CASE WHEN (fleet.active_conditions & ${CONDITION_BITS.leak}) <> 0
+  THEN coalesce(${leakOpenedAt("alert.state <> 'closed'")}, ${leakOpenedAt(`alert.${ALERT_INDEX_CONDITION}`)}) END`; // alert_not_closed, alert_by_tank
 
 /** Up to 100 tanks are one statement. */
 export const alertsNotClosedOn =
