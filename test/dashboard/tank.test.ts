@@ -35,9 +35,11 @@ before(async () => {
     tankRecord("tank_hostile", "cus_own", { name: HOSTILE, location: { city: HOSTILE, country: HOSTILE } }),
     tankRecord("tank_other", "cus_other"),
     tankRecord("tank_busy", "cus_other"),
+    tankRecord("tank_refilled", "cus_other", { min_fill_alert_percentage: 25 }),
     tankRecord("tank_silent", "cus_other", { min_fill_alert_percentage: 20 }),
   ]);
   await putReadings(service.store, "tank_used", withOneRefill(now));
+  await putReadings(service.store, "tank_refilled", withOneRefill(now));
   await putReadings(service.store, "tank_busy", withManyRefills(now));
   await putReadings(service.store, "tank_hostile", [[now - 60_000, 10]]);
   await putReadings(service.store, "tank_silent", [[now - 10 * DAY, 50]]);
@@ -79,6 +81,25 @@ describe("the screen of a tank", () => {
     await expectGood(screen);
     expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: "tank_used", fill_percentage: 29.4 }), 200);
     await page.locator(".figures", { hasText: "29.4 %" }).waitFor();
+  });
+
+  it("has no days left, delivery or forecast after a refill that is not confirmed yet, here and in alerts", async (t) => {
+    const isLowSoon = "/insight/v1/alerts?tank_id=tank_refilled&kind=runs_low_soon&state=open";
+    await until("it is low soon", async () => (await manage("GET", isLowSoon)).body["total_items"] === 1, 30_000);
+    expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: "tank_refilled", fill_percentage: 95 }), 200);
+    const tank = "/insight/v1/tanks/tank_refilled";
+    await until("the rise is known", async () => (await manage("GET", tank)).body["days_left"] === null, 30_000);
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/tanks/tank_refilled", BERLIN);
+    if (screen === undefined) return;
+    const { page } = screen;
+    await page.locator(".chart canvas").waitFor();
+    const figures = await page.locator(".figures").innerText();
+    assert.match(figures, /Days left\s+–\s+after a refill: new forecast in a day or two\s/);
+    assert.match(figures, /Suggested delivery\s+–$/);
+    const words = (await page.getByRole("img", { name: /Chart of the level/ }).getAttribute("aria-label")) ?? "";
+    assert.doesNotMatch(words, /Expected/);
+    await page.goto(`${service.url}/alerts?kind=runs_low_soon`);
+    await page.getByText("Low soon before a refill; new forecast in a day or two").waitFor();
   });
 
   it("has its chart where the language of the browser is not valid", async (t) => {

@@ -34,7 +34,12 @@ export default function Alerts() {
     { label: "Alert", cell: (alert) => <Kind alert={alert} /> },
     { label: "Tank", look: "title", cell: ({ tank_id }) => <TankName id={tank_id} entry={tanks.get(tank_id)} /> },
     { label: "Customer", cell: ({ tank_id }) => <Owner entry={tanks.get(tank_id)} /> },
-    { label: "Details", cell: (alert) => <AlertDetails alert={alert} acknowledgedBy={personOf(alert.acknowledged_by)} /> },
+    {
+      label: "Details",
+      cell: (alert) => (
+        <AlertDetails alert={alert} entry={tanks.get(alert.tank_id)} acknowledgedBy={personOf(alert.acknowledged_by)} />
+      ),
+    },
     {
       label: "Actions",
       look: "buttons",

@@ -2,6 +2,7 @@
 
 import type { Alert, FleetTank } from "../../../client/src/index.ts";
 import { CLOSE_REASONS } from "../components/alert-kinds.tsx";
+import { isRefillUnconfirmed } from "../components/urgency.ts";
 import { ago, dateTime, percent, place, timeUntil } from "../format.ts";
 import { customerPath, href, tankPath } from "../location.ts";
 import { may } from "../session.ts";
@@ -40,12 +41,14 @@ export function Owner({ entry }: { readonly entry: Entry }) {
   );
 }
 
+type DetailsProps = { readonly alert: Alert; readonly entry: Entry; readonly acknowledgedBy: string | undefined };
+
 /** Why it was opened, how it is now, and what became of it. */
-export function AlertDetails({ alert, acknowledgedBy }: { readonly alert: Alert; readonly acknowledgedBy: string | undefined }) {
+export function AlertDetails({ alert, entry, acknowledgedBy }: DetailsProps) {
   const { latest_fill_percentage, latest_reading_at, acknowledged_at, closed_at, close_reason, note } = alert;
   return (
     <>
-      <span>{reasonOf(alert)}</span>
+      <span>{reasonOf(alert, entry)}</span>
       <span class="dim block">
         {closed_at === null ? "Now" : "At the end"} {percent(latest_fill_percentage)}, {ago(latest_reading_at)}
       </span>
@@ -69,12 +72,15 @@ export function AlertDetails({ alert, acknowledgedBy }: { readonly alert: Alert;
   );
 }
 
-function reasonOf({ kind, state, fill_percentage, threshold, runs_low_at, leak, latest_reading_at }: Alert): string {
+function reasonOf(alert: Alert, entry: Entry): string {
+  const { kind, state, fill_percentage, threshold, runs_low_at, leak, latest_reading_at } = alert;
   if (kind === "low") return `${percent(fill_percentage)}, at or below ${percent(threshold)}`;
   // The latest reading of a closed one may be the reading that closed it.
   if (kind === "silent")
     return state === "closed" ? "No reading for too long" : `No reading since ${dateTime(latest_reading_at)}`;
   if (kind === "leak") return leakReason(leak);
+  if (state !== "closed" && entry !== undefined && isRefillUnconfirmed(entry))
+    return "Low soon before a refill; new forecast in a day or two";
   const left = runs_low_at === null ? undefined : timeUntil(runs_low_at);
   return left === undefined ? "Low soon" : `Low in about ${left}`;
 }

@@ -3,6 +3,12 @@
 import type { FleetTank } from "../../../client/src/index.ts";
 import type { Tone } from "./alert-kinds.tsx";
 
+/**
+ * The level has risen, perhaps by a refill, and the forecast is still the one from before. Only then a tank that is not low has no
+ * days left while its forecast is "ok".
+ */
+export const isRefillUnconfirmed = ({ days_left, forecast }: FleetTank): boolean => days_left === null && forecast.state === "ok";
+
 /** The time within which the person who plans deliveries has to act. */
 const SOON_DAYS = 7;
 

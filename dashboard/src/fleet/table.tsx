@@ -4,7 +4,7 @@ import type { FleetTank } from "../../../client/src/index.ts";
 import { AlertBadge, Badge } from "../components/badge.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Level } from "../components/level.tsx";
-import { toneOf } from "../components/urgency.ts";
+import { isRefillUnconfirmed, toneOf } from "../components/urgency.ts";
 import { date, dateTime, duration, emptyIn, now, percent, place, rangeOf, timeOfDay, volume, whole } from "../format.ts";
 import { customerPath, href, tankPath } from "../location.ts";
 import { may } from "../session.ts";
@@ -138,7 +138,14 @@ const contactOf = ({ name, phone }: FleetTank["customer"]): string => (phone ===
 function DaysLeft({ entry }: { readonly entry: FleetTank }) {
   const { days_left, state } = entry;
   if (state === "low") return <span class="low-now">{emptyIn(entry)}</span>;
-  if (days_left === null || days_left.p50 === null) return <span class="dim">–</span>;
+  if (days_left === null || days_left.p50 === null) {
+    const title = isRefillUnconfirmed(entry) ? "After a refill: new forecast in a day or two" : undefined;
+    return (
+      <span class="dim" title={title}>
+        –
+      </span>
+    );
+  }
   const [days, range] = [whole(days_left.p50), rangeOf(days_left, "∞")];
   return (
     <span title={`With a probability of 80 % in ${rangeOf(days_left, "∞", " to ")} days`}>

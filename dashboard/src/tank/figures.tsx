@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { FleetTank, Forecast } from "../../../client/src/index.ts";
 import { Level } from "../components/level.tsx";
-import { toneOf } from "../components/urgency.ts";
+import { isRefillUnconfirmed, toneOf } from "../components/urgency.ts";
 import { ago, date, emptyIn, percent, rangeOf, volume, whole } from "../format.ts";
 
 const DAY_SECONDS = 86_400;
@@ -11,7 +11,7 @@ const DAY_SECONDS = 86_400;
 export function Figures({ entry }: { readonly entry: FleetTank }) {
   const { tank, latest, remaining, room, forecast, days_left } = entry;
   const use = forecast.use_per_day;
-  const delivery = forecast.suggested_delivery;
+  const delivery = isRefillUnconfirmed(entry) ? null : forecast.suggested_delivery;
   return (
     <dl class="figures tank-figures">
       <Figure label="Level" note={levelNote(entry)}>
@@ -61,8 +61,10 @@ function levelNote({ latest, age_seconds, forecast }: FleetTank): string {
 
 const inDays = (days: number): string => (Math.round(days) === 0 ? "less than a day" : whole(days));
 
-function daysNote({ state, days_left, forecast }: FleetTank): string | null {
+function daysNote(entry: FleetTank): string | null {
+  const { state, days_left, forecast } = entry;
   if (state === "low") return "at or below the threshold";
+  if (isRefillUnconfirmed(entry)) return "after a refill: new forecast in a day or two";
   if (days_left === null || days_left.p50 === null) return forecast.state === "ok" ? "not within three years" : null;
   if (days_left.p90 !== null && Math.round(days_left.p90) === 0) return null;
   return `probably ${rangeOf(days_left, "many", " to ")} (80 %)`;

@@ -7,6 +7,7 @@ import { useDialog } from "../components/dialog.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty, ErrorState, Loading } from "../components/states.tsx";
+import { isRefillUnconfirmed } from "../components/urgency.ts";
 import { dateTime, streetLine } from "../format.ts";
 import { useLive } from "../live.ts";
 import { customerPath, href } from "../location.ts";
@@ -61,7 +62,7 @@ export default function TankScreen({ params }: ScreenProps) {
       )}
       <Figures entry={entry} />
       <ForecastNote forecast={entry.forecast} hasReading={entry.latest !== null} />
-      <History entry={entry} forecast={forecast.data} refills={list} />
+      <History entry={entry} forecast={isRefillUnconfirmed(entry) ? undefined : forecast.data} refills={list} />
       <div class="columns">
         <div class="stack">
           <TankAlerts entry={entry} />
