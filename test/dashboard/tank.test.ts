@@ -102,6 +102,17 @@ describe("the screen of a tank", () => {
     await page.getByText("Low soon before a refill; new forecast in a day or two").waitFor();
   });
 
+  it("is low, and to be delivered now, also without an alert and before a new forecast", async (t) => {
+    const page = (await openDashboard(t, browser, service, STAFF.viewer, "/account", BERLIN))?.page;
+    await page?.route(/\/insight\/v1\/tanks\/tank_used$/, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), state: "low", alerts: [] } });
+    });
+    await page?.goto(`${service.url}/tanks/tank_used`);
+    await page?.locator(".figures", { hasText: /Suggested delivery\s*now\s*[\d,]+\sl, up to its usual full level/ }).waitFor();
+    await page?.locator(".badge").getByText("Low", { exact: true }).waitFor();
+  });
+
   it("has its chart where the language of the browser is not valid", async (t) => {
     const page = (await openDashboard(t, browser, service, STAFF.viewer))?.page;
     await page?.addInitScript(`Object.defineProperty(navigator, "language", { value: "en-US@posix", configurable: true })`);

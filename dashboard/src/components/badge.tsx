@@ -23,6 +23,8 @@ export function Badge({ text, icon, tone, title, detail }: Props) {
   );
 }
 
+export const LowBadge = () => <Badge text="Low" icon="low" tone="low" title="Without an alert" />;
+
 /** An alert that somebody has acknowledged has a check mark; one that is closed has no colour either. */
 export function AlertBadge({ alert: { kind, state } }: { readonly alert: Pick<Alert, "kind" | "state"> }) {
   const { label, icon, tone } = ALERT_KINDS[kind];

@@ -9,6 +9,10 @@ import type { Tone } from "./alert-kinds.tsx";
  */
 export const isRefillUnconfirmed = ({ days_left, forecast }: FleetTank): boolean => days_left === null && forecast.state === "ok";
 
+/** Its alert was closed, or is paused. */
+export const isLowWithoutAlert = ({ state, alerts }: FleetTank): boolean =>
+  state === "low" && !alerts.some(({ kind }) => kind === "low");
+
 /** The time within which the person who plans deliveries has to act. */
 const SOON_DAYS = 7;
 

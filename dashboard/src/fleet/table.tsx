@@ -1,10 +1,10 @@
 // The tanks of one page, one a row; on a phone, one a card.
 
 import type { FleetTank } from "../../../client/src/index.ts";
-import { AlertBadge, Badge } from "../components/badge.tsx";
+import { AlertBadge, Badge, LowBadge } from "../components/badge.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Level } from "../components/level.tsx";
-import { isRefillUnconfirmed, toneOf } from "../components/urgency.ts";
+import { isLowWithoutAlert, isRefillUnconfirmed, toneOf } from "../components/urgency.ts";
 import { date, dateTime, duration, emptyIn, now, percent, place, rangeOf, timeOfDay, volume, whole } from "../format.ts";
 import { customerPath, href, tankPath } from "../location.ts";
 import { may } from "../session.ts";
@@ -189,15 +189,15 @@ function Age({ entry: { latest, next_reading_at: next } }: { readonly entry: Fle
 
 function State({ entry }: { readonly entry: FleetTank }) {
   const { alerts, state, silent, alerts_paused_until: pausedUntil } = entry;
-  const has = (kind: string) => alerts.some((alert) => alert.kind === kind);
+  const hasSilentAlert = alerts.some(({ kind }) => kind === "silent");
   return (
     <span class="badges">
-      {state === "low" && !has("low") ? <Badge text="Low" icon="low" tone="low" title="Without an alert" /> : null}
+      {isLowWithoutAlert(entry) ? <LowBadge /> : null}
       {alerts.map((alert) => (
         <AlertBadge key={alert.id} alert={alert} />
       ))}
       {pausedUntil === null ? null : <Badge text="Paused" icon="pause" title={`No alert opens until ${dateTime(pausedUntil)}`} />}
-      {silent && !has("silent") ? <Badge text="Silent" icon="silent" tone="silent" /> : null}
+      {silent && !hasSilentAlert ? <Badge text="Silent" icon="silent" tone="silent" /> : null}
       {state === "unknown" ? <Badge text="No reading" icon="unknown" /> : null}
       {state === "ok" && alerts.length === 0 && !silent ? <Badge text="OK" icon="check" tone="ok" /> : null}
     </span>

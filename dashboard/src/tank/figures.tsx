@@ -12,6 +12,7 @@ export function Figures({ entry }: { readonly entry: FleetTank }) {
   const { tank, latest, remaining, room, forecast, days_left } = entry;
   const use = forecast.use_per_day;
   const delivery = isRefillUnconfirmed(entry) ? null : forecast.suggested_delivery;
+  const isDue = entry.state === "low" || (delivery !== null && Date.parse(delivery.by) <= Date.now());
   return (
     <dl class="figures tank-figures">
       <Figure label="Level" note={levelNote(entry)}>
@@ -29,8 +30,8 @@ export function Figures({ entry }: { readonly entry: FleetTank }) {
       <Figure label="Room for a delivery" note={room === null ? null : "up to the whole capacity"}>
         {room === null ? "–" : volume(room)}
       </Figure>
-      <Figure label="Suggested delivery" note={delivery === null ? null : `room for ${volume(delivery)} then`}>
-        {delivery === null ? "–" : Date.parse(delivery.by) <= Date.now() ? "now" : `by ${date(delivery.by)}`}
+      <Figure label="Suggested delivery" note={delivery === null ? null : `${volume(delivery)}, up to its usual full level`}>
+        {isDue ? "now" : delivery === null ? "–" : `by ${date(delivery.by)}`}
       </Figure>
     </dl>
   );

@@ -2,12 +2,12 @@
 
 import { ApiError, type FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
-import { AlertBadge, Badge } from "../components/badge.tsx";
+import { AlertBadge, Badge, LowBadge } from "../components/badge.tsx";
 import { useDialog } from "../components/dialog.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty, ErrorState, Loading } from "../components/states.tsx";
-import { isRefillUnconfirmed } from "../components/urgency.ts";
+import { isLowWithoutAlert, isRefillUnconfirmed } from "../components/urgency.ts";
 import { dateTime, streetLine } from "../format.ts";
 import { useLive } from "../live.ts";
 import { customerPath, href } from "../location.ts";
@@ -32,6 +32,7 @@ export default function TankScreen({ params }: ScreenProps) {
   const entry = tank.data;
   if (entry === undefined || isGone(tank.error)) return missing({ id, error: tank.error, retry: tank.refresh });
   const paused = entry.alerts_paused_until;
+  const isLow = isLowWithoutAlert(entry);
   const list = refills.data ?? NO_REFILLS;
   const edit = () => dialog.open((close) => <EditTank id={id} close={close} changed={tank.refresh} />);
   const remove = () => dialog.open((close) => <DeleteTank tank={entry.tank} close={close} done={tank.refresh} />);
@@ -50,8 +51,9 @@ export default function TankScreen({ params }: ScreenProps) {
         </>
       }
     >
-      {entry.alerts.length === 0 && paused === null ? null : (
+      {entry.alerts.length === 0 && paused === null && !isLow ? null : (
         <p class="badges">
+          {isLow ? <LowBadge /> : null}
           {entry.alerts.map((alert) => (
             <AlertBadge key={alert.id} alert={alert} />
           ))}
