@@ -113,6 +113,29 @@ describe("the screen of a tank", () => {
     await page?.locator(".badge").getByText("Low", { exact: true }).waitFor();
   });
 
+  it("does not take readings of the former device for those of its device", async (t) => {
+    const device = async (tank: string, assigned_device_id: string) =>
+      expectStatus(await manage("PATCH", `/manage/v1/tanks/${tank}`, { assigned_device_id }), 200);
+    await device("tank_other", "used-before");
+    await device("tank_other", "other-device");
+    const page = (await openDashboard(t, browser, service, STAFF.viewer, "/tanks/tank_refilled", BERLIN))?.page;
+    if (page === undefined) return;
+    const card = page.locator("section", { has: page.getByRole("heading", { name: "Device" }) });
+    await card.getByText("fill percentages").waitFor();
+    await card.getByText("Sending").waitFor();
+    for (const [id, sends] of [
+      ["never-used", []],
+      ["used-before", ["Nothing received from this device yet"]],
+    ] as const) {
+      await device("tank_refilled", id);
+      await card.getByText(id).waitFor();
+      await until(`${id}: no claim`, async () => {
+        const shown = await card.getByText(/Sending|fill percentages|Nothing received/).allInnerTexts();
+        return JSON.stringify(shown) === JSON.stringify(sends);
+      });
+    }
+  });
+
   it("has its chart where the language of the browser is not valid", async (t) => {
     const page = (await openDashboard(t, browser, service, STAFF.viewer))?.page;
     await page?.addInitScript(`Object.defineProperty(navigator, "language", { value: "en-US@posix", configurable: true })`);

@@ -11,12 +11,13 @@ import { may } from "../session.ts";
 
 export function Device({ entry }: { readonly entry: FleetTank }) {
   const { tank, latest, silent } = entry;
+  const isSending = isFromCurrentDevice(entry) && !silent;
   return (
     <section class="card" aria-labelledby="device">
       <div class="card-head">
         <h2 id="device">Device</h2>
         {silent ? <Badge text="Silent" icon="silent" tone="silent" /> : null}
-        {latest !== null && !silent ? <Badge text="Sending" icon="check" tone="ok" /> : null}
+        {isSending ? <Badge text="Sending" icon="check" tone="ok" /> : null}
         {may("dispatcher") ? <a href={href(devicePath(tank.assigned_device_id))}>Set up</a> : null}
       </div>
       <dl class="facts">
@@ -24,21 +25,31 @@ export function Device({ entry }: { readonly entry: FleetTank }) {
         <dd>
           <code>{tank.assigned_device_id}</code>
         </dd>
-        <dt>Last reading</dt>
+        <dt>Last reading of the tank</dt>
         <dd>{latest === null ? "never" : `${ago(latest.created_at)} (${dateTime(latest.created_at)})`}</dd>
-        {may("viewer") ? <Details id={tank.assigned_device_id} /> : null}
+        {may("viewer") ? <Details entry={entry} /> : null}
       </dl>
     </section>
   );
 }
 
-function Details({ id }: { readonly id: string }) {
+/** For certain: the device was not replaced after the latest reading, because the tank was not changed. */
+const isFromCurrentDevice = ({ tank, latest }: FleetTank): boolean =>
+  latest !== null && Date.parse(latest.created_at) >= Date.parse(tank.updated_at);
+
+function Details({ entry }: { readonly entry: FleetTank }) {
+  const id = entry.tank.assigned_device_id;
   const { data, error, refresh } = useLive(`device ${id}`, (signal) => api.manage.devices.retrieve(id, { signal }));
   if (data === undefined) return <NotLoaded live={{ error, refresh }} />;
+  const sends = sent(data, entry);
   return (
     <>
-      <dt>Sends</dt>
-      <dd>{sent(data)}</dd>
+      {sends === undefined ? null : (
+        <>
+          <dt>Sends</dt>
+          <dd>{sends}</dd>
+        </>
+      )}
       {data.pending === 0 ? null : <Pending device={data} />}
       {data.dropped === 0 ? null : (
         <>
@@ -50,9 +61,14 @@ function Details({ id }: { readonly id: string }) {
   );
 }
 
-function sent({ profile, newest_pending }: InspectedDevice): string {
+/** Undefined: that is not known, as after the device was replaced by one that was assigned to no other tank before. */
+function sent({ since, profile, newest_pending }: InspectedDevice, entry: FleetTank): string | undefined {
+  const { latest } = entry;
+  const isOlder = latest === null || (since !== null && Date.parse(latest.created_at) < Date.parse(since));
+  if (newest_pending === null && isOlder) return "Nothing received from this device yet";
   if (profile !== null) return "payloads, interpreted by its profile";
-  return newest_pending === null || newest_pending.payload === null ? "fill percentages" : "payloads, which need a profile";
+  if (newest_pending !== null) return newest_pending.payload === null ? "fill percentages" : "payloads, which need a profile";
+  return isFromCurrentDevice(entry) ? "fill percentages" : undefined;
 }
 
 function Pending({ device: { pending, pending_reason } }: { readonly device: InspectedDevice }) {
