@@ -77,6 +77,14 @@ export function emptyIn({ latest, forecast }: FleetTank): string {
   return left === undefined ? "empty" : `empty in ${left}`;
 }
 
+/** Without an extension, and without the (0) that is not dialled after the prefix of a country. */
+export function phoneLink(phone: string): string {
+  const number = phone.replace(/(?<=\d)\D*(?:ext|x|#).*$/i, "");
+  const isInternational = /^\s*\+/.test(number);
+  const digits = (isInternational ? number.replace(/\(\s*0\s*\)/, "") : number).replace(/\D/g, "");
+  return `tel:${isInternational ? "+" : ""}${digits}`;
+}
+
 type Place = { readonly city: string | null; readonly region: string | null; readonly country: string | null };
 
 export const place = ({ city, region, country }: Place): string => city ?? region ?? country ?? "";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { FleetTank } from "../../client/src/index.ts";
 import { decimalError, decimalOf } from "../../dashboard/src/components/form.ts";
 import { csvRow } from "../../dashboard/src/fleet/csv.ts";
-import { emptyIn, localDate, now, rangeOf, streetLine } from "../../dashboard/src/format.ts";
+import { emptyIn, localDate, now, phoneLink, rangeOf, streetLine } from "../../dashboard/src/format.ts";
 
 test("a range is one number where both ends are, and has a word where it is open", () => {
   assert.equal(rangeOf({ p10: 8.6, p90: 17.2 }, "∞"), "9–17");
@@ -53,6 +53,17 @@ test("the number of a house is where the country has it, given by its code or it
     assert.equal(lineIn(country), "67 Rue de la Gare");
   for (const country of ["Germany", "AT", "Freedonia", "", null]) assert.equal(lineIn(country), "Rue de la Gare 67");
   assert.equal(streetLine({ street: null, street_number: "67", country: "FR" }), "67");
+});
+
+test("a phone number is dialled without its (0) after the prefix of a country, and without its extension", () => {
+  for (const [phone, link] of [
+    ["+49 (0)361 555", "tel:+49361555"],
+    ["(0361) 555-12", "tel:036155512"],
+    ["(802) 555-0199 ext 3", "tel:8025550199"],
+    ["802.555.0199 x3", "tel:8025550199"],
+    ["+1 802 555 0199 #3", "tel:+18025550199"],
+  ] as const)
+    assert.equal(phoneLink(phone), link);
 });
 
 test("in a CSV file names that begin like a formula get an apostrophe, in full-width letters, too", () => {

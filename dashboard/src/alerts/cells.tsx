@@ -3,7 +3,7 @@
 import type { Alert, FleetTank } from "../../../client/src/index.ts";
 import { CLOSE_REASONS } from "../components/alert-kinds.tsx";
 import { isRefillUnconfirmed } from "../components/urgency.ts";
-import { ago, dateTime, percent, place, timeUntil } from "../format.ts";
+import { ago, dateTime, percent, phoneLink, place, timeUntil } from "../format.ts";
 import { customerPath, href, tankPath } from "../location.ts";
 import { may } from "../session.ts";
 
@@ -33,7 +33,7 @@ export function Owner({ entry }: { readonly entry: Entry }) {
         <span dir="auto">{name}</span>
       )}
       {phone === null ? null : (
-        <a class="block" href={`tel:${phone}`}>
+        <a class="block" href={phoneLink(phone)}>
           {phone}
         </a>
       )}

@@ -15,7 +15,7 @@ import { MAX_SESSIONS, Sessions } from "../components/sessions.tsx";
 import { Empty, NotLoaded } from "../components/states.tsx";
 import { Time } from "../components/time.tsx";
 import { toneOf } from "../components/urgency.ts";
-import { dateTime, place } from "../format.ts";
+import { dateTime, phoneLink, place } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href, tankPath } from "../location.ts";
 import type { ScreenProps } from "../routes.ts";
@@ -106,7 +106,7 @@ function Facts({ customer, changed }: Props) {
           {is_verified ? <Badge text="Verified" icon="check" tone="ok" /> : <Badge text="Not verified" icon="unknown" />}
         </dd>
         <dt>Phone</dt>
-        <dd>{phone === null ? "–" : <a href={`tel:${phone}`}>{phone}</a>}</dd>
+        <dd>{phone === null ? "–" : <a href={phoneLink(phone)}>{phone}</a>}</dd>
         <dt>Mail about alerts</dt>
         <dd>{mailOf(customer)}</dd>
         <dt>Language</dt>

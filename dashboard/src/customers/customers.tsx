@@ -8,7 +8,7 @@ import { Screen } from "../components/screen.tsx";
 import { SearchField } from "../components/search-field.tsx";
 import { Empty } from "../components/states.tsx";
 import { Time } from "../components/time.tsx";
-import { counted, whole } from "../format.ts";
+import { counted, phoneLink, whole } from "../format.ts";
 import { useLive } from "../live.ts";
 import { customerPath, href, navigate, query } from "../location.ts";
 import { may } from "../session.ts";
@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<ManagedCustomer>[] = [
     ),
   },
   { label: "E-mail", cell: ({ email }) => email },
-  { label: "Phone", cell: ({ phone }) => (phone === null ? <span class="dim">–</span> : <a href={`tel:${phone}`}>{phone}</a>) },
+  { label: "Phone", cell: ({ phone }) => (phone === null ? <span class="dim">–</span> : <a href={phoneLink(phone)}>{phone}</a>) },
   { label: "Tanks", look: "number", cell: ({ tank_count }) => whole(tank_count) },
   {
     label: "Last seen",

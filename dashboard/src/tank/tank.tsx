@@ -8,7 +8,7 @@ import { Icon } from "../components/icon.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty, ErrorState, Loading } from "../components/states.tsx";
 import { isLowWithoutAlert, isRefillUnconfirmed } from "../components/urgency.ts";
-import { dateTime, streetLine } from "../format.ts";
+import { dateTime, phoneLink, streetLine } from "../format.ts";
 import { useLive } from "../live.ts";
 import { customerPath, href } from "../location.ts";
 import type { ScreenProps } from "../routes.ts";
@@ -128,7 +128,7 @@ function Place({ entry: { tank, customer } }: { readonly entry: FleetTank }) {
       ) : (
         <span dir="auto">{customer.name}</span>
       )}
-      {customer.phone === null ? null : <a href={`tel:${customer.phone.replace(/[^+\d]/g, "")}`}>{customer.phone}</a>}
+      {customer.phone === null ? null : <a href={phoneLink(customer.phone)}>{customer.phone}</a>}
       {address === "" ? null : <span dir="auto">{address}</span>}
       {tank.custom_id === null ? null : <span dir="auto">{tank.custom_id}</span>}
     </span>
