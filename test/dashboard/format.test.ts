@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FleetTank } from "../../client/src/index.ts";
 import { decimalError, decimalOf } from "../../dashboard/src/components/form.ts";
-import { csvRow } from "../../dashboard/src/fleet/csv.ts";
+import { csvHeader, csvRow } from "../../dashboard/src/fleet/csv.ts";
 import { emptyIn, localDate, now, phoneLink, rangeOf, streetLine } from "../../dashboard/src/format.ts";
 
 test("a range is one number where both ends are, and has a word where it is open", () => {
@@ -77,7 +77,23 @@ test("in a CSV file names that begin like a formula get an apostrophe, in full-w
       capacity: 1,
       capacity_unit: "liters",
     };
-    const entry = { tank, customer: { name: "C", phone: null }, alerts: [], latest: null, forecast: { use_per_day: null } };
+    const forecast = { use_per_day: null, runs_empty_at: {} };
+    const entry = { tank, customer: { name: "C", phone: null }, alerts: [], latest: null, forecast };
     assert.match(csvRow(entry as unknown as FleetTank, "comma"), /^'[^,]+,t1,/, name);
   }
+});
+
+test("a CSV file says when tanks are empty, also low ones, but not by a forecast from before a refill", () => {
+  const at = (hour: number) => new Date(2026, 10, 17, hour).toISOString();
+  const runs_empty_at = { p10: at(8), p50: at(12), p90: null };
+  const row = (days_left: unknown) => {
+    const tank = { name: "T", location: {} };
+    const forecast = { state: "ok", use_per_day: null, runs_empty_at };
+    const entry = { tank, customer: { name: "C" }, alerts: [], latest: null, days_left, forecast };
+    const cells = csvRow(entry as unknown as FleetTank, "comma").split(",");
+    const names = csvHeader("comma").split(",");
+    return ["p10", "p50", "p90"].map((name) => cells[names.indexOf(`runs_empty_at_${name}`)]);
+  };
+  assert.deepEqual(row({ p10: 0, p50: 0, p90: 0 }), ["2026-11-17 08:00", "2026-11-17 12:00", ""]);
+  assert.deepEqual(row(null), ["", "", ""]);
 });

@@ -1,6 +1,7 @@
 // The fleet as CSV: one line a tank. Volumes and times are as `tank-monitor fleet --csv` writes them.
 
 import type { FleetTank } from "../../../client/src/index.ts";
+import { isRefillUnconfirmed } from "../components/urgency.ts";
 import { streetLine } from "../format.ts";
 
 export const FORMATS = ["comma", "semicolon", "tab"] as const;
@@ -15,6 +16,10 @@ const rounded = (volume: number | undefined): number | undefined =>
   volume === undefined ? undefined : Number(volume.toFixed(2));
 
 type Cell = string | number | null | undefined;
+
+const timeOf = (at: string | null | undefined): Cell => (at == null ? null : TIME.format(new Date(at)));
+const emptyAt = (entry: FleetTank, by: "p10" | "p50" | "p90"): Cell =>
+  isRefillUnconfirmed(entry) ? null : timeOf(entry.forecast.runs_empty_at[by]);
 
 const COLUMNS: readonly (readonly [name: string, cell: (entry: FleetTank) => Cell])[] = [
   ["tank", ({ tank }) => tank.name],
@@ -39,7 +44,10 @@ const COLUMNS: readonly (readonly [name: string, cell: (entry: FleetTank) => Cel
   ["days_left_p10", ({ days_left }) => days_left?.p10],
   ["days_left", ({ days_left }) => days_left?.p50],
   ["days_left_p90", ({ days_left }) => days_left?.p90],
-  ["latest_reading", ({ latest }) => (latest === null ? null : TIME.format(new Date(latest.created_at)))],
+  ["runs_empty_at_p10", (entry) => emptyAt(entry, "p10")],
+  ["runs_empty_at_p50", (entry) => emptyAt(entry, "p50")],
+  ["runs_empty_at_p90", (entry) => emptyAt(entry, "p90")],
+  ["latest_reading", ({ latest }) => timeOf(latest?.created_at)],
 ];
 
 export const csvHeader = (format: Format): string => COLUMNS.map(([name]) => name).join(SEPARATORS[format]);
