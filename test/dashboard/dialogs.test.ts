@@ -179,7 +179,7 @@ test("after a colleague has changed a customer, the form shows it and keeps what
   const submit = (name: string) => dialog.getByRole("button", { name, exact: true }).click();
   const changeByColleague = async (phone: string) =>
     expectStatus(await manage("PATCH", "/manage/v1/customers/c3", { phone }), 200);
-  const conflict = dialog.getByRole("alert").getByText(/^Somebody else has changed this customer/);
+  const conflict = dialog.getByRole("alert").getByText(/^Somebody else changed this customer/);
   await page.getByRole("button", { name: "Edit" }).click();
   await dialog.getByLabel("Name").fill("Mine");
   await changeByColleague("+49 1");

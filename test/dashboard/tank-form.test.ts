@@ -81,7 +81,7 @@ describe("the form of a tank", () => {
     await threshold.fill("25");
     await page.getByLabel("Latitude").fill("48.1");
     await page.getByRole("button", { name: "Save" }).click();
-    const message = page.getByText("Somebody else has changed this tank");
+    const message = page.getByText("Somebody else changed this tank");
     await message.waitFor();
     await until("the message is in view", () => isInView(message));
     assert.equal(await page.getByLabel("Name").inputValue(), "Boiler house 2");
@@ -182,7 +182,7 @@ describe("the form of a tank", () => {
     expectStatus(await manage("PATCH", "/manage/v1/tanks/tank_hostile", { alerts: { leak: false } }), 200);
     await page.getByLabel("Silent after").fill("36h");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Somebody else has changed this tank").waitFor();
+    await page.getByText("Somebody else changed this tank").waitFor();
     assert.equal(await leak.isChecked(), false);
     await leak.check();
     await page.getByRole("button", { name: "Save" }).click();

@@ -22,7 +22,7 @@ export function useConflict<T>(name: string, given: T, retrieve: () => Promise<T
       if (!(error instanceof ApiError && error.code === "precondition_failed")) throw error;
       await read();
       throw new Error(
-        `Somebody else has changed this ${name} meanwhile, and nothing was stored. What they changed is shown as it is now, and what you typed is kept: check it, and try again.`,
+        `Somebody else changed this ${name} while you were editing it, so nothing was saved. What they changed is shown as it is now; your other changes are kept. Check the form and try again.`,
       );
     }
   };
