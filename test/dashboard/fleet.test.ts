@@ -150,6 +150,16 @@ test("at any width, a dispatcher changes the threshold of several tanks, and exp
   }
 });
 
+test("tanks are selected on several pages, and the dialog says how many of them are not on this one", async (t) => {
+  const page = (await openDashboard(t, browser, fleet, email.dispatcher, "/"))?.page;
+  await page?.getByRole("checkbox", { name: "Select Tank 1", exact: true }).check();
+  await page?.getByRole("link", { name: "Next" }).click();
+  await page?.getByText("26–50 of 65").waitFor();
+  await page?.getByRole("checkbox", { name: "Select all tanks" }).check();
+  await page?.getByRole("button", { name: "Threshold of 26 tanks" }).click();
+  await page?.getByText("You selected 26 tanks. 1 of them is not on this page.").waitFor();
+});
+
 test("a tank that was deleted does not keep others from a new threshold, and the selection can be cleared", async (t) => {
   await fleet.store.importCustomers([customerRecord("c4")]);
   await fleet.store.importTanks(["d1", "d2", "d3"].map((id) => tankRecord(id, "c4", { name: id })));

@@ -47,7 +47,10 @@ export default function Fleet() {
         close();
         if (document.activeElement === document.body) focusHeading();
       };
-      return <ThresholdDialog tanks={[...selected.values()]} close={closeAndFocus} done={changed} />;
+      const shown = new Set(data?.data.map(({ tank }) => tank.id));
+      const tanks = [...selected.values()];
+      const elsewhere = tanks.filter(({ id }) => !shown.has(id)).length;
+      return <ThresholdDialog tanks={tanks} elsewhere={elsewhere} close={closeAndFocus} done={changed} />;
     });
   const clear = () => {
     setSelected(NONE);

@@ -9,13 +9,19 @@ import { notify } from "../components/notices.tsx";
 import { messageOf } from "../components/states.tsx";
 import { counted, percent, whole } from "../format.ts";
 
-type Props = { readonly tanks: readonly FleetTank["tank"][]; readonly close: () => void; readonly done: () => Promise<void> };
+type Props = {
+  readonly tanks: readonly FleetTank["tank"][];
+  /** How many of them are not in the list on the screen. */
+  readonly elsewhere: number;
+  readonly close: () => void;
+  readonly done: () => Promise<void>;
+};
 
 const isDeleted = (error: unknown): boolean =>
   error instanceof ApiError && (error.code === "state_conflict" || error.code === "tank_unknown");
 
 /** One after the other. After an error or "Cancel", those that are changed stay so, and a notice says how many. */
-export function ThresholdDialog({ tanks, close, done }: Props) {
+export function ThresholdDialog({ tanks, elsewhere, close, done }: Props) {
   const [changed, setChanged] = useState(0);
   const submit = async (form: FormData, signal: AbortSignal) => {
     const min_fill_alert_percentage = Number(form.get("threshold"));
@@ -42,6 +48,11 @@ export function ThresholdDialog({ tanks, close, done }: Props) {
   const first = tanks[0]?.min_fill_alert_percentage ?? 20;
   return (
     <Dialog title={`Threshold of ${counted(tanks.length, "tank")}`} action="Change" submit={submit} close={close}>
+      {elsewhere === 0 ? null : (
+        <p>
+          You selected {counted(tanks.length, "tank")}. {whole(elsewhere)} of them {elsewhere === 1 ? "is" : "are"} not on this page.
+        </p>
+      )}
       <Field
         label="Fill percentage"
         help="At or below it, an alert is opened and the customer is notified."
