@@ -52,7 +52,7 @@ export function CustomerDialog({ customer: given, close, done }: CustomerProps) 
         help={
           isNew
             ? "The customer signs in with it, and gets mail once it is verified."
-            : "A new address must be verified, and changing it ends the customer's sessions."
+            : "A new address must be verified. Changing it ends the customer's sessions, and if they chose no mail about alerts, they get it again."
         }
       />
       <Field
