@@ -124,7 +124,7 @@ function UserDialog({ user, close, changed }: Props & { readonly user: User | un
     };
     if (user === undefined) await api.manage.users.create(fields);
     else await api.manage.users.update(user.id, fields);
-    notify({ text: user === undefined ? `${fields.name} can sign in now` : "The user was changed" });
+    notify({ text: user === undefined ? `${fields.name} was added` : "The user was changed" });
     await changed();
   };
   return (
