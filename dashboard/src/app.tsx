@@ -16,7 +16,7 @@ const sessionError = signal<unknown>(undefined);
 /** How long the page waits before it tries again to find out who is signed in. */
 const RETRY_SESSION_MS = 5_000;
 
-async function startSession(): Promise<void> {
+async function tryLoadSession(): Promise<void> {
   try {
     await loadSession();
     sessionError.value = undefined;
@@ -28,23 +28,23 @@ async function startSession(): Promise<void> {
 export function App() {
   const route = match.value === undefined ? undefined : ROUTES[match.value.path];
   const isPublic = route?.isPublic === true;
-  const isMissing = !isPublic && me.value === undefined;
+  const isSessionLoading = !isPublic && me.value === undefined;
   useEffect(() => {
-    if (isMissing) startSession();
-  }, [isMissing]);
+    if (isSessionLoading) tryLoadSession();
+  }, [isSessionLoading]);
   if (isPublic) return <OpenScreen />;
   if (sessionError.value !== undefined) return <SessionError error={sessionError.value} />;
   // While it is found out who is signed in, the screen is loaded with its data, and shown when the role is known. Until then the
   // page looks as index.html does, so that nothing moves.
   return (
     <>
-      {isMissing ? <p class="starting">Loading…</p> : null}
+      {isSessionLoading ? <p class="starting">Loading…</p> : null}
       {/* biome-ignore lint/a11y/useValidAnchor: it leads to a part of the page */}
-      <a class="skip" href="#main" hidden={isMissing} onClick={skipToContent}>
+      <a class="skip" href="#main" hidden={isSessionLoading} onClick={skipToContent}>
         Skip to the content
       </a>
       <EventFeedPoller />
-      <div class="frame" hidden={isMissing}>
+      <div class="frame" hidden={isSessionLoading}>
         <Navigation />
         <div class="content">
           <ConnectionNotice />
@@ -59,12 +59,12 @@ export function App() {
 function SessionError({ error }: { readonly error: unknown }) {
   useEffect(() => {
     // Random, so that all pages do not return at once after a restart of the service.
-    const timer = setTimeout(startSession, RETRY_SESSION_MS * (0.9 + Math.random() * 0.2));
+    const timer = setTimeout(tryLoadSession, RETRY_SESSION_MS * (0.9 + Math.random() * 0.2));
     return () => clearTimeout(timer);
   }, [error]);
   return (
     <main class="page">
-      <ErrorState error={error} retry={startSession} />
+      <ErrorState error={error} retry={tryLoadSession} />
     </main>
   );
 }
@@ -139,7 +139,7 @@ function restoreScroll(to: number): () => void {
 function NotFound() {
   return (
     <>
-      <h1 tabIndex={-1}>There is nothing here</h1>
+      <h1 tabIndex={-1}>Page not found</h1>
       <p>
         The address may be mistyped, or out of date. <a href={href("/")}>Go to the fleet</a>
       </p>

@@ -5,7 +5,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError } from "../../client/src/index.ts";
-import { endedInDialog, isSignedOut, me, redirectToSignIn } from "./session.ts";
+import { sessionEndedInDialog, isSignedOut, me, redirectToSignIn } from "./session.ts";
 
 const VISIBLE_MS = 3_000;
 const HIDDEN_MS = 60_000;
@@ -67,15 +67,15 @@ function createWatch<T>(load: Load<T>, report: (result: Result<T>) => void) {
   let latest: Promise<void> | undefined;
   const stop = () => controller?.abort();
   /** Whoever waits for a request that was aborted for another one waits for that one. */
-  const next = (own: AbortController) => (controller === own ? undefined : latest);
+  const newerThan = (own: AbortController) => (controller === own ? undefined : latest);
   const request = async (own: AbortController) => {
     try {
       const data = await load(own.signal);
-      endedInDialog.value = false;
-      if (own.signal.aborted) return next(own);
+      sessionEndedInDialog.value = false;
+      if (own.signal.aborted) return newerThan(own);
       report({ data });
     } catch (error) {
-      if (own.signal.aborted) return next(own);
+      if (own.signal.aborted) return newerThan(own);
       if (isSignedOut(error)) redirectToSignIn();
       else report({ error });
       throw error;
@@ -128,8 +128,8 @@ async function run(): Promise<void> {
 
 function schedule(): void {
   const interval = document.visibilityState === "visible" ? VISIBLE_MS : HIDDEN_MS;
-  const backoff = Math.min(interval * 2 ** Math.min(failures, 10), MAX_BACKOFF_MS);
+  const delay = Math.min(interval * 2 ** failures, MAX_BACKOFF_MS);
   clearTimeout(timer);
   // Random, so that all screens do not return at once after a restart of the service.
-  timer = setTimeout(run, Math.max(interval, backoff) * (0.9 + Math.random() * 0.2));
+  timer = setTimeout(run, delay * (0.9 + Math.random() * 0.2));
 }

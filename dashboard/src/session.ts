@@ -20,7 +20,7 @@ export const ROLE_NAMES: Readonly<Record<string, string>> = {
 export const me = signal<Me | undefined>(undefined);
 
 /** The session has ended while a dialog is open, which says so: what was typed, or is shown once, is not discarded. */
-export const endedInDialog = signal(false);
+export const sessionEndedInDialog = signal(false);
 
 /** Whether the person has this role, or a higher one. */
 export function may(required: Role): boolean {
@@ -42,8 +42,8 @@ export async function loadSession(): Promise<void> {
 export function redirectToSignIn(): void {
   // Several requests find out at once.
   if (location.value.path === "/sign-in") return;
-  endedInDialog.value = document.querySelector("dialog[open]") !== null;
-  if (endedInDialog.value) return;
+  sessionEndedInDialog.value = document.querySelector("dialog[open]") !== null;
+  if (sessionEndedInDialog.value) return;
   const hadSession = me.value !== undefined;
   me.value = undefined;
   const query = new URLSearchParams({ return: here(), ...(hadSession ? { ended: "1" } : {}) });

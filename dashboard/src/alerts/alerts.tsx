@@ -100,9 +100,9 @@ function NoAlerts({ state, kind }: { readonly state: Alert["state"]; readonly ki
   if (state !== "open") return <Empty title={title} />;
   return (
     <Empty title={title}>
-      <p>An alert appears here by itself when a tank is low, will be low soon, sends no readings, or seems to leak.</p>
+      <p>An alert appears here automatically when a tank is low, will be low soon, sends no readings, or seems to leak.</p>
       <p>
-        <a href={href(withQuery({ state: "acknowledged", page: undefined }))}>Show those that somebody takes care of</a>
+        <a href={href(withQuery({ state: "acknowledged", page: undefined }))}>Show acknowledged alerts</a>
       </p>
     </Empty>
   );

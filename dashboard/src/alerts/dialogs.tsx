@@ -86,7 +86,7 @@ export function CloseDialog({ alert, entry, close, changed }: Props) {
   return (
     <Dialog title="Close this alert" action="Close alert" submit={submit} close={close}>
       <Subject tankId={alert.tank_id} entry={entry} kind={alert.kind} />
-      <p>An alert closes by itself once its condition has cleared. Closed manually, it does not open again until then.</p>
+      <p>An alert closes automatically once its condition has cleared. Closed manually, it does not open again until then.</p>
       <Note alert={alert} />
     </Dialog>
   );

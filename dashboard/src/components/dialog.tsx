@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { ApiError } from "../../../client/src/index.ts";
 import { href } from "../location.ts";
-import { endedInDialog } from "../session.ts";
+import { sessionEndedInDialog } from "../session.ts";
 import { FieldErrors } from "./field.tsx";
 import { DialogNotices, notify } from "./notices.tsx";
 import { messageOf } from "./states.tsx";
@@ -133,14 +133,14 @@ export function InfoDialog({ title, close, onOpen, buttons, children }: InfoProp
 }
 
 function SessionNotice() {
-  if (!endedInDialog.value) return null;
+  if (!sessionEndedInDialog.value) return null;
   return (
     <p class="warning" role="alert">
       Your session has ended. What you see here stays until you close it.{" "}
       <a href={href("/sign-in")} target="_blank" rel="noreferrer">
         Sign in in another tab
       </a>{" "}
-      to go on.
+      to continue.
     </p>
   );
 }

@@ -30,7 +30,7 @@ export default function TankScreen({ params }: ScreenProps) {
   const refills = useLive(`refills ${id}`, (signal) => loadRefills(id, signal));
   const dialog = useDialog();
   const entry = tank.data;
-  if (entry === undefined || isGone(tank.error)) return missing({ id, error: tank.error, retry: tank.refresh });
+  if (entry === undefined || isGone(tank.error)) return renderWithoutTank({ id, error: tank.error, retry: tank.refresh });
   const paused = entry.alerts_paused_until;
   const isLow = isLowWithoutAlert(entry);
   const list = refills.data ?? NO_REFILLS;
@@ -87,7 +87,7 @@ const isGone = (error: unknown): boolean => error instanceof ApiError && error.s
 type MissingProps = { readonly id: string; readonly error: unknown; readonly retry: () => Promise<void> };
 
 /** No component, so that the heading stays the same element, with the focus, when the tank has been loaded. */
-function missing({ id, error, retry }: MissingProps) {
+function renderWithoutTank({ id, error, retry }: MissingProps) {
   if (error === undefined) {
     return (
       <Screen title="Tank">
