@@ -5,7 +5,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError } from "../../client/src/index.ts";
-import { sessionEndedInDialog, isSignedOut, me, redirectToSignIn } from "./session.ts";
+import { isSignedOut, me, redirectToSignIn, sessionEndedInDialog } from "./session.ts";
 
 const VISIBLE_MS = 3_000;
 const HIDDEN_MS = 60_000;

@@ -58,6 +58,35 @@ for (const viewport of [DESKTOP, PHONE]) {
   });
 }
 
+test("nothing of a card is cut off on narrow phones, and its days are in words", async (t) => {
+  const page = (await openDashboard(t, browser, fleet, email.dispatcher, "/account", { viewport: { width: 320, height: 640 } }))
+    ?.page;
+  if (page === undefined) return;
+  const days = [0.3, 1, 12].map((p50) => ({ p10: p50, p50, p90: p50 * 1.4 }));
+  await page.route(/\/insight\/v1\/fleet\?/, async (route) => {
+    const response = await route.fetch();
+    const list = await response.json();
+    const alerts = ["runs_low_soon", "leak"].map((kind) => ({ id: kind, kind, state: "open" }));
+    for (const [index, days_left] of days.entries()) Object.assign(list.data[index], { state: "ok", alerts, days_left });
+    await route.fulfill({ response, json: list });
+  });
+  await page.goto(`${fleet.url}/`);
+  for (const width of [320, 340, 360, 390]) {
+    await page.setViewportSize({ width, height: 640 });
+    await page.locator(ROWS).nth(24).waitFor();
+    const cut: (string | null)[] = await page
+      .locator(`${ROWS} :is(.fleet-state, .fleet-age, .fleet-level, .fleet-days) *`)
+      .evaluateAll((parts) =>
+        parts
+          .filter((part) => part.getBoundingClientRect().right > (part.closest(".table-box")?.getBoundingClientRect().right ?? 0))
+          .map((part) => part.textContent),
+      );
+    assert.deepEqual(cut, [], `${width} px`);
+  }
+  const shown = await page.locator(`${ROWS} .fleet-days`).allInnerTexts();
+  assert.deepEqual(shown.slice(0, 3), ["less than a day", "1 day", "12 12–17 days"]);
+});
+
 test("counters, search, order and pages are in the URL, and a reload shows the same", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.viewer);
   if (opened === undefined) return;

@@ -2,7 +2,7 @@
 
 import type { Alert, FleetTank } from "../../../client/src/index.ts";
 import { CLOSE_REASONS } from "../components/alert-kinds.tsx";
-import { isRefillUnconfirmed } from "../components/urgency.ts";
+import { isRefillUnconfirmed } from "../components/tank-state.ts";
 import { ago, dateTime, percent, phoneLink, place, timeUntil } from "../format.ts";
 import { customerPath, href, tankPath } from "../location.ts";
 import { may } from "../session.ts";

@@ -1,7 +1,7 @@
 // The fleet as CSV: one line a tank. Volumes and times are as `tank-monitor fleet --csv` writes them.
 
 import type { FleetTank } from "../../../client/src/index.ts";
-import { isRefillUnconfirmed } from "../components/urgency.ts";
+import { isRefillUnconfirmed } from "../components/tank-state.ts";
 import { streetLine } from "../format.ts";
 
 export const FORMATS = ["comma", "semicolon", "tab"] as const;

@@ -4,7 +4,8 @@ import type { FleetTank } from "../../../client/src/index.ts";
 import { AlertBadge, Badge, LowBadge } from "../components/badge.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Level } from "../components/level.tsx";
-import { isLowWithoutAlert, isRefillUnconfirmed, toneOf } from "../components/urgency.ts";
+import { isLowWithoutAlert, isRefillUnconfirmed } from "../components/tank-state.ts";
+import { toneOf } from "../components/urgency.ts";
 import { date, dateTime, duration, emptyIn, now, percent, place, rangeOf, timeOfDay, volume, whole } from "../format.ts";
 import { customerPath, href, tankPath } from "../location.ts";
 import { may } from "../session.ts";
@@ -149,7 +150,19 @@ function DaysLeft({ entry }: { readonly entry: FleetTank }) {
   const [days, range] = [whole(days_left.p50), rangeOf(days_left, "∞")];
   return (
     <span title={`With a probability of 80 % in ${rangeOf(days_left, "∞", " to ")} days`}>
-      <span class="strong">{days}</span> <span class="dim range">{range === days ? "" : range}</span>
+      <span class="table-days">
+        <span class="strong">{days}</span> <span class="dim range">{range === days ? "" : range}</span>
+      </span>
+      <span class="card-days">
+        {Math.round(days_left.p50) === 0 ? (
+          "less than a day"
+        ) : (
+          <>
+            <span class="strong">{days}</span>{" "}
+            <span class="dim">{range === days ? (days === "1" ? "day" : "days") : `${range} days`}</span>
+          </>
+        )}
+      </span>
     </span>
   );
 }

@@ -50,7 +50,8 @@ export function ThresholdDialog({ tanks, elsewhere, close, done }: Props) {
     <Dialog title={`Threshold of ${counted(tanks.length, "tank")}`} action="Change" submit={submit} close={close}>
       {elsewhere === 0 ? null : (
         <p>
-          You selected {counted(tanks.length, "tank")}. {whole(elsewhere)} of them {elsewhere === 1 ? "is" : "are"} not on this page.
+          You selected {counted(tanks.length, "tank")}. {whole(elsewhere)} of them {elsewhere === 1 ? "is" : "are"} not on this
+          page.
         </p>
       )}
       <Field

@@ -3,7 +3,8 @@
 import type { ComponentChildren } from "preact";
 import type { FleetTank, Forecast } from "../../../client/src/index.ts";
 import { Level } from "../components/level.tsx";
-import { isRefillUnconfirmed, toneOf } from "../components/urgency.ts";
+import { isRefillUnconfirmed } from "../components/tank-state.ts";
+import { toneOf } from "../components/urgency.ts";
 import { ago, date, emptyIn, percent, rangeOf, volume, whole } from "../format.ts";
 
 const DAY_SECONDS = 86_400;

@@ -7,7 +7,7 @@ import { useDialog } from "../components/dialog.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty, ErrorState, Loading } from "../components/states.tsx";
-import { isLowWithoutAlert, isRefillUnconfirmed } from "../components/urgency.ts";
+import { isLowWithoutAlert, isRefillUnconfirmed } from "../components/tank-state.ts";
 import { dateTime, phoneLink, streetLine } from "../format.ts";
 import { useLive } from "../live.ts";
 import { customerPath, href } from "../location.ts";
