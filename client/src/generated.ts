@@ -162,7 +162,7 @@ export type FleetTank = {
   readonly margin: number | null;
   /** It has a `silent` alert, or has had no reading for 48 hours */
   readonly silent: boolean;
-  /** In how many days it is at its threshold, or sooner: 0 for a low tank; null where `forecast.state` is not `ok` */
+  /** In how many days it is at its threshold, or sooner: 0 for a low tank; null where `forecast.state` is not `ok`, and for a day or two after a refill */
   readonly days_left: {
     /** With a probability of 10 % */
     readonly p10: number | null;
