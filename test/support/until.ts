@@ -2,11 +2,11 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Resolves with the first value that is neither undefined nor false. */
+/** Resolves with the first value that is neither undefined nor false. The limit is for a machine that is busy with other work. */
 export async function until<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
-  timeoutMs = 5000,
+  timeoutMs = 30_000,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
