@@ -1,8 +1,7 @@
 // Checks that the ports of a service are free, before it creates a database.
 
-import { BoundSocket } from "node:net";
 import type { Config } from "../config.ts";
-import { listenError, numericHost } from "../http/address.ts";
+import { bindSocket } from "../http/address.ts";
 
 type Ports = Pick<Config, "host" | "port" | "mqttPort" | "mqttsPort">;
 
@@ -13,11 +12,7 @@ export async function requireFreePorts({ host, port, mqttPort, mqttsPort }: Port
     { host, port: mqttsPort, setting: "--mqtts or MQTTS" },
   ];
   for (const address of ports.filter(isGiven)) {
-    try {
-      new BoundSocket({ host: await numericHost(host), port: address.port })[Symbol.dispose]();
-    } catch (error) {
-      throw listenError(error, address);
-    }
+    (await bindSocket(address))[Symbol.dispose]();
   }
 }
 

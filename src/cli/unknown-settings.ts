@@ -2,7 +2,7 @@
 
 import { parseEnv } from "node:util";
 import { type Given, SETTINGS } from "../config.ts";
-import { closest } from "../domain/text.ts";
+import { closest, editDistance } from "../domain/text.ts";
 
 const NAMES: readonly string[] = Object.values(SETTINGS).map(({ name }) => name);
 /** Read by `simulate`. */
@@ -28,9 +28,7 @@ function warningsInFile(text: string): readonly string[] {
     if (!PLAIN_NAME.test(name)) return [`line ${i + 1} of .env is not NAME=VALUE, so it is ignored`];
     if (NAMES.includes(name) || KEYS_OF_SIMULATE.includes(name)) return [];
     if (name.startsWith("NODE_")) return [`${name} in .env has no effect: Node reads it from the environment only`];
-    // REDIS_URL is close to MQTT_URL, but nobody mistypes the first letter.
-    const candidates = NAMES.filter((known) => known[0] === name[0]?.toUpperCase());
-    return [notASetting(`${name} in .env`, closest(name, candidates))];
+    return [notASetting(`${name} in .env`, closest(name, NAMES))];
   });
 }
 
@@ -39,23 +37,11 @@ function warningsInEnvironment(environment: Given, envFile: Given): readonly str
   // Short names such as PORT are too similar to those of other programs.
   const notGiven = NAMES.filter((name) => name.includes("_") && !environment[name] && !envFile[name]);
   return Object.keys(environment).flatMap((name) => {
-    const meant = NAMES.includes(name) ? undefined : notGiven.find((known) => isTypingError(name.toUpperCase(), known));
+    const meant = NAMES.includes(name) ? undefined : notGiven.find((known) => editDistance(name.toUpperCase(), known) <= 1);
     return meant === undefined ? [] : [notASetting(`${name} in the environment`, meant)];
   });
 }
 
 function notASetting(what: string, meant: string | undefined): string {
   return `${what} is not a setting${meant === undefined ? "" : `; did you mean ${meant}?`}`;
-}
-
-/** One character too many, missing or wrong, or two next to each other swapped. */
-function isTypingError(word: string, meant: string): boolean {
-  const shorter = Math.min(word.length, meant.length);
-  let start = 0;
-  while (start < shorter && word[start] === meant[start]) start++;
-  let end = 0;
-  while (end < shorter - start && word.at(-1 - end) === meant.at(-1 - end)) end++;
-  const [given, right] = [word.slice(start, word.length - end), meant.slice(start, meant.length - end)];
-  if (given.length <= 1 && right.length <= 1) return true;
-  return given.length === 2 && right.length === 2 && given[0] === right[1] && given[1] === right[0];
 }

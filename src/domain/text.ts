@@ -18,7 +18,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
 }
 
 /** How many characters are added, missing, wrong, or swapped with the next one. */
-function editDistance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, i) => i)];
   const at = (i: number, j: number): number => rows[i]?.[j] ?? 0;
   for (let i = 1; i <= a.length; i++) {

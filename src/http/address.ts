@@ -1,7 +1,7 @@
 // The address to listen on: its lookup, its URL, and errors in plain words.
 
 import { lookup } from "node:dns/promises";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, BoundSocket } from "node:net";
 import { UserError } from "../domain/errors.ts";
 
 export type ListenAddress = {
@@ -14,6 +14,14 @@ export type ListenAddress = {
 /** One address, and so one server: for "localhost" Fastify opens a second one that `close` does not wait for. */
 export async function numericHost(host: string): Promise<string> {
   return (await lookup(host)).address;
+}
+
+export async function bindSocket(address: ListenAddress): Promise<BoundSocket> {
+  try {
+    return new BoundSocket({ host: await numericHost(address.host), port: address.port });
+  } catch (error) {
+    throw listenError(error, address);
+  }
 }
 
 export function listenError(error: unknown, { host, port, setting = "--port or PORT" }: ListenAddress): unknown {

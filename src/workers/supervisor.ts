@@ -2,13 +2,13 @@
 // the log and replaces workers that exit; each worker runs the whole service (app.ts). The supervisor opens no database.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { BoundSocket } from "node:net";
+import type { BoundSocket } from "node:net";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Config } from "../config.ts";
 import { type FatalError, UserError } from "../domain/errors.ts";
-import { listenError, numericHost } from "../http/address.ts";
+import { bindSocket } from "../http/address.ts";
 import { localLimits } from "../http/limits.ts";
 import type { Log } from "../observe/log.ts";
 import { WorkerReports } from "../observe/report.ts";
@@ -56,6 +56,7 @@ export class Supervisor {
   async start(): Promise<Listening> {
     const startedAt = performance.now();
     const { workers } = this.#config;
+    if (process.platform === "win32") throw new UserError("several workers cannot share an address on Windows: use --workers 1.");
     this.#socket = await bindSocket(this.#config);
     const first = await this.#spawn(1);
     if (this.#state === "starting") this.#state = "running";
@@ -202,15 +203,6 @@ export class RestartDelay {
 }
 
 /** Bound here, listened on by the workers: the system gives each connection to one that accepts. */
-async function bindSocket({ host, port }: Config): Promise<BoundSocket> {
-  if (process.platform === "win32") throw new UserError("several workers cannot share an address on Windows: use --workers 1.");
-  try {
-    return new BoundSocket({ host: await numericHost(host), port });
-  } catch (error) {
-    throw listenError(error, { host, port });
-  }
-}
-
 /**
  * Forwards complete lines. Workers log through the supervisor, because lines of several processes on one pipe would be mixed.
  */
