@@ -27,11 +27,16 @@ export function computeForecast({ tank, latestAt, latestFill, parts, now }: Fore
   const { levelAt, ...values } = forecastFrom(history, input);
   const found = { level: levelAt(now)?.p50 ?? null, leak: leakIn(history, tank), interval: usualInterval(parts) };
   const isRisen = isRisenAbove(levelAt(latestAt)?.p50 ?? null, latestFill) || undefined;
-  const delivery = values.suggested_delivery;
-  // No more than fits into the tank by its latest reading, if that is a refill.
-  const room = isRisen ? volumeAt(tank, 100 - latestFill).volume : Number.POSITIVE_INFINITY;
-  const suggested_delivery = delivery && { ...delivery, volume: Math.min(delivery.volume, room) };
-  const forecast = { ...values, suggested_delivery, based_on_until: latestAt, ...found, isRisen };
+  let delivery = values.suggested_delivery;
+  if (delivery !== null && isRisen) {
+    // Perhaps it was refilled: suggest no more than fits above the latest reading.
+    delivery = { ...delivery, volume: Math.min(delivery.volume, volumeAt(tank, 100 - latestFill).volume) };
+  } else if (delivery !== null && latestFill <= threshold) {
+    // The forecast starts from the level of the whole day, which may have been above the threshold.
+    const missing = volumeAt(tank, Math.max(0, (levelAt(delivery.by)?.p50 ?? 0) - latestFill)).volume;
+    delivery = { ...delivery, by: now, volume: delivery.volume + missing };
+  }
+  const forecast = { ...values, suggested_delivery: delivery, based_on_until: latestAt, ...found, isRisen };
   return { tankId: tank.id, updatedAt: tank.updated_at, latestAt, latestFill, forecast, refills: history.refills };
 }
 
