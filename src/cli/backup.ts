@@ -26,7 +26,11 @@ export const backup: CliCommand = {
         writeWhole(file, (partial) => store.backup(partial, (done, total) => progress.show(done, total))),
       );
     } catch (error) {
-      throw cannotWrite(file, error instanceof RequestError ? error.cause : error);
+      if (!(error instanceof RequestError && error.cause instanceof Error)) throw cannotWrite(file, error);
+      // Not a bug: SQLite itself reports that the disk is full, or that a page is damaged.
+      throw "syscall" in error.cause
+        ? cannotWrite(file, error.cause)
+        : new UserError(`cannot write ${file}: ${error.cause.message}`);
     } finally {
       progress.end();
     }

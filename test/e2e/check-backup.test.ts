@@ -7,7 +7,7 @@ import { suite, test } from "node:test";
 import { until } from "../support/until.ts";
 import * as fixtures from "./fixtures.ts";
 import { pagesOf } from "./killed-import.ts";
-import { type Workspace, workspace } from "./program.ts";
+import { LAUNCHER, type Workspace, workspace } from "./program.ts";
 import { get, list } from "./requests.ts";
 
 const { createKey, importLines, manyLines, ndjson, reading, SMALL_FLEET } = fixtures;
@@ -114,6 +114,9 @@ suite("check", () => {
   });
 });
 
+// Limits the size of files.
+const skip = process.platform !== "linux";
+
 suite("a backup", () => {
   test("a backup during an import is a consistent snapshot, and can be served", async (t) => {
     const here = workspace(t);
@@ -133,5 +136,16 @@ suite("a backup", () => {
     assert.equal(checked.code, 0, checked.stdout);
     t.diagnostic(checked.stderr);
     assert.ok((await list(await here.start(["serve"], copy), "/v1/customers", key)).total_items > 0);
+  });
+
+  test("a backup that does not fit on its disk fails in one line with the reason, and leaves no file", { skip }, async (t) => {
+    const here = workspace(t);
+    await importLines(here, SMALL_FLEET);
+    const files = readdirSync(here.folder);
+    const program = ["bash", "-c", `ulimit -f 64; exec "$0" "$@"`, process.execPath, LAUNCHER] as const;
+    const { code, stderr } = await here.spawn(["backup", "copy.db"], { program });
+    assert.equal(code, 1);
+    assert.match(stderr, /^tank-monitor: cannot write copy\.db: [^\n]*(full|I\/O)[^\n]*\n$/);
+    assert.deepEqual(readdirSync(here.folder), files);
   });
 });
