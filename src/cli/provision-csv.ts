@@ -159,26 +159,42 @@ export function parseRow(cells: readonly string[], columns: readonly CsvColumn[]
   if (cells.length < columns.length || cells.slice(columns.length).some((cell) => cell !== "")) {
     errors.push(`${cells.length} cells, but the header has ${columns.length} columns`);
   }
-  columns.forEach(({ title, path, type }, i) => {
+  columns.forEach((column, i) => {
     const cell = cells[i] ?? "";
     if (cell === "") return;
-    const parsed = parseCell(cell, type, format);
-    if ("error" in parsed) errors.push(`${title}: ${parsed.error}`);
-    else setPath(object, path, parsed.value);
+    const parsed = parseCell(cell, column, format);
+    if ("error" in parsed) errors.push(`${column.title}: ${parsed.error}`);
+    else setPath(object, column.path, parsed.value);
   });
   return { object, errors };
 }
 
-function parseCell(cell: string, type: CellType, format: CsvFormat): { readonly value: unknown } | { readonly error: string } {
+type ParsedCell = { readonly value: unknown } | { readonly error: string };
+
+function parseCell(cell: string, { path, type }: CsvColumn, format: CsvFormat): ParsedCell {
   if (type === "boolean" && /^(true|false)$/i.test(cell)) return { value: cell.toLowerCase() === "true" };
   if (type === "number") {
     const value = parseDecimal(cell, format);
     return { value: typeof value === "object" ? cell : value };
   }
-  if (type !== "json") return { value: cell };
+  if (type !== "json") return parseText(cell, path);
   try {
     return { value: jsonOrName(cell) };
   } catch (error) {
     return { error: (error as Error).message };
   }
+}
+
+/** A spreadsheet writes a long number, such as the id of a device, as 7,0764E+15. */
+const ROUNDED_NUMBER = /^\d([.,]\d+)?E\+\d+$/i;
+const IDS: ReadonlySet<string> = new Set(["id", "owner_id", "assigned_device_id"]);
+
+function parseText(cell: string, path: string): ParsedCell {
+  if (ROUNDED_NUMBER.test(cell)) {
+    const advice = "format the column as text and enter it again";
+    return { error: `a spreadsheet has rounded this number: ${advice} (given: ${quoted(cell)})` };
+  }
+  // A device sends its id without the space, so its readings would stay pending.
+  if (IDS.has(path) && cell !== cell.trim()) return { error: `begins or ends with a space (given: ${quoted(cell)})` };
+  return { value: cell };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { parseCsv, parseHeader } from "../../src/cli/provision-csv.ts";
+import { parseCsv, parseHeader, parseRow } from "../../src/cli/provision-csv.ts";
 
 const cellsIn = (text: string): unknown[] => parseCsv(text).rows.map(({ cells }) => cells);
 
@@ -59,4 +59,35 @@ test("a file of readings is recognised by its header", () => {
   assert.deepEqual(parseHeader(["tank_id", "created_at", "Fill_percentage"]), {
     errors: ['this is a file of readings, not of customers or tanks: use "npx tank-monitor import"'],
   });
+});
+
+const FORMAT = { separator: ";", decimal: undefined } as const;
+
+function errorsIn(cells: Readonly<Record<string, string>>): readonly string[] {
+  const header = parseHeader(Object.keys(cells));
+  assert.ok("columns" in header);
+  return parseRow(Object.values(cells), header.columns, FORMAT).errors;
+}
+
+test("a long number that a spreadsheet has rounded is an error, wherever text is expected", () => {
+  const rounded = (title: string, cell: string): string =>
+    `${title}: a spreadsheet has rounded this number: format the column as text and enter it again (given: "${cell}")`;
+  assert.deepEqual(errorsIn({ id: "t1", assigned_device_id: "7,0764E+15", postal_code: "01067" }), [
+    rounded("assigned_device_id", "7,0764E+15"),
+  ]);
+  assert.deepEqual(errorsIn({ id: "2E+15", email: "a@b.example", phone: "4.91512e+11" }), [
+    rounded("id", "2E+15"),
+    rounded("phone", "4.91512e+11"),
+  ]);
+  assert.deepEqual(errorsIn({ id: "24e124713b493604", name: "E+15", owner_id: "2e15" }), []);
+});
+
+test("an id with a space around it is an error: a device sends its id without one", () => {
+  const space = (title: string, cell: string): string => `${title}: begins or ends with a space (given: "${cell}")`;
+  assert.deepEqual(errorsIn({ id: "t1 ", owner_id: " c1", assigned_device_id: "d1\u00a0", name: " Hall 3 " }), [
+    space("id", "t1 "),
+    space("owner_id", " c1"),
+    space("assigned_device_id", "d1\u00a0"),
+  ]);
+  assert.deepEqual(errorsIn({ id: "t 1", owner_id: "c1", assigned_device_id: "d 1" }), []);
 });
