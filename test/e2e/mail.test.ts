@@ -10,7 +10,7 @@ import { postgresDatabase } from "../support/postgres/database.ts";
 import type { Lifetime } from "../support/service.ts";
 import { sqlOn } from "../support/sql.ts";
 import { until } from "../support/until.ts";
-import { createKey } from "./fixtures.ts";
+import { createKey, customer, ndjson, tank } from "./fixtures.ts";
 import { type Workspace, workspace } from "./program.ts";
 
 /** Not two recipients, and no header. */
@@ -126,4 +126,25 @@ test("a test of a channel is sent with the settings of the service, also by a co
   const tested = await here.run(["channel", "test", stdout.trim()]);
   assert.equal(tested.code, 0, tested.stderr);
   assert.deepEqual(smtp.received[0]?.to, ["dispatch@x.example"]);
+});
+
+test("an import plans mail to the owners of low tanks, and none with OWNER_ALERTS=none, also when the service has the default", async (t) => {
+  for (const [settings, planned] of [
+    [{}, true],
+    [{ OWNER_ALERTS: "none" }, false],
+  ] as const) {
+    const here = workspace(t);
+    const lines = [
+      customer("ann", { verified_at: "2026-01-05T08:00:00.000Z" }),
+      tank("t1", "ann", { min_fill_alert_percentage: 20 }),
+      { object: "telemetry", tank_id: "t1", created_at: new Date().toISOString(), fill_percentage: 12 },
+    ];
+    writeFileSync(here.path("fleet.ndjson"), ndjson(lines));
+    assert.equal((await here.run(["import", "fleet.ndjson"], { env: settings })).code, 0);
+    const service = await here.start();
+    assert.match((await here.run(["alert", "list"])).stdout, /low +open/);
+    const sql = await sqlOn(t, `sqlite:${here.path("tanks.db")}`);
+    assert.equal((await sql("SELECT count(*) AS n FROM planned_notification"))[0]?.["n"] !== 0, planned);
+    await service.stop();
+  }
 });
