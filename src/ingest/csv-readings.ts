@@ -66,6 +66,7 @@ const CELLS: Readonly<Record<Separator, RegExp>> = { ",": cellPattern(","), ";":
 /** `2026-11-01 08:00`, with T, seconds and an offset if there are any; the date also as `01.11.2026`. */
 const TIME =
   /^(?:(\d{4}-\d\d-\d\d)|(\d\d?)\.(\d\d?)\.(\d{4}))(?:[Tt ](\d\d?):(\d\d)(?::(\d\d(?:\.\d+)?))? ?(Z|z|[+-]\d\d:\d\d)?)?$/;
+const TIME_FORMS = "must be a datetime such as 2026-11-14T09:30:00Z, 2026-11-14 09:30 or 14.11.2026 09:30";
 const MAX_CACHED_MINUTES = 20_000;
 
 /** Times as `parseInstant` takes them. Those without an offset are in the time zone of the options. */
@@ -85,7 +86,7 @@ function isoTimes({ timezone, onAssumedUtc = () => {} }: CsvOptions): (cell: str
     // Our own format.
     if (cell.length === 24 && cell.endsWith("Z")) return cell;
     const parts = TIME.exec(cell.trim());
-    if (parts === null) return cell;
+    if (parts === null) return parseInstant(cell) === undefined ? { error: TIME_FORMS } : cell;
     const [, iso, day = "", month = "", year, hour = "0", minutes = "00", seconds = "00", given] = parts;
     const date = iso ?? `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
     const minute = `${date}T${hour.padStart(2, "0")}:${minutes}`;
