@@ -42,7 +42,7 @@ export type FleetQuery = Pick<PageQuery, "page" | "size"> & {
   readonly city: string | undefined;
   /** With an alert of this kind that is not closed. */
   readonly alert: AlertKind | undefined;
-  /** Every word is in a text of the tank or of its owner: see `searchWords`. */
+  /** Every word is in a text of the tank or of its owner: see `searchWords` and `mayHaveUmlauts`. */
   readonly search: string | undefined;
   readonly area: Area | undefined;
 };
@@ -52,6 +52,16 @@ export const MAX_SEARCH_WORDS = 16;
 
 /** The words of a search, without the commas between them. */
 export const searchWords = (search = ""): readonly string[] => search.split(/,*\s+|,+$/).filter((word) => word !== "");
+
+/** German letters, and how they are written where a keyboard does not have them. */
+export const GERMAN_LETTERS = { ä: "ae", Ä: "ae", ö: "oe", Ö: "oe", ü: "ue", Ü: "ue", ß: "ss", ẞ: "ss" } as const;
+
+/** "Mueller" for "Müller". */
+export const withoutUmlauts = (text: string): string =>
+  Object.entries(GERMAN_LETTERS).reduce((rest, [letter, replacement]) => rest.replaceAll(letter, replacement), text);
+
+/** Whether there may be another spelling of the word: then both the word and the texts are compared without umlauts. */
+export const mayHaveUmlauts = (word: string): boolean => /ae|oe|ue|ss/i.test(withoutUmlauts(word));
 
 /** How a text may spell the word. The databases ignore the case of A to Z only, which is lowercased here: Ä and ä are two letters. */
 export function spellings(word: string): readonly string[] {

@@ -2,12 +2,13 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { phoneDigits, searchWords, spellings } from "../../src/domain/fleet.ts";
+import { mayHaveUmlauts, phoneDigits, searchWords, spellings, withoutUmlauts } from "../../src/domain/fleet.ts";
 
 /** As a database does: only A to Z are lowercased. */
 const isFound = (word: string, text: string): boolean => {
   const lower = text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
-  return spellings(word).some((spelling) => lower.includes(spelling));
+  const compared = mayHaveUmlauts(word) ? withoutUmlauts(lower) : lower;
+  return spellings(withoutUmlauts(word)).some((spelling) => compared.includes(spelling));
 };
 
 test("a word is found in capitals or not, in any alphabet", () => {
@@ -17,6 +18,14 @@ test("a word is found in capitals or not, in any alphabet", () => {
   assert.ok(isFound("оДЕССА", "Одесса"));
   assert.ok(!isFound("ölmühle", "Olmuhle"));
   assert.deepEqual(spellings("Tank-7"), ["tank-7"]);
+});
+
+test("a word is found with umlauts, or written without them", () => {
+  for (const word of ["Mueller", "müller", "MUELLER", "MÜLLER", "Muel"]) {
+    for (const text of ["Müller", "MÜLLER", "Mueller", "MUELLER"]) assert.ok(isFound(word, text), `${word} in ${text}`);
+  }
+  assert.ok(isFound("königsstrasse", "Königsstraße 5") && isFound("Koenigsstraße", "KÖNIGSSTRASSE 5"));
+  assert.ok(isFound("bauer", "Bauer") && !isFound("Muller", "Müller"));
 });
 
 test("a search has words, without the commas between them; those that look like a phone number have its digits", () => {

@@ -78,6 +78,7 @@ describe("the fleet", () => {
       ["?search=%25", [], 0],
       ["?search=lindenweg%2012A,%2079100%20bonn", ["edge", "ok", "never"], 3],
       ["?alert=low&search=k%C3%B6ln", ["low"], 1],
+      ["?alert=low&search=KOELN", ["low"], 1],
       ["?bbox=7.1,50,8.8,50", ["worst", "edge", "ok"], 3],
       ["?bbox=7.1,-90,180,90&state=low&size=1", ["worst"], 2],
       ["?bbox=8,0,7,60", ["worst", "low"], 2],

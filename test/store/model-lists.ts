@@ -3,7 +3,16 @@
 import type { AuditEntry } from "../../src/domain/audit.ts";
 import type { CustomerState, TankState } from "../../src/domain/changes.ts";
 import type { Customer } from "../../src/domain/customer.ts";
-import { type FleetEntry, type FleetQuery, marginOf, phoneDigits, searchWords, spellings } from "../../src/domain/fleet.ts";
+import {
+  type FleetEntry,
+  type FleetQuery,
+  marginOf,
+  mayHaveUmlauts,
+  phoneDigits,
+  searchWords,
+  spellings,
+  withoutUmlauts,
+} from "../../src/domain/fleet.ts";
 import type { Area } from "../../src/domain/fleet-map.ts";
 import { deviceKey } from "../../src/domain/id.ts";
 import type { Instant } from "../../src/domain/instant.ts";
@@ -101,7 +110,8 @@ function hasWord({ tank, customer }: FleetEntry, word: string): boolean {
   const texts = [id, name, custom_id, assigned_device_id, ...address, customer.name, customer.phone];
   const digits = phoneDigits(word);
   const hasPhone = digits !== undefined && (customer.phone ?? "").replaceAll(/\(0\)|[^0-9]/g, "").includes(digits);
-  return hasPhone || spellings(word).some((one) => texts.some((text) => lowerCase(text ?? "").includes(one)));
+  const compared = (text: string) => (mayHaveUmlauts(word) ? withoutUmlauts(lowerCase(text)) : lowerCase(text));
+  return hasPhone || spellings(withoutUmlauts(word)).some((one) => texts.some((text) => compared(text ?? "").includes(one)));
 }
 
 function isIn(area: Area, { latitude, longitude }: Location): boolean {

@@ -2,7 +2,17 @@
 // Otherwise the matches of one index are fetched and sorted, or, if they are very many, all tanks are scanned in order. A search
 // reads all tanks.
 
-import { type FleetEntry, type FleetQuery, type FleetReads, phoneDigits, searchWords, spellings } from "../../domain/fleet.ts";
+import {
+  type FleetEntry,
+  type FleetQuery,
+  type FleetReads,
+  GERMAN_LETTERS,
+  mayHaveUmlauts,
+  phoneDigits,
+  searchWords,
+  spellings,
+  withoutUmlauts,
+} from "../../domain/fleet.ts";
 import type { Box } from "../../domain/fleet-map.ts";
 import {
   type FleetOrderReads,
@@ -281,9 +291,16 @@ const TANK_TEXT = textOf(
 );
 const PHONE_DIGITS = ["(0)", " ", "-", "/", ".", "(", ")"].reduce((text, sign) => `replace(${text}, '${sign}', '')`, "phone");
 
+/** Takes about as long as the rest of the comparison, so only words that need it have it. */
+const withoutUmlautsSql = (text: string): string =>
+  Object.entries(GERMAN_LETTERS).reduce((rest, [letter, replacement]) => `replace(${rest}, '${letter}', '${replacement}')`, text);
+
 function hasWord(parameters: Parameters, word: string): string {
-  const patterns = spellings(word).map((one) => parameters.add(`%${one.replaceAll(/[%_!]/g, (sign) => `!${sign}`)}%`));
-  const isIn = (text: string): string => patterns.map((pattern) => `${text} LIKE ${pattern} ESCAPE '!'`).join(" OR ");
+  const compared = mayHaveUmlauts(word) ? withoutUmlautsSql : (text: string) => text;
+  const patterns = spellings(withoutUmlauts(word)).map((one) =>
+    parameters.add(`%${one.replaceAll(/[%_!]/g, (sign) => `!${sign}`)}%`),
+  );
+  const isIn = (text: string): string => patterns.map((pattern) => `${compared(text)} LIKE ${pattern} ESCAPE '!'`).join(" OR ");
   const digits = phoneDigits(word);
   const hasPhone = digits === undefined ? "" : `OR ${PHONE_DIGITS} LIKE ${parameters.add(`%${digits}%`)}`;
   const owners = `SELECT id FROM customer WHERE ${isIn(textOf("name", "phone"))} ${hasPhone}`;
