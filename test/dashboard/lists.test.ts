@@ -250,6 +250,10 @@ test("an admin creates a key, a webhook and a user: secrets are shown once, a te
   const link = rowOf(page, "user link created").first();
   await link.getByRole("link", { name: "The admin", exact: true }).waitFor();
   await link.getByRole("link", { name: "Ida", exact: true }).waitFor();
+  const { body } = await manage("GET", "/manage/v1/users?email=ida@operator.example");
+  expectStatus(await manage("DELETE", `/manage/v1/users/${(body["data"] as { id: string }[])[0]?.id}`), 200);
+  await page.reload();
+  await link.getByRole("link", { name: "Ida (removed)", exact: true }).waitFor();
   await page.getByLabel("Type of object").selectOption("channel");
   await page.getByText("channel tested").waitFor();
 });

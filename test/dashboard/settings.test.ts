@@ -131,7 +131,7 @@ test("a screen reader reads that an alert is acknowledged", async (t) => {
   await opened.page.locator(".badge", { hasText: "Low, acknowledged" }).waitFor();
 });
 
-test("the audit log names what exists, and requests no channel or user that was deleted", async (t) => {
+test("the audit log names what exists and removed users, and requests no channel that was deleted", async (t) => {
   const create = async (path: string, body: object) => String(expectStatus(await manage("POST", path, body), 201)["id"]);
   const kept = await create("/manage/v1/channels", { type: "email", to: "kept@operator.example" });
   const deleted = await create("/manage/v1/channels", { type: "email", to: "deleted@operator.example" });
@@ -142,7 +142,7 @@ test("the audit log names what exists, and requests no channel or user that was 
   if (opened === undefined) return;
   const { page, requests, errors } = opened;
   await page.locator(`a[title="${kept}"]`, { hasText: "kept@operator.example" }).waitFor();
-  for (const id of [deleted, removed]) await page.getByRole("link", { name: id }).first().waitFor();
+  for (const name of [deleted, "Removed (removed)"]) await page.getByRole("link", { name }).first().waitFor();
   const polls = () => requests.filter((url) => url.includes("/manage/v1/audit")).length;
   await until("it has been requested again", () => polls() > 2);
   assert.deepEqual(errors, []);

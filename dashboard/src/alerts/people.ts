@@ -4,7 +4,7 @@ import { api } from "../api.ts";
 import { useNames } from "../components/names.ts";
 import { may, me } from "../session.ts";
 
-/** Returns a function that knows everybody who is loaded so far; undefined for keys and removed users. */
+/** Returns a function that knows everybody who is loaded so far; undefined for keys. */
 export function usePeople(ids: readonly (string | null)[]): (id: string | null) => string | undefined {
   const others = ids.filter((id) => id !== null && id !== me.value?.id && may("admin")) as string[];
   const nameOf = useNames(others.map((id) => ({ type: "user", id })));

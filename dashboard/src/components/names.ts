@@ -9,7 +9,7 @@ type Load = (id: string, options: Options) => Promise<string | undefined>;
 
 export type Named = { readonly type: "user" | "key" | "channel" | "customer"; readonly id: string };
 
-/** Returns a function that knows the names that are loaded so far; undefined for what does not exist any more. */
+/** Returns a function that knows the names that are loaded so far; undefined for a channel that does not exist any more. */
 export function useNames(objects: readonly Named[]): (id: string) => string | undefined {
   const types = new Map(objects.map(({ type, id }) => [id, type]));
   const loaders = createLoaders();
@@ -18,12 +18,22 @@ export function useNames(objects: readonly Named[]): (id: string) => string | un
 }
 
 /** Keys and customers remain readable after they are revoked or deleted. Users and channels do not: a request for one fails. */
-const createLoaders = (): Readonly<Record<Named["type"], Load>> => ({
-  user: fromList<User>(api.manage.users.list, ({ name }) => name),
-  channel: fromList<Channel>(api.manage.channels.list, channelName),
-  key: async (id, options) => (await api.manage.keys.retrieve(id, options)).name,
-  customer: async (id, options) => (await api.manage.customers.retrieve(id, options)).name,
-});
+function createLoaders(): Readonly<Record<Named["type"], Load>> {
+  const existingUser = fromList<User>(api.manage.users.list, ({ name }) => name);
+  return {
+    user: async (id, options) => (await existingUser(id, options)) ?? removedUser(id, options),
+    channel: fromList<Channel>(api.manage.channels.list, channelName),
+    key: async (id, options) => (await api.manage.keys.retrieve(id, options)).name,
+    customer: async (id, options) => (await api.manage.customers.retrieve(id, options)).name,
+  };
+}
+
+/** The name that the user had, from the audit log: the newest entry is that of the removal. */
+async function removedUser(id: string, options: Options): Promise<string | undefined> {
+  const { data } = await api.manage.audit.list({ ...options, type: "user", id, size: 1 });
+  const { from } = (data[0]?.changes["name"] ?? {}) as { readonly from?: unknown };
+  return typeof from === "string" ? `${from} (removed)` : undefined;
+}
 
 /** The largest page. There are at most 1000 users and 1000 channels. */
 const SIZE = 100;
