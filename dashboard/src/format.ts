@@ -18,6 +18,10 @@ export const date = (at: string | number): string => DATE.format(new Date(at));
 export const timeOfDay = (at: string | number): string => TIME_OF_DAY.format(new Date(at));
 export const dateTime = (at: string | number): string => DATE_TIME.format(new Date(at));
 
+/** A text of the service, with its times as the person writes them: "since 18 Nov 2026, 08:14" for "since 2026-11-18T07:14:00.000Z". */
+export const withLocalTimes = (text: string): string =>
+  text.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (at) => dateTime(at));
+
 /** The date of the person's calendar, as an input of type date has it: "2026-11-14". */
 export const localDate = (at: Date): string =>
   [at.getFullYear(), String(at.getMonth() + 1).padStart(2, "0"), String(at.getDate()).padStart(2, "0")].join("-");

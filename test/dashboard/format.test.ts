@@ -5,7 +5,13 @@ import { test } from "node:test";
 import type { FleetTank } from "../../client/src/index.ts";
 import { decimalError, decimalOf } from "../../dashboard/src/components/form.ts";
 import { csvHeader, csvRow } from "../../dashboard/src/fleet/csv.ts";
-import { emptyIn, localDate, now, phoneLink, rangeOf, streetLine } from "../../dashboard/src/format.ts";
+import { dateTime, emptyIn, localDate, now, phoneLink, rangeOf, streetLine, withLocalTimes } from "../../dashboard/src/format.ts";
+
+test("a text of the service has its times in the words of the person", () => {
+  const at = "2026-11-18T07:14:00.123Z";
+  assert.equal(withLocalTimes(`Failed since ${at}, and at ${at}.`), `Failed since ${dateTime(at)}, and at ${dateTime(at)}.`);
+  assert.equal(withLocalTimes("HTTP 410 from tank-2026"), "HTTP 410 from tank-2026");
+});
 
 test("a range is one number where both ends are, and has a word where it is open", () => {
   assert.equal(rangeOf({ p10: 8.6, p90: 17.2 }, "∞"), "9–17");

@@ -12,6 +12,7 @@ import { notify } from "../components/notices.tsx";
 import { EVENTS } from "../components/notification.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty } from "../components/states.tsx";
+import { withLocalTimes } from "../format.ts";
 import { refreshAll, useLive } from "../live.ts";
 import { href, withQuery } from "../location.ts";
 import { ChannelDialog } from "./form.tsx";
@@ -186,7 +187,7 @@ function State({ channel: { state, disabled_reason, problem } }: { readonly chan
       {state === "disabled" ? <Badge text="Disabled" icon="close" tone="low" /> : null}
       {state === "active" && problem !== null ? <Badge text="Problem" icon="alert" tone="soon" /> : null}
       {state === "active" && problem === null ? <Badge text="Active" icon="check" tone="ok" /> : null}
-      {reason === null ? null : <span class="block break">{reason}</span>}
+      {reason === null ? null : <span class="block break">{withLocalTimes(reason)}</span>}
     </>
   );
 }
