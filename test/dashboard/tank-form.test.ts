@@ -102,7 +102,8 @@ describe("the form of a tank", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Device").fill(String(others));
     await dialog.getByRole("button", { name: "Save" }).click();
-    const message = dialog.getByText(`Device ${others} is assigned to tank tank_other`);
+    const { name } = (await manage("GET", "/v1/tanks/tank_other")).body;
+    const message = dialog.getByText(`Device ${others} is assigned to the tank “${name}”. Assign another device`);
     await message.waitFor();
     await until("the message is in view", () => isInView(message));
     assert.equal(await isInView(dialog.getByLabel("Exchange the devices")), true);

@@ -40,8 +40,9 @@ export function EditTank({ id, close, changed }: Props) {
       const options = { ifMatch: loaded.tank, ...(form.has("swap") ? { swap: true } : {}) };
       await attempt(api.manage.tanks.update(id, change, options));
     } catch (error) {
-      if (error instanceof ApiError && error.code === "device_in_use") setCanSwap(true);
-      throw error;
+      if (!(error instanceof ApiError && error.code === "device_in_use")) throw error;
+      setCanSwap(true);
+      throw new Error(await inUse(change.assigned_device_id));
     }
     notify({ text: "The tank was changed" });
     await changed();
@@ -55,6 +56,13 @@ export function EditTank({ id, close, changed }: Props) {
       {canSwap ? <Checkbox name="swap">Exchange the devices of the two tanks</Checkbox> : null}
     </Dialog>
   );
+}
+
+/** The names of tanks are what people know them by. */
+async function inUse(deviceId = ""): Promise<string> {
+  const { tank_id } = await api.manage.devices.retrieve(deviceId);
+  const name = tank_id === null ? "another tank" : `the tank “${(await api.manage.tanks.retrieve(tank_id)).name}”`;
+  return `Device ${deviceId} is assigned to ${name}. Assign another device to that tank first, or exchange the devices of both.`;
 }
 
 /** Keyed by its value, a field is created again when somebody else has changed it. Other fields keep what was typed. */
