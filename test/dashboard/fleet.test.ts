@@ -308,6 +308,8 @@ test("an empty fleet says how to add tanks to those who may, and has nothing to 
 
 test("printed on paper, the fleet is a table with room and use, and without counters and selection", async (t) => {
   const a4 = { width: 718, height: 1047 };
+  const location = { street: "Lange Straße", street_number: "1" };
+  expectStatus(await manage("PATCH", "/manage/v1/tanks/t1", { location }), 200);
   const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/", { viewport: a4 });
   if (opened === undefined) return;
   const { page } = opened;
@@ -324,6 +326,8 @@ test("printed on paper, the fleet is a table with room and use, and without coun
   assert.equal(places.length, headings.length);
   assert.match(await page.locator(".head").innerText(), /Printed .*\d:\d\d/);
   assert.doesNotMatch(await row.locator(".fleet-age").innerText(), /now|ago|next/);
+  assert.match(await row.locator(".fleet-customer").innerText(), /\+49 30 5550/);
+  assert.match(await row.locator(".fleet-place").innerText(), /Lange Straße 1\s/);
   const customer = row.locator(".fleet-customer .cut");
   assert.ok(await customer.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth), "names are not cut");
   assert.deepEqual(

@@ -6,7 +6,20 @@ import { Icon } from "../components/icon.tsx";
 import { Level } from "../components/level.tsx";
 import { isLowWithoutAlert, isRefillUnconfirmed } from "../components/tank-state.ts";
 import { toneOf } from "../components/urgency.ts";
-import { date, dateTime, duration, emptyIn, now, percent, place, rangeOf, timeOfDay, volume, whole } from "../format.ts";
+import {
+  date,
+  dateTime,
+  duration,
+  emptyIn,
+  now,
+  percent,
+  place,
+  rangeOf,
+  streetLine,
+  timeOfDay,
+  volume,
+  whole,
+} from "../format.ts";
 import { customerPath, href, tankPath } from "../location.ts";
 import { may } from "../session.ts";
 
@@ -104,9 +117,13 @@ function Row({ entry, selection }: { readonly entry: FleetTank; readonly selecti
             {customer.name}
           </a>
           {place(tank.location) === "" ? null : <span class="card-place">, {place(tank.location)}</span>}
+          <div class="on-paper">{customer.phone}</div>
         </td>
       ) : null}
       <td class="fleet-place" role="cell">
+        <div class="on-paper" dir="auto">
+          {streetLine(tank.location)}
+        </div>
         <span class="cut" dir="auto" title={place(tank.location)}>
           {place(tank.location)}
         </span>
