@@ -157,9 +157,9 @@ test("at any width, a dispatcher changes the threshold of several tanks, and exp
     await page.getByRole("checkbox", { name: "Select Tank 51" }).check();
     await page.getByRole("checkbox", { name: "Select Tank 52" }).check();
     await page.getByRole("button", { name: "Threshold of 2 tanks" }).click();
-    await page.getByLabel("Fill percentage").fill("101");
+    await page.getByLabel("Alert threshold in %").fill("101");
     await page.getByRole("button", { name: "Change", exact: true }).click();
-    await page.getByLabel("Fill percentage").fill(String(threshold));
+    await page.getByLabel("Alert threshold in %").fill(String(threshold));
     await page.getByRole("button", { name: "Change", exact: true }).click();
     await page.getByText(`The threshold of 2 tanks is ${threshold}.0 %`).waitFor();
     for (const id of ["t51", "t52"]) {
@@ -198,7 +198,7 @@ test("a tank that was deleted does not keep others from a new threshold, and the
   for (const id of ["d1", "d2", "d3"]) await page.getByRole("checkbox", { name: `Select ${id}` }).check();
   expectStatus(await manage("DELETE", "/manage/v1/tanks/d2"), 200);
   await page.getByRole("button", { name: "Threshold of 3 tanks" }).click();
-  await page.getByLabel("Fill percentage").fill("41");
+  await page.getByLabel("Alert threshold in %").fill("41");
   await page.getByRole("button", { name: "Change", exact: true }).click();
   await page.getByText("The threshold of 2 tanks is 41.0 %. Deleted meanwhile: d2").waitFor();
   await page.locator("h1:focus").waitFor();

@@ -55,7 +55,7 @@ export function ThresholdDialog({ tanks, elsewhere, close, done }: Props) {
         </p>
       )}
       <Field
-        label="Fill percentage"
+        label="Alert threshold in %"
         help="At or below it, an alert is opened and the customer is notified."
         name="threshold"
         type="number"
