@@ -79,6 +79,16 @@ describe("the screen of a tank", () => {
     assert.match(figures, /Days left\s+\d+\s+probably \d+ to \d+ \(80 %\)/);
     assert.ok((await page.locator(".bars li").count()) > 10);
     await expectGood(screen);
+    for (const [width, inRow] of [
+      [390, 2],
+      [600, 3],
+      [1000, 3],
+      [1280, 6],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      const tops = await page.locator(".figures > div").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+      assert.equal(tops.length / new Set(tops).size, inRow, `figures in a row at ${width} px`);
+    }
     expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: "tank_used", fill_percentage: 29.4 }), 200);
     await page.locator(".figures", { hasText: "29.4 %" }).waitFor();
   });
