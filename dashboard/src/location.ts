@@ -96,9 +96,21 @@ export function withQuery(change: Change): string {
 /** Where the person is, to come back to. */
 export const here = (): string => withQuery({});
 
+const guards = new Set<() => boolean>();
+
+/** Back and Forward have no effect if `mayLeave` returns false. Returns a function that removes the guard. */
+export function guardHistory(mayLeave: () => boolean): () => void {
+  guards.add(mayLeave);
+  return () => guards.delete(mayLeave);
+}
+
 /** Links to screens change the signal instead of loading the page again. */
 export function followLinks(): void {
   addEventListener("popstate", ({ state }) => {
+    if (![...guards].every((mayLeave) => mayLeave())) {
+      history.pushState(null, "", href(here()));
+      return;
+    }
     location.value = { ...current(), scrollY: (state as { readonly scrollY?: number } | null)?.scrollY };
   });
   document.addEventListener("click", (event) => {

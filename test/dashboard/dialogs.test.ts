@@ -85,6 +85,36 @@ for (const [path, id] of [
   });
 }
 
+test("Escape and Back discard what was typed only if pressed twice", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/customers");
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.getByRole("link", { name: "Brenner Gas GmbH" }).click();
+  const dialog = page.getByRole("dialog");
+  const warning = dialog.getByRole("alert").getByText("What you typed is not saved.");
+  const edit = async (name?: string) => {
+    await page.getByRole("button", { name: "Edit" }).click();
+    if (name !== undefined) await dialog.getByLabel("Name").fill(name);
+  };
+  await edit();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await edit("Brenner Oil");
+  await page.keyboard.press("Escape");
+  await warning.waitFor();
+  assert.equal(await dialog.getByLabel("Name").inputValue(), "Brenner Oil");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await edit("Brenner Oil");
+  await page.evaluate("history.back()");
+  await warning.waitFor();
+  assert.equal(await dialog.getByLabel("Name").inputValue(), "Brenner Oil");
+  assert.match(page.url(), /customers\/c1$/);
+  await page.evaluate("history.back()");
+  await page.waitForURL("**/customers");
+  await dialog.waitFor({ state: "detached" });
+});
+
 test("what is chosen of a search stays where it is", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.admin, "/keys");
   if (opened === undefined) return;

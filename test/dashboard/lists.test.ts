@@ -111,7 +111,7 @@ test("without a mouse: a profile and the shape of the tank make a payload readab
   await page.keyboard.press("Enter");
   await dialog.locator("[aria-invalid]").waitFor();
   assert.equal(await page.evaluate("document.activeElement.name"), "shape.height", "the error is shown at its field");
-  await page.keyboard.press("Escape");
+  for (let i = 0; i < 2; i++) await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   assert.match(await page.evaluate("document.activeElement.textContent"), /Set up radar-7/);
   await page.keyboard.press("Enter");

@@ -1,10 +1,10 @@
-// A dialog with a form. The browser keeps the focus in it, and closes it with Escape. Errors of the API about a field of the form
-// are shown at that field.
+// A dialog with a form. The browser keeps the focus in it, and closes it with Escape; what was typed is discarded by the second
+// Escape only. Errors of the API about a field of the form are shown at that field.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { ApiError } from "../../../client/src/index.ts";
-import { href } from "../location.ts";
+import { guardHistory, href } from "../location.ts";
 import { sessionEndedInDialog } from "../session.ts";
 import { FieldErrors } from "./field.tsx";
 import { DialogNotices, notify } from "./notices.tsx";
@@ -23,6 +23,8 @@ type Props = {
 
 type Problem = { readonly message?: string; readonly fields: Readonly<Record<string, string>> };
 const NO_PROBLEM: Problem = { fields: {} };
+/** On phones, Back closes a dialog as Escape does. */
+const NOT_SAVED = "What you typed is not saved. Press Escape or Back once more to discard it.";
 /** A field with an error, or the first one of a group with an error. */
 const INVALID = "[aria-invalid], fieldset:has(> .error) input";
 
@@ -32,10 +34,25 @@ export function Dialog({ title, action, submit, close, isDangerous = false, chil
   const [problem, setProblem] = useState(NO_PROBLEM);
   const [isBusy, setBusy] = useState(false);
   const [closed] = useState(() => new AbortController());
+  /** Something was typed since the form was opened, or since the last warning that it is not saved. */
+  const isTyped = useRef(false);
   const id = useId();
+  const mayLeave = (): boolean => {
+    if (!isTyped.current) return true;
+    isTyped.current = false;
+    setProblem({ message: NOT_SAVED, fields: {} });
+    return false;
+  };
   useEffect(() => {
     dialog.current?.showModal();
-    return () => closed.abort();
+    const onUnload = (event: BeforeUnloadEvent) => isTyped.current && event.preventDefault();
+    addEventListener("beforeunload", onUnload);
+    const endGuard = guardHistory(mayLeave);
+    return () => {
+      closed.abort();
+      removeEventListener("beforeunload", onUnload);
+      endGuard();
+    };
   }, []);
   useEffect(() => {
     const invalid = dialog.current?.querySelector<HTMLElement>(INVALID);
@@ -52,6 +69,7 @@ export function Dialog({ title, action, submit, close, isDangerous = false, chil
     setProblem(NO_PROBLEM);
     try {
       await submit(new FormData(form), signal);
+      isTyped.current = false;
       end();
     } catch (reason) {
       if (signal.aborted && reason !== signal.reason) notify({ text: messageOf(reason), icon: "alert" });
@@ -60,11 +78,23 @@ export function Dialog({ title, action, submit, close, isDangerous = false, chil
     }
   };
   return (
-    <dialog class="dialog" ref={dialog} onClose={close} aria-labelledby={id}>
+    <dialog
+      class="dialog"
+      ref={dialog}
+      onClose={close}
+      onCancel={(event) => mayLeave() || event.preventDefault()}
+      aria-labelledby={id}
+    >
       <h2 id={id} dir="auto">
         {title}
       </h2>
-      <form class="form" onSubmit={onSubmit}>
+      <form
+        class="form"
+        onSubmit={onSubmit}
+        onInput={() => {
+          isTyped.current = true;
+        }}
+      >
         <SessionNotice />
         <FieldErrors.Provider value={problem.fields}>{children}</FieldErrors.Provider>
         {problem.message === undefined ? null : (
