@@ -1277,6 +1277,12 @@ export type AlertNote = {
   readonly note?: string;
 };
 
+/** Another note about the alert */
+export type AlertNoteChange = {
+  /** What others should know; replaces the note that the alert has */
+  readonly note?: string | null;
+};
+
 /** Where the operator is notified */
 export type Channel = {
   /** Identifier of the channel */
@@ -2189,6 +2195,11 @@ export type ProvisionOptions = RequestOptions & {
   readonly idempotencyKey?: string;
 };
 
+export type ChangeAlertOptions = RequestOptions & {
+  /** Only if the object is still as it was: the object as it was received, or its ETag. */
+  readonly ifMatch?: string | object;
+};
+
 export type AcknowledgeAlertOptions = RequestOptions & {
   /** Only if the object is still as it was: the object as it was received, or its ETag. */
   readonly ifMatch?: string | object;
@@ -2457,6 +2468,8 @@ export type Client = {
   readonly tanks?: readonly TankRow[];
 }, options?: ProvisionOptions) => Promise<Provisioning>;
     readonly alerts: {
+      /** Change the note of an alert. A JSON merge patch: fields that are given change, `null` clears an optional field. Only an acknowledged alert can get another note. Nobody is notified. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      readonly update: (id: string, body: AlertNoteChange, options?: ChangeAlertOptions) => Promise<Alert>;
       /** Acknowledge an alert. Says that a person is handling it: its owner gets no reminder. An alert that is acknowledged already stays as it is. Signed in: `dispatcher` or `admin`. Key: `manage`. */
       readonly acknowledge: (id: string, body?: AlertNote, options?: AcknowledgeAlertOptions) => Promise<Alert>;
       /** Close an alert. Closes an alert manually. As long as its condition lasts, it is not opened again. An alert that is closed already stays as it is. Signed in: `dispatcher` or `admin`. Key: `manage`. */
@@ -2592,6 +2605,7 @@ export const OPERATIONS: readonly Operation[] = [
   { name: "manage.devices.update", method: "PATCH", path: "/manage/v1/devices/{id}", hasBody: true, isVersioned: true },
   { name: "manage.devices.delete", method: "DELETE", path: "/manage/v1/devices/{id}", isRepeatable: true },
   { name: "manage.provision", method: "POST", path: "/manage/v1/provision", hasBody: true, hasKey: true },
+  { name: "manage.alerts.update", method: "PATCH", path: "/manage/v1/alerts/{id}", hasBody: true, isVersioned: true },
   { name: "manage.alerts.acknowledge", method: "POST", path: "/manage/v1/alerts/{id}/acknowledge", hasBody: true, hasKey: true, isVersioned: true },
   { name: "manage.alerts.close", method: "POST", path: "/manage/v1/alerts/{id}/close", hasBody: true, hasKey: true, isVersioned: true },
   { name: "manage.channels.list", method: "GET", path: "/manage/v1/channels", isRepeatable: true, list: "page" },

@@ -1,4 +1,4 @@
-// tank-monitor alert list|show|acknowledge|close
+// tank-monitor alert list|show|acknowledge|update|close
 
 import { UserError } from "../domain/errors.ts";
 import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull } from "./api-command.ts";
@@ -89,6 +89,21 @@ const acknowledge = actionCommand(
   "Acknowledge an alert: a person is handling it, and the owner of the tank gets no reminder.",
 );
 
+const update = apiCommand({
+  name: "update",
+  summary: "change the note of an acknowledged alert",
+  help: "Change the note of an acknowledged alert. Nobody is notified.",
+  example: 'alert update alr_… --note "Delivery on Friday"',
+  takes: ["alert"],
+  body: [{ ...NOTE, help: "another note; an empty value removes it", clearable: true }],
+  options: [JSON_OPTION],
+  async execute({ call, id, body, service }) {
+    if (!("note" in body)) throw new UserError(`${call.name}: nothing to change: give --note TEXT`, 2);
+    const alert = await service({ method: "PATCH", path: pathTo("alerts", id), body });
+    return report(call, alert, `alert ${id} (${alert["kind"]}, tank ${alert["tank_id"]}) updated`);
+  },
+});
+
 const close = actionCommand(
   "close",
   "closed",
@@ -98,6 +113,6 @@ const close = actionCommand(
 
 export const alert: CommandGroup = {
   name: "alert",
-  summary: "list, acknowledge and close alerts",
-  actions: [list, show, acknowledge, close],
+  summary: "list, acknowledge, update and close alerts",
+  actions: [list, show, acknowledge, update, close],
 };

@@ -76,6 +76,19 @@ test("at any width, a dispatcher acknowledges with a note, pauses the tank, and 
     assert.deepEqual([acknowledged?.["state"], acknowledged?.["note"]], ["acknowledged", "<b>Truck on Tuesday</b>"]);
 
     await page.getByRole("link", { name: "Acknowledged" }).click();
+    for (const [label, before, note] of [
+      ["Change note", "<b>Truck on Tuesday</b>", "Truck on Friday"],
+      ["Change note", "Truck on Friday", ""],
+      ["Add note", "", "Truck on Monday"],
+    ] as const) {
+      await row.getByRole("button", { name: label }).click();
+      assert.equal(await dialog.getByLabel("Note").inputValue(), before);
+      await dialog.getByLabel("Note").fill(note);
+      await page.keyboard.press("Enter");
+      await dialog.waitFor({ state: "detached" });
+      assert.equal((await alertOf(id))?.["note"], note || null);
+    }
+    await other.page.getByRole("row").filter({ hasText: name }).getByText("“Truck on Monday”").waitFor();
     await row.getByRole("button", { name: "Pause" }).click();
     await dialog.getByText(name, { exact: true }).waitFor();
     await dialog.getByLabel("Until and including").fill("2126-03-01");
@@ -93,9 +106,11 @@ test("at any width, a dispatcher acknowledges with a note, pauses the tank, and 
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     await row.getByRole("button", { name: "Close" }).click();
+    await dialog.getByLabel("Note").fill("");
     await dialog.getByRole("button", { name: "Close alert" }).click();
     await page.getByText("No acknowledged alerts").waitFor();
-    assert.equal((await alertOf(id))?.["state"], "closed");
+    const closed = await alertOf(id);
+    assert.deepEqual([closed?.["state"], closed?.["note"]], ["closed", null]);
   }
 });
 

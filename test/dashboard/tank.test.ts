@@ -353,7 +353,7 @@ describe("the screen of a tank", () => {
         await screen.page.getByRole("dialog").getByRole("button", { name: "Acknowledge" }).click();
         await screen.page.getByText("Acknowledged, opened").waitFor();
         await screen.page.getByText("“Truck on Monday”").waitFor();
-        await until("the focus stays in the card", async () => "Pause" === (await screen.page.evaluate(FOCUSED)));
+        await until("the focus stays in the row", async () => "Change note" === (await screen.page.evaluate(FOCUSED)));
       }
     }
   });

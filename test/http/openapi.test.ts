@@ -162,6 +162,7 @@ describe("the schemas", () => {
       "TankRestoring",
       "DeviceChange",
       "AlertNote",
+      "AlertNoteChange",
       "NewWebhookChannel",
       "NewEmailChannel",
       "WebhookChannelChange",

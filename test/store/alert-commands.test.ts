@@ -47,6 +47,40 @@ function alertCommands(engine: Engine): void {
     assert.deepEqual((await checked(store)).findings, []);
   });
 
+  test("the note of an acknowledged alert is corrected and removed; nobody is notified", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["a1"], b: [] });
+    const { id } = await openAlert(store, "a1");
+    const now = Date.now();
+    assert.equal((await errorOf(store, command.changeAlert(id, { note: "x" }), at(now))).error, "state_conflict");
+    await executed(store, command.acknowledgeAlert(id, { note: "Thrusday" }), at(now));
+    const { etag } = await executed(store, command.changeAlert(id, { note: "Thursday" }), at(now + 1));
+    const stored = await store.alertById(id, UNRESTRICTED);
+    assert.deepEqual([stored?.state, stored?.acknowledged_at, stored?.note], ["acknowledged", now, "Thursday"]);
+    assert.equal((await errorOf(store, command.changeAlert(id, { note: "" }), at(now + 2))).error, "body_invalid");
+    assert.equal(
+      (await errorOf(store, command.changeAlert(id, { note: "x" }, '"other"'), at(now + 2))).error,
+      "precondition_failed",
+    );
+    await executed(store, command.changeAlert(id, { note: null }, etag), at(now + 3));
+    await executed(store, command.changeAlert(id, { note: null }), at(now + 4));
+    assert.equal((await store.alertById(id, UNRESTRICTED))?.note, null);
+    const { data } = await store.auditPage({ ...WHOLE_LOG, object: "alert", id });
+    assert.deepEqual(
+      data.map(({ action, changes }) => [action, changes["note"]]),
+      [
+        ["changed", { from: "Thursday", to: null }],
+        ["changed", { from: "Thrusday", to: "Thursday" }],
+        ["acknowledged", { from: null, to: "Thrusday" }],
+      ],
+    );
+    const { payloads } = await store.eventFeed({ after: 0, size: 10 }, UNRESTRICTED);
+    assert.equal(payloads.length, 4, "what changes nothing is no event");
+    assert.deepEqual((await checked(store)).findings, []);
+    await executed(store, command.closeAlert(id), at(now + 5));
+    assert.equal((await errorOf(store, command.changeAlert(id, { note: "x" }), at(now + 6))).error, "state_conflict");
+  });
+
   test("the new owner of a tank sees its alerts without the notes of the former one", async (t) => {
     const { store } = await engine.open(t);
     await putFleet(store, { a: ["a1"], b: [] });

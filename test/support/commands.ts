@@ -69,6 +69,7 @@ export const command = {
     return { type: "rotate_key", id, overlap, newId, hash };
   },
   changeKey: (id: string, fields: unknown, ifMatch?: IfMatch): Command => ({ type: "change_key", id, fields, ifMatch }),
+  changeAlert: (id: string, fields: unknown, ifMatch?: string): Command => ({ type: "change_alert", id, fields, ifMatch }),
   acknowledgeAlert: (id: string, fields: unknown = {}, { by = OPERATOR, ifMatch }: AlertOptions = {}): Command => {
     return { type: "acknowledge_alert", id, fields, by, ifMatch };
   },

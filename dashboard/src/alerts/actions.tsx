@@ -3,7 +3,7 @@
 import type { Alert, FleetTank } from "../../../client/src/index.ts";
 import type { OpenDialog } from "../components/dialog.tsx";
 import { may } from "../session.ts";
-import { AcknowledgeDialog, CloseDialog, PauseDialog } from "./dialogs.tsx";
+import { AcknowledgeDialog, CloseDialog, NoteDialog, PauseDialog } from "./dialogs.tsx";
 import { NotificationsDialog } from "./notifications.tsx";
 
 type Props = {
@@ -13,6 +13,8 @@ type Props = {
   readonly open: OpenDialog;
   readonly changed: () => Promise<void>;
 };
+
+export const noteLabel = ({ note }: Alert): string => (note === null ? "Add note" : "Change note");
 
 export function Actions({ alert, entry, open, changed }: Props) {
   const button = (label: string, render: Parameters<OpenDialog>[0], look = "button quiet") => (
@@ -26,6 +28,9 @@ export function Actions({ alert, entry, open, changed }: Props) {
     <>
       {canChange && alert.state === "open"
         ? button("Acknowledge", (close) => <AcknowledgeDialog {...props} close={close} />, "button")
+        : null}
+      {canChange && alert.state === "acknowledged"
+        ? button(noteLabel(alert), (close) => <NoteDialog {...props} close={close} />)
         : null}
       {canChange ? button("Close", (close) => <CloseDialog {...props} close={close} />) : null}
       {canChange ? button("Pause", (close) => <PauseDialog tankId={alert.tank_id} {...props} close={close} />) : null}

@@ -1,5 +1,6 @@
-// What can be done about an alert: acknowledge it, close it, or pause the alerts of its tank.
+// What can be done about an alert: acknowledge it, change its note, close it, or pause the alerts of its tank.
 
+import { useState } from "preact/hooks";
 import type { Alert, FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ALERT_KINDS } from "../components/alert-kinds.tsx";
@@ -37,19 +38,20 @@ export function Subject({ tankId, entry, kind }: SubjectProps) {
   );
 }
 
-/** An empty note leaves the one that is there. */
+/** Of a request that an empty note leaves without one: the note that is there stays. */
 function bodyOf(form: FormData): { readonly note?: string } {
   const note = textIn(form, "note");
   return note === "" ? {} : { note };
 }
 
-const Note = ({ alert }: Pick<Props, "alert">) => (
+const Note = ({ note }: Pick<Alert, "note">) => (
   <Field
     label="Note"
     help="Optional. The customer sees it, too."
     name="note"
     maxLength={1000}
-    defaultValue={alert.note ?? ""}
+    defaultValue={note ?? ""}
+    dir="auto"
     autoFocus
   />
 );
@@ -72,14 +74,37 @@ export function AcknowledgeDialog({ alert, entry, close, changed }: Props) {
     <Dialog title="Acknowledge this alert" action="Acknowledge" submit={submit} close={close}>
       <Subject tankId={alert.tank_id} entry={entry} kind={alert.kind} />
       <p>Others see that you take care of it, and its owner gets no reminder.</p>
-      <Note alert={alert} />
+      <Note note={alert.note} />
+    </Dialog>
+  );
+}
+
+/** An empty note removes the one that is there. */
+export function NoteDialog({ alert, entry, close, changed }: Props) {
+  const [note, setNote] = useState(alert.note);
+  const submit = async (form: FormData) => {
+    const current = await api.insight.alerts.retrieve(alert.id);
+    if (current.note !== note) {
+      setNote(current.note);
+      throw new Error("Somebody else changed the note meanwhile. It is shown as it is now.");
+    }
+    await api.manage.alerts.update(alert.id, { note: textIn(form, "note") || null }, { ifMatch: current });
+    notify({ text: "The note was changed" });
+    await changed();
+  };
+  return (
+    <Dialog title="Change the note" action="Save" submit={submit} close={close}>
+      <Subject tankId={alert.tank_id} entry={entry} kind={alert.kind} />
+      <Note key={note} note={note} />
     </Dialog>
   );
 }
 
 export function CloseDialog({ alert, entry, close, changed }: Props) {
   const submit = async (form: FormData) => {
-    await api.manage.alerts.close(alert.id, bodyOf(form));
+    const body = bodyOf(form);
+    if (body.note === undefined && alert.note !== null) await api.manage.alerts.update(alert.id, { note: null });
+    await api.manage.alerts.close(alert.id, body);
     notify({ text: "Closed" });
     await changed();
   };
@@ -87,7 +112,7 @@ export function CloseDialog({ alert, entry, close, changed }: Props) {
     <Dialog title="Close this alert" action="Close alert" submit={submit} close={close}>
       <Subject tankId={alert.tank_id} entry={entry} kind={alert.kind} />
       <p>An alert closes automatically once its condition has cleared. Closed manually, it does not open again until then.</p>
-      <Note alert={alert} />
+      <Note note={alert.note} />
     </Dialog>
   );
 }

@@ -1,7 +1,8 @@
 // The alerts of a tank: whether they are paused, those that are not closed, then past ones.
 
 import type { Alert, FleetTank } from "../../../client/src/index.ts";
-import { AcknowledgeDialog, PauseDialog } from "../alerts/dialogs.tsx";
+import { noteLabel } from "../alerts/actions.tsx";
+import { AcknowledgeDialog, NoteDialog, PauseDialog } from "../alerts/dialogs.tsx";
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { ALERT_KINDS, ALERT_STATES, CLOSE_REASONS } from "../components/alert-kinds.tsx";
@@ -23,7 +24,9 @@ export function TankAlerts({ entry }: { readonly entry: FleetTank }) {
   const dialog = useDialog();
   const acknowledge = (alert: Alert) =>
     withFocus(dialog.open)((close) => <AcknowledgeDialog {...{ alert, entry, close }} changed={live.refresh} />);
-  const row = (alert: Alert) => <AlertRow key={alert.id} alert={alert} acknowledge={() => acknowledge(alert)} />;
+  const changeNote = (alert: Alert) =>
+    withFocus(dialog.open)((close) => <NoteDialog {...{ alert, entry, close }} changed={live.refresh} />);
+  const row = (alert: Alert) => <AlertRow key={alert.id} {...{ alert, acknowledge, changeNote }} />;
   return (
     <LatestCard id="alerts" title="Alerts" live={live} row={row}>
       {may("viewer") ? <Settings entry={entry} /> : <Pause until={entry.alerts_paused_until} />}
@@ -72,7 +75,10 @@ function Settings({ entry }: { readonly entry: FleetTank }) {
 const Pause = ({ until }: { readonly until: string | null }) =>
   until === null ? null : <p class="strong">Paused until {dateTime(until)}: no alert of this tank opens.</p>;
 
-function AlertRow({ alert, acknowledge }: { readonly alert: Alert; readonly acknowledge: () => void }) {
+type Act = (alert: Alert) => void;
+type RowProps = { readonly alert: Alert; readonly acknowledge: Act; readonly changeNote: Act };
+
+function AlertRow({ alert, acknowledge, changeNote }: RowProps) {
   const { kind, state, opened_at, closed_at, close_reason, note } = alert;
   return (
     <li>
@@ -97,8 +103,13 @@ function AlertRow({ alert, acknowledge }: { readonly alert: Alert; readonly ackn
         )}
       </span>
       {state === "open" && may("dispatcher") ? (
-        <button class="button" type="button" onClick={acknowledge}>
+        <button class="button" type="button" onClick={() => acknowledge(alert)}>
           Acknowledge
+        </button>
+      ) : null}
+      {state === "acknowledged" && may("dispatcher") ? (
+        <button class="button quiet" type="button" onClick={() => changeNote(alert)}>
+          {noteLabel(alert)}
         </button>
       ) : null}
     </li>

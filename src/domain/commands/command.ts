@@ -56,6 +56,7 @@ export type Commands = {
   /** `by`: who acknowledges it. */
   readonly acknowledge_alert: FieldChange & { readonly by: string };
   readonly close_alert: FieldChange;
+  readonly change_alert: FieldChange;
   /** `secret`: of a webhook. */
   readonly create_channel: Creation & { readonly secret: string; readonly webhookAllow: WebhookAllow };
   readonly change_channel: FieldChange & { readonly webhookAllow: WebhookAllow };

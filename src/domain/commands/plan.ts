@@ -2,7 +2,7 @@
 
 import type { Instant } from "../instant.ts";
 import type { Lookups } from "../lookups.ts";
-import { acknowledgeAlert, closeAlert } from "./alerts.ts";
+import { acknowledgeAlert, changeAlert, closeAlert } from "./alerts.ts";
 import { changeChannel, createChannel, deleteChannel, rotateChannel } from "./channels.ts";
 import type { CommandOf, Commands, Planned } from "./command.ts";
 import { changeCustomer, createCustomer, deleteCustomer, restoreCustomer } from "./customers.ts";
@@ -34,6 +34,7 @@ const PLANS: { readonly [T in keyof Commands]: (lookups: Lookups, command: Comma
   revoke_key: revokeKey,
   acknowledge_alert: acknowledgeAlert,
   close_alert: closeAlert,
+  change_alert: changeAlert,
   create_channel: createChannel,
   change_channel: changeChannel,
   delete_channel: deleteChannel,

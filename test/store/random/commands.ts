@@ -152,6 +152,7 @@ const COMMANDS: Readonly<Record<Command["type"], readonly [weight: number, make:
   ],
   revoke_key: [1, (context) => ({ type: "revoke_key", id: recentKey(context) })],
   // Ids of alerts are random: those that exist are in the tests of alerts.
+  change_alert: [1, ({ ifMatch }) => ({ type: "change_alert", id: "alr-none", fields: { note: null }, ifMatch })],
   acknowledge_alert: [1, ({ ifMatch }) => ({ type: "acknowledge_alert", id: "alr-none", fields: {}, by: "key", ifMatch })],
   close_alert: [1, ({ ifMatch }) => ({ type: "close_alert", id: "alr-none", fields: {}, ifMatch })],
   create_channel: [

@@ -1,14 +1,14 @@
-// POST /manage/v1/alerts/:id/acknowledge and POST /manage/v1/alerts/:id/close
+// PATCH /manage/v1/alerts/:id, POST /manage/v1/alerts/:id/acknowledge and POST /manage/v1/alerts/:id/close
 
-import { AlertNote } from "../../../domain/commands/alerts.ts";
+import { AlertNote, AlertNoteChange } from "../../../domain/commands/alerts.ts";
 import { ref } from "../../../domain/schema.ts";
 import type { Route } from "../../route.ts";
-import { jsonBody } from "../shared.ts";
-import { commandRoute, objectResponse } from "./shared.ts";
+import { jsonBody, patchBody } from "../shared.ts";
+import { commandRoute, MERGE_PATCH, objectResponse } from "./shared.ts";
 
 const PATH = "/manage/v1/alerts";
 
-export const schemas = { AlertNote };
+export const schemas = { AlertNote, AlertNoteChange };
 
 const body = {
   ...jsonBody(ref("AlertNote"), "A note, if there is something to say", { note: "Delivery on Thursday" }),
@@ -16,6 +16,16 @@ const body = {
 } as const;
 
 export const routes: readonly Route[] = [
+  commandRoute("PATCH", `${PATH}/:id`, {
+    sessionRole: "dispatcher",
+    operation: "changeAlert",
+    summary: "Change the note of an alert",
+    description: `${MERGE_PATCH} Only an acknowledged alert can get another note. Nobody is notified.`,
+    body: patchBody(ref("AlertNoteChange"), { note: "Delivery on Friday" }),
+    response: objectResponse(ref("Alert"), "The changed alert"),
+    errors: ["alert_unknown", "state_conflict"],
+    command: ({ id, body, headers: { ifMatch } }) => ({ type: "change_alert", id, fields: body, ifMatch }),
+  }),
   commandRoute("POST", `${PATH}/:id/acknowledge`, {
     sessionRole: "dispatcher",
     operation: "acknowledgeAlert",
