@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { FleetTank } from "../../client/src/index.ts";
+import type { AuditEntry, FleetTank } from "../../client/src/index.ts";
+import { fieldChanges } from "../../dashboard/src/components/field-changes.ts";
 import { decimalError, decimalOf } from "../../dashboard/src/components/form.ts";
 import { csvHeader, csvRow } from "../../dashboard/src/fleet/csv.ts";
 import { dateTime, emptyIn, localDate, now, phoneLink, rangeOf, streetLine, withLocalTimes } from "../../dashboard/src/format.ts";
@@ -11,6 +12,15 @@ test("a text of the service has its times in the words of the person", () => {
   const at = "2026-11-18T07:14:00.123Z";
   assert.equal(withLocalTimes(`Failed since ${at}, and at ${at}.`), `Failed since ${dateTime(at)}, and at ${dateTime(at)}.`);
   assert.equal(withLocalTimes("HTTP 410 from tank-2026"), "HTTP 410 from tank-2026");
+});
+
+test("a change in the audit log has its times in the words of the person", () => {
+  const at = "2026-11-21T07:13:40.608Z";
+  const changes = { "alerts.paused_until": { from: null, to: at }, name: { from: "A", to: "B" } };
+  assert.deepEqual(fieldChanges({ changes } as unknown as AuditEntry), [
+    { field: "alerts.paused_until", text: `– → ${dateTime(at)}` },
+    { field: "name", text: "A → B" },
+  ]);
 });
 
 test("a range is one number where both ends are, and has a word where it is open", () => {

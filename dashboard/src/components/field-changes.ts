@@ -1,6 +1,7 @@
 // The changed fields of an audit entry in words: "20 → 25".
 
 import type { AuditEntry } from "../../../client/src/index.ts";
+import { withLocalTimes } from "../format.ts";
 
 /** Longer values are shortened. */
 const MAX_LENGTH = 60;
@@ -16,6 +17,6 @@ export function fieldChanges({ changes }: AuditEntry): readonly FieldChange[] {
 
 function shortened(value: unknown): string {
   if (value === null || value === undefined) return "–";
-  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const text = withLocalTimes(typeof value === "string" ? value : JSON.stringify(value));
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH).toWellFormed()}…` : text;
 }
