@@ -152,7 +152,8 @@ function NotAllowed() {
     <>
       <h1 tabIndex={-1}>Your role does not allow this</h1>
       <p>
-        An administrator can give you another one. <a href={href("/")}>Go to the fleet</a>
+        {may("viewer") ? "An administrator can give you another one." : "This page is for your supplier."}{" "}
+        <a href={href("/")}>{may("viewer") ? "Go to the fleet" : "Go to your tanks"}</a>
       </p>
     </>
   );

@@ -280,6 +280,7 @@ test("a customer sees their own settings and nothing of the operator, and ends a
   });
   await page.goto(`${fleet.url}/users`);
   await page.getByRole("heading", { name: "Your role does not allow this" }).waitFor();
+  await page.getByRole("main").getByText("This page is for your supplier. Go to your tanks").waitFor();
   await page.goto(`${fleet.url}/account`);
   const signOut = page.getByRole("button", { name: "Sign out", exact: true });
   await signOut.nth(1).waitFor();
@@ -299,6 +300,10 @@ test("a viewer reads customers and devices, and changes nothing", async (t) => {
   const { page } = opened;
   await page.getByRole("link", { name: "Tank 1", exact: true }).waitFor();
   assert.equal(await page.getByRole("main").getByRole("button").count(), 0);
+  await page.goto(`${fleet.url}/customers?search=brenner`);
+  await page.getByText("1 customer found").waitFor();
+  await page.getByRole("link", { name: "search the fleet" }).click();
+  await page.getByText("60 tanks found").waitFor();
   await page.goto(`${fleet.url}/keys`);
   await page.getByRole("heading", { name: "Your role does not allow this" }).waitFor();
 });

@@ -71,26 +71,39 @@ export default function Customers() {
         idOf={({ id }) => id}
         empty={<NoCustomers isDeleted={view === "deleted"} search={search} />}
       />
+      {live.data === undefined || live.data.total_items === 0 || view === "deleted" || !isName(search) ? null : (
+        <p class="dim">
+          Only names that begin so. <WithinNames search={search} />
+        </p>
+      )}
       {dialog.shown}
     </Screen>
   );
 }
 
 /** An address has an @; names have none. */
+const isName = (search: string): boolean => search !== "" && !search.includes("@");
+
 function filterOf(search: string): { readonly name?: string; readonly email?: string } {
   if (search === "") return {};
-  return search.includes("@") ? { email: search } : { name: search };
+  return isName(search) ? { name: search } : { email: search };
 }
+
+const WithinNames = ({ search }: { readonly search: string }) => (
+  <>
+    To find a word within the name, <a href={href(`/?search=${encodeURIComponent(search)}`)}>search the fleet</a>: it lists the
+    tanks of such customers.
+  </>
+);
 
 function NoCustomers({ isDeleted, search }: { readonly isDeleted: boolean; readonly search: string }) {
   if (search !== "") {
     return (
       <Empty title="No customer matches">
         <p>The search is for the beginning of a name, or of an address that has an @.</p>
-        {isDeleted || search.includes("@") ? null : (
+        {isDeleted || !isName(search) ? null : (
           <p>
-            To find a word within the name, <a href={href(`/?search=${encodeURIComponent(search)}`)}>search the fleet</a>: it
-            lists the tanks of such customers.
+            <WithinNames search={search} />
           </p>
         )}
         <p>
