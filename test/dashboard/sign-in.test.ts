@@ -92,6 +92,14 @@ test("where several accounts have the address, the person chooses", async (t) =>
   await page.getByLabel("E-mail address").fill("shared@operator.example");
   const text = await mailAfter(() => page.getByRole("button", { name: "Continue" }).click());
   const [, code = ""] = /requested the e-mail: (\d{4} \d{4})/.exec(text) ?? [];
+  for (const [typed, message] of [
+    [code.slice(1), "The code has eight digits."],
+    [code.replaceAll(/\d/g, (digit) => String(9 - Number(digit))), "This code is wrong, or not valid any more. Compare it"],
+  ] as const) {
+    await page.getByLabel("8-digit code").fill(typed);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").getByText(message).waitFor();
+  }
   await page.getByLabel("8-digit code").fill(code);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Which account?" }).waitFor();

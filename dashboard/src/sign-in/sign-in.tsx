@@ -87,6 +87,14 @@ function problemOf(error: unknown): string {
   return messageOf(error);
 }
 
+/** Five attempts are allowed, so a mistyped code needs no other mail. */
+function explainCode(error: unknown): never {
+  const code = error instanceof ApiError ? error.code : undefined;
+  if (code === "body_invalid") throw new Error("The code has eight digits.");
+  if (code !== "sign_in_invalid") throw error;
+  throw new Error("This code is wrong, or not valid any more. Compare it with the newest e-mail, or send the e-mail again.");
+}
+
 function StepContent({ step, setStep }: { readonly step: Step; readonly setStep: Go }) {
   switch (step.name) {
     case "wait":
@@ -126,7 +134,7 @@ function StepContent({ step, setStep }: { readonly step: Step; readonly setStep:
             isCode
             label="8-digit code"
             action="Sign in"
-            submit={(code) => signIn({ email: step.email, code }, setStep)}
+            submit={(code) => signIn({ email: step.email, code }, setStep).catch(explainCode)}
           />
           <button class="button quiet" type="button" onClick={() => setStep({ name: "email" })}>
             Use another address, or send the e-mail again
