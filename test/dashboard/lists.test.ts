@@ -272,6 +272,12 @@ test("a customer sees their own settings and nothing of the operator, and ends a
   await page.getByText("Your settings are saved").waitFor();
   const { notifications } = expectStatus(await manage("GET", "/manage/v1/customers/c2"), 200);
   assert.match(JSON.stringify(notifications), /"language":"de","unsubscribed_at":"20/);
+  await page.getByRole("link", { name: "Fleet" }).click();
+  await page.getByRole("heading", { name: "Fleet" }).waitFor();
+  const subscribed = { notifications: { unsubscribed_at: null } };
+  expectStatus(await manage("PATCH", "/manage/v1/customers/c2", subscribed), 200);
+  await page.goBack();
+  await until("the setting is shown as it is now", () => page.getByLabel(/Send me mail/).isChecked());
   await page.getByRole("button", { name: /^End session/ }).click();
   await page.getByText("The session was ended").waitFor();
   await until("the session is gone", async () => {

@@ -1,6 +1,6 @@
 // The person who is signed in: who they are, what mail they want, and where they are signed in.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Me } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
@@ -13,13 +13,15 @@ import { Screen } from "../components/screen.tsx";
 import { Sessions } from "../components/sessions.tsx";
 import { messageOf } from "../components/states.tsx";
 import { useLive } from "../live.ts";
-import { may, me, ROLE_NAMES, signOut } from "../session.ts";
+import { loadSession, may, me, ROLE_NAMES, signOut } from "../session.ts";
 
 const SIZE = 25;
 
 export default function Account() {
   const page = pageInUrl();
   const live = useLive(`sessions ${page}`, (signal) => api.auth.sessions.list({ page, size: SIZE, signal }));
+  // Who unsubscribed by the link of a mail did so since the dashboard was opened.
+  useEffect(() => void loadSession().catch(() => undefined), []);
   const person = me.value;
   if (person === undefined) return null;
   return (
@@ -88,7 +90,7 @@ function MailSettings({ person }: { readonly person: Me }) {
     <section class="card section" aria-labelledby="mail">
       <h2 id="mail">Mail about your tanks</h2>
       <form class="form narrow" onSubmit={onSubmit}>
-        <Checkbox name="mail" defaultChecked={!isUnsubscribed}>
+        <Checkbox key={isUnsubscribed} name="mail" defaultChecked={!isUnsubscribed}>
           Send me mail when a tank of mine is low
         </Checkbox>
         <SelectField label="Language" name="language" options={LANGUAGE_OPTIONS} defaultValue={settings?.language ?? ""} />
