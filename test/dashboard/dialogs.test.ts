@@ -115,6 +115,22 @@ test("Escape and Back discard what was typed only if pressed twice", async (t) =
   await dialog.waitFor({ state: "detached" });
 });
 
+test("after Enter in a dialog, the keyboard goes on beside the button that is gone", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/tanks/t3");
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.getByRole("button", { name: "Acknowledge" }).press("Enter");
+  await page.getByRole("dialog").getByLabel("Note").fill("Truck on Monday");
+  await page.keyboard.press("Enter");
+  await page.locator("button:focus", { hasText: "Change note" }).waitFor();
+  await page.goto(`${fleet.url}/?search=device-3`);
+  await page.getByRole("checkbox", { name: "Select Tank 3", exact: true }).check();
+  await page.getByRole("button", { name: "Threshold of 1 tank" }).press("Enter");
+  await page.getByRole("dialog").getByLabel("Alert threshold in %").fill("21");
+  await page.keyboard.press("Enter");
+  await page.locator("h1:focus").waitFor();
+});
+
 test("what is chosen of a search stays where it is", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.admin, "/keys");
   if (opened === undefined) return;

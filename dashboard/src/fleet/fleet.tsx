@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../api.ts";
 import { useDialog } from "../components/dialog.tsx";
+import { isFocusLost } from "../components/focus.ts";
 import { Icon } from "../components/icon.tsx";
 import { pageInUrl } from "../components/list.tsx";
 import { Pager } from "../components/pager.tsx";
@@ -45,7 +46,7 @@ export default function Fleet() {
     dialog.open((close) => {
       const closeAndFocus = () => {
         close();
-        if (document.activeElement === document.body) focusHeading();
+        if (isFocusLost()) focusHeading();
       };
       const shown = new Set(data?.data.map(({ tank }) => tank.id));
       const tanks = [...selected.values()];
