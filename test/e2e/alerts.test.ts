@@ -23,6 +23,10 @@ async function acknowledgesAndCloses(cli: Cli, by: RegExp): Promise<void> {
   const table = await cli.output("alert", "list", "--state", "acknowledged", "--kind", "low", "--tank", "b1", "--owner", "bob");
   const row = new RegExp(`^OPENED .*\\n\\S+Z +low +acknowledged +12\\.0 % +b1 +bob +${id} +Delivery on Thursday\\n$`);
   assert.match(table, row);
+  const changed = await cli.run(["alert", "update", id, "--note", "Delivery on Friday"]);
+  assert.deepEqual([changed.code, changed.stderr], [0, `alert ${id} (low, tank b1) updated\n`]);
+  assert.equal((await cli.items("alert", "update", id, "--note", ""))[0]?.["note"], null);
+  await cli.expectFailure(["alert", "update", id], /nothing to change: give --note TEXT/, 2);
   assert.equal((await cli.run(["alert", "close", id])).stderr, `alert ${id} (low, tank b1) closed\n`);
   assert.equal((await cli.run(["alert", "close", id])).stderr, `alert ${id} (low, tank b1) is already closed\n`);
   const [closed] = await cli.items("alert", "close", id);
@@ -30,7 +34,10 @@ async function acknowledgesAndCloses(cli: Cli, by: RegExp): Promise<void> {
   assert.deepEqual(await cli.items("alert", "list", "--state", "open", "--kind", "low"), []);
   await cli.expectFailure(["alert", "acknowledge", id], /is closed and cannot be acknowledged/);
   const log = await cli.output("audit", "--type", "alert");
-  assert.match(log, / closed +alert .*\n.* acknowledged +alert .*"open" → "acknowledged", note "Delivery on Thursday"/);
+  assert.match(
+    log,
+    / closed +alert .*\n.* changed +alert .*\n.* changed +alert .*\n.* acknowledged +alert .*"open" → "acknowledged", note "Delivery on Thursday"/,
+  );
 }
 
 const LIST = ["alert", "list", "--kind", "low", "--json"];

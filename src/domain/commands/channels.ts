@@ -225,7 +225,9 @@ function quietHoursErrors({ quiet_hours: given }: JsonObject): FieldError[] {
   if (!isObject(given)) return [];
   const { from, to, timezone } = given;
   const errors: FieldError[] = [];
-  if (typeof from === "string" && from === to) errors.push({ field: "quiet_hours.to", message: "must not be the same as from" });
+  if (typeof from === "string" && from === to) {
+    errors.push({ field: "quiet_hours.to", message: "must not be the time at which the quiet hours begin" });
+  }
   if (typeof timezone === "string" && !isTimeZone(timezone)) {
     errors.push({ field: "quiet_hours.timezone", message: 'must be a known time zone such as "Europe/Berlin"' });
   }
