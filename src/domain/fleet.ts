@@ -50,8 +50,9 @@ export type FleetQuery = Pick<PageQuery, "page" | "size"> & {
 /** Enough for an address. Each word takes time. */
 export const MAX_SEARCH_WORDS = 16;
 
-/** The words of a search, without the commas between them. */
-export const searchWords = (search = ""): readonly string[] => search.split(/,*\s+|,+$/).filter((word) => word !== "");
+/** The words of a search, without the commas between them. No match begins within commas: that would take the square of their number. */
+export const searchWords = (search = ""): readonly string[] =>
+  search.split(/(?<!,),*\s+|(?<!,),+$/).filter((word) => word !== "");
 
 /** German letters, and how they are written where a keyboard does not have them. */
 export const GERMAN_LETTERS = { ä: "ae", Ä: "ae", ö: "oe", Ö: "oe", ü: "ue", Ü: "ue", ß: "ss", ẞ: "ss" } as const;

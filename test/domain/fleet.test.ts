@@ -32,6 +32,7 @@ test("a search has words, without the commas between them; those that look like 
   assert.deepEqual(searchWords("  Hall \t 3\n"), ["Hall", "3"]);
   assert.deepEqual(searchWords("Am See 17, 79189 Bonn,"), ["Am", "See", "17", "79189", "Bonn"]);
   assert.deepEqual([searchWords(undefined), searchWords(" , "), searchWords("1,5 t")], [[], [], ["1,5", "t"]]);
+  assert.deepEqual([searchWords(",,a,, ,b ,"), searchWords("a , ,,"), searchWords(",,,")], [[",,a", ",b"], ["a"], []]);
   assert.deepEqual(["030/55", "+49", "(0)30", "+49(0)30", "12", "5550", "t-204"].map(phoneDigits), [
     "3055",
     "49",
@@ -41,4 +42,12 @@ test("a search has words, without the commas between them; those that look like 
     "5550",
     undefined,
   ]);
+});
+
+test("a search of many commas takes little time", () => {
+  const started = performance.now();
+  // The longest that a URL can have.
+  const search = `${",".repeat(16_000)}x`;
+  assert.deepEqual(searchWords(search), [search]);
+  assert.ok(performance.now() - started < 300);
 });
