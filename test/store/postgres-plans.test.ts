@@ -121,6 +121,7 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "the fleet of a city": [fleet({ city: "A" }), ["forecast_by_urgency", "tank_by_city"]],
   "the fleet of both, low": [fleet({ owner_id: "a", city: "A", state: "low" }), ["forecast_by_urgency", "tank_by_city"]],
   "the fleet with an alert": [fleet({ alert: "low" }), ["alert_counted"]],
+  "the fleet of an owner with an alert": [fleet({ owner_id: "a", alert: "low" }), ["alert_of_owner_counted"]],
   alertCounts: [() => store.alertCounts(UNRESTRICTED), ["alert_counted"]],
   "alertCounts of an owner": [() => store.alertCounts({ customerId: "a" }), ["alert_of_owner_counted"]],
   "the fleet of an area": [
@@ -155,6 +156,11 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "notifications of a customer": [notifications({ customer_id: "a", from: 1, to: 2 }), ["notification_by_customer"]],
   "notifications in a state": [notifications({ state: "failed" }), ["notification_by_state"]],
   "notifications about an alert": [notifications({ alert_id: "alr", state: "failed" }), []],
+};
+
+/** They are not kept prepared: there are very many different ones. */
+const SEARCHES: typeof MANAGEMENT_READS = {
+  "a search in the fleet of an owner": [fleet({ owner_id: "a", search: "b 030" }), ["tank_by_owner"]],
 };
 
 const TELEMETRY_TABLES = ["head", "block", "reading_index"];
@@ -271,7 +277,7 @@ suite("the statements of the store on PostgreSQL", () => {
           if (name.startsWith("telemetry")) assert.ok(!below(plan).some((node) => node["Node Type"].endsWith("Sort")), name);
         }
       }
-      for (const [name, [run, indexes]] of Object.entries(MANAGEMENT_READS)) {
+      for (const [name, [run, indexes]] of Object.entries({ ...MANAGEMENT_READS, ...SEARCHES })) {
         for (const statement of await statementsDuring(run)) {
           const plan = await planOf(pool, statement);
           const description = `${name}: ${statement.text}\n${JSON.stringify(plan, null, 1)}`;

@@ -103,6 +103,8 @@ test("management reads use an index; filtered results are sorted, the fleet is n
     scanFleet: "fleet USING PRIMARY KEY (tank>?)",
     fleetOfCity: "tank_by_city (<expr>>? AND <expr><?)",
     fleetWithAlert: "alert_counted (kind=?)",
+    ownFleetWithAlert: "alert_of_owner_counted (owner_id=? AND kind=?)",
+    ownFleetSearch: "tank_by_owner (owner_id=?)",
     alertCounts: "COVERING INDEX alert_counted",
     ownAlertCounts: "COVERING INDEX alert_of_owner_counted (owner_id=?)",
     alertById: "sqlite_autoindex_alert_1 (id=?)",

@@ -260,26 +260,35 @@ function filteredSql(dialect: Dialect, query: FleetQuery, parameters: Parameters
     ) AS entry ON true ${ENTRY_JOINS} ORDER BY entry.sort_key, entry.id`;
 }
 
-/** Tanks with an alert (alert_counted), or all, and of these the ones that all filters leave, sorted. */
+/** Of the tanks that are looked up, the ones that all filters leave, sorted. */
 function searchSql(dialect: Dialect, query: FleetQuery, parameters: Parameters): string {
-  const { alert } = query;
   const conditions = [
     { holds: dialect.isLive("tank") },
     ...filtersOf(dialect, query).map((filter) => filter(parameters)),
     ...placeConditions(query, parameters),
-    ...searchWords(query.search).map((word) => ({ holds: hasWord(parameters, word) })),
+    ...searchWords(query.search).map((word) => ({ holds: hasWord(parameters, word, query.owner_id) })),
   ];
-  const alertsOf = (kind: string): string =>
-    `SELECT tank_id FROM alert WHERE state <> 'closed' AND kind = ${parameters.add(kind)} ORDER BY kind, state ${dialect.optimizerFence}`;
-  const tanks = alert === undefined ? "tank" : `(${alertsOf(alert)}) AS alert JOIN tank ON tank.id = alert.tank_id`;
   return `
     WITH found AS MATERIALIZED (
       SELECT forecast.id, forecast.${SORT_COLUMNS[query.sort]} AS sort_key
-      FROM ${tanks} JOIN forecast ON forecast.id = tank.id ${where(conditions)}
+      FROM ${searchedTanks(dialect, query, parameters)} JOIN forecast ON forecast.id = tank.id ${where(conditions)}
     )
     SELECT counted.total, ${ENTRY_COLUMNS} FROM (SELECT count(*) AS total FROM found) AS counted
     LEFT JOIN (SELECT id, sort_key FROM found ORDER BY sort_key, id ${limits(parameters, query)}) AS entry ON true
     ${ENTRY_JOINS} ORDER BY entry.sort_key, entry.id`;
+}
+
+/** Tanks with an alert (alert_counted, alert_of_owner_counted), those of one owner (tank_by_owner), or all. */
+function searchedTanks(dialect: Dialect, { alert, owner_id }: FleetQuery, parameters: Parameters): string {
+  const { optimizerFence } = dialect;
+  const isOwn = owner_id === undefined ? "true" : dialect.equals("owner_id", parameters.add(owner_id));
+  if (alert !== undefined) {
+    const order = owner_id === undefined ? "kind, state" : "owner_id, kind, state";
+    const alerts = `SELECT tank_id FROM alert WHERE state <> 'closed' AND kind = ${parameters.add(alert)} AND ${isOwn} ORDER BY ${order}`;
+    return `(${alerts} ${optimizerFence}) AS alert JOIN tank ON tank.id = alert.tank_id`;
+  }
+  if (owner_id === undefined) return "tank";
+  return `(SELECT * FROM tank WHERE ${dialect.isLive("tank")} AND ${isOwn} ORDER BY owner_id ${optimizerFence}) AS tank`;
 }
 
 /** A word has no line break, so that it is found within one column only. */
@@ -295,7 +304,8 @@ const PHONE_DIGITS = ["(0)", " ", "-", "/", ".", "(", ")"].reduce((text, sign) =
 const withoutUmlautsSql = (text: string): string =>
   Object.entries(GERMAN_LETTERS).reduce((rest, [letter, replacement]) => `replace(${rest}, '${letter}', '${replacement}')`, text);
 
-function hasWord(parameters: Parameters, word: string): string {
+/** Where only the tanks of one customer are searched, other customers are not read: each word would take as long as for all tanks. */
+function hasWord(parameters: Parameters, word: string, ownerId: string | undefined): string {
   const compared = mayHaveUmlauts(word) ? withoutUmlautsSql : (text: string) => text;
   const patterns = spellings(withoutUmlauts(word)).map((one) =>
     parameters.add(`%${one.replaceAll(/[%_!]/g, (sign) => `!${sign}`)}%`),
@@ -303,6 +313,7 @@ function hasWord(parameters: Parameters, word: string): string {
   const isIn = (text: string): string => patterns.map((pattern) => `${compared(text)} LIKE ${pattern} ESCAPE '!'`).join(" OR ");
   const digits = phoneDigits(word);
   const hasPhone = digits === undefined ? "" : `OR ${PHONE_DIGITS} LIKE ${parameters.add(`%${digits}%`)}`;
-  const owners = `SELECT id FROM customer WHERE ${isIn(textOf("name", "phone"))} ${hasPhone}`;
+  const isOwner = ownerId === undefined ? "" : `id = ${parameters.add(ownerId)} AND`; // primary key
+  const owners = `SELECT id FROM customer WHERE ${isOwner} (${isIn(textOf("name", "phone"))} ${hasPhone})`;
   return `(${isIn(TANK_TEXT)} OR tank.owner_id IN (${owners}))`;
 }

@@ -108,6 +108,8 @@ export const managementQueries = (store: Store): Readonly<Record<string, () => P
   fleetBySilence: () => store.fleetPage({ ...WHOLE_FLEET, sort: "silent" }),
   fleetOfOwner: () => store.fleetPage({ ...WHOLE_FLEET, owner_id: "a", state: "ok" }),
   fleetWithAlert: () => store.fleetPage({ ...WHOLE_FLEET, alert: "low" }),
+  ownFleetWithAlert: () => store.fleetPage({ ...WHOLE_FLEET, owner_id: "a", alert: "low" }),
+  ownFleetSearch: () => store.fleetPage({ ...WHOLE_FLEET, owner_id: "a", search: "b 030" }),
   alertCounts: () => store.alertCounts(UNRESTRICTED),
   ownAlertCounts: () => store.alertCounts({ customerId: "a" }),
   fleetOfCity: () => store.fleetPage({ ...WHOLE_FLEET, city: "u" }),
