@@ -2403,7 +2403,7 @@ export type Client = {
     readonly me: {
       /** Retrieve the caller. Who you are, what you may do, and a customer's mail settings. Anybody who is signed in. Key: `read` or `manage`. */
       readonly retrieve: (options?: RequestOptions) => Promise<Me>;
-      /** Change your settings. A JSON merge patch of the mail settings, by a customer who is signed in. Anybody who is signed in. */
+      /** Change your settings. A JSON merge patch of the mail settings, by a customer who is signed in. Ten changes at once, then one in six seconds. Anybody who is signed in. */
       readonly update: (body: MeChange, options?: RequestOptions) => Promise<Me>;
     };
   };

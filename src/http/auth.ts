@@ -181,6 +181,8 @@ export type Access = {
   readonly sessionRole?: SessionRole;
   /** Only for pages of this service, even without a session (CSRF protection). */
   readonly requiresSameOrigin?: true;
+  /** It changes the mail settings of a customer, who may not do so often. */
+  readonly changesMailSettings?: true;
 };
 
 export type Authenticate = (request: FastifyRequest, reply: FastifyReply, access: Access) => Promise<void>;
@@ -228,7 +230,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
       const detail = "This key is over its rate limit. Retry after the time in Retry-After.";
       if (!allowed) throw new RequestError("rate_limited", detail, { retryAfter });
     }
-    if (key.customer_id !== null) lastSeen.record(key.customer_id);
+    if (key.customer_id === null) return;
+    if (access.changesMailSettings === true && (await exceeds(limits, "mail settings", key.customer_id))) {
+      throw new RequestError("rate_limited", "Too many changes of your mail settings.", { retryAfter: 6 });
+    }
+    lastSeen.record(key.customer_id);
   };
 }
 

@@ -1,5 +1,5 @@
 // Rate limits: a token bucket per key, some per client IP address (for wrong keys, for requests for sign-in mail, and for wrong
-// links and codes), and one per customer who unsubscribes.
+// links and codes), and one per customer who changes their mail settings.
 
 import type { Clock, Instant } from "../domain/instant.ts";
 
@@ -78,8 +78,8 @@ const RULES = {
   "sign-in": { kind: "address", perSecond: 20 / 3600, burst: 20 },
   /** Sign-in mail to one e-mail address, for one client IP address: others must still be able to request it. */
   mail: { kind: "address", perSecond: 5 / 3600, burst: 5 },
-  /** Changes by the unsubscribe link of a customer: each is in the audit log. */
-  unsubscribe: { kind: "key", perSecond: 10 / 60, burst: 10 },
+  /** Changes of a customer's mail settings, by the unsubscribe link or signed in: each is in the audit log. */
+  "mail settings": { kind: "key", perSecond: 10 / 60, burst: 10 },
   /** Wrong keys from one client IP address. A valid key from the same address is not affected. */
   "wrong key": { kind: "address", perSecond: 1, burst: 30 },
   /**

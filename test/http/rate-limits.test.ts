@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { newSecret } from "../../src/domain/key.ts";
+import { startSession } from "../support/browser.ts";
 import { manualClock } from "../support/clock.ts";
 import { expectError, type RequestOptions, type Response, request, send } from "./client.ts";
 import { BRENNER, type Fleet, startFleet } from "./services.ts";
@@ -165,5 +166,28 @@ describe("wrong keys from one address", () => {
     await flood(custom, from("2001:db8:1:2::1"));
     expectError(await request(custom, PATH, from("2001:db8:1:2:3:4:5:6")), 429, "keys_throttled");
     expectError(await request(custom, PATH, from("2001:db8:1:3::1")), 401, "key_invalid");
+  });
+});
+
+describe("a customer who is signed in", () => {
+  it("changes mail settings ten times at once, then once in six seconds", async () => {
+    const { secret } = await startSession(fleet.store, held.clock, "office@brenner-gas.example");
+    const headers = {
+      cookie: `tank_monitor_session=${secret}`,
+      "sec-fetch-site": "same-origin",
+      "content-type": "application/json",
+    };
+    const change = (n: number) => {
+      const body = JSON.stringify({ notifications: { language: n % 2 === 0 ? "de" : "en" } });
+      return request(fleet, "/insight/v1/me", { method: "PATCH", headers, body });
+    };
+    for (let n = 0; n < 10; n++) assert.equal((await change(n)).status, 200);
+    const last = await change(10);
+    expectError(last, 429, "rate_limited");
+    assert.equal(last.headers["retry-after"], "6");
+    assert.equal((await request(fleet, "/insight/v1/me", { headers })).status, 200);
+    held.forward(6000);
+    assert.equal((await change(10)).status, 200);
+    expectError(await change(11), 429, "rate_limited");
   });
 });

@@ -57,7 +57,7 @@ export function registerPages(app: FastifyInstance, options: PageOptions): void 
     const found = await subscriber(management, token);
     if (found === undefined) return undefined;
     if (isUnsubscribed(found) === isResubscribing) {
-      if (await exceeds(limits, "unsubscribe", found.customer.id)) {
+      if (await exceeds(limits, "mail settings", found.customer.id)) {
         throw new RequestError("rate_limited", "Too many changes with this link.", { retryAfter: 6 });
       }
       const unsubscribed_at = isResubscribing ? null : formatInstant(management.clock());

@@ -49,10 +49,12 @@ export const routes: readonly Route[] = [
     path: PATH,
     operation: "changeMe",
     summary: "Change your settings",
-    description: "A JSON merge patch of the mail settings, by a customer who is signed in.",
+    description:
+      "A JSON merge patch of the mail settings, by a customer who is signed in. Ten changes at once, then one in six seconds.",
     tag: "Insight",
     requiredRole: "session",
     sessionRole: "customer",
+    changesMailSettings: true,
     body: patchBody(ref("MeChange"), { notifications: { language: "de" } }),
     response: { schema: ref("Me"), description: "The caller" },
     errors: ["state_conflict"],
