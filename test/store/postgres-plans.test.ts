@@ -119,7 +119,7 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "the fleet of an owner by silence": [fleet({ owner_id: "a", sort: "silent" }), ["forecast_of_owner_by_silence"]],
   "the fleet of an owner by margin, far": [fleet({ owner_id: "a", sort: "margin", ...FAR }), ["forecast_of_owner_by_margin"]],
   "the fleet of a city": [fleet({ city: "A" }), ["forecast_by_urgency", "tank_by_city"]],
-  "the fleet of both, low": [fleet({ owner_id: "a", city: "A", state: "low" }), ["forecast_by_urgency", "tank_by_city"]],
+  "the fleet of both, low": [fleet({ owner_id: "a", city: "A", state: "low" }), ["tank_by_owner"]],
   "the fleet with an alert": [fleet({ alert: "low" }), ["alert_counted"]],
   "the fleet of an owner with an alert": [fleet({ owner_id: "a", alert: "low" }), ["alert_of_owner_counted"]],
   alertCounts: [() => store.alertCounts(UNRESTRICTED), ["alert_counted"]],

@@ -104,6 +104,7 @@ test("management reads use an index; filtered results are sorted, the fleet is n
     fleetOfCity: "tank_by_city (<expr>>? AND <expr><?)",
     fleetWithAlert: "alert_counted (kind=?)",
     ownFleetWithAlert: "alert_of_owner_counted (owner_id=? AND kind=?)",
+    ownFleetOfArea: "tank_by_owner (owner_id=?)",
     ownFleetSearch: "tank_by_owner (owner_id=?)",
     alertCounts: "COVERING INDEX alert_counted",
     ownAlertCounts: "COVERING INDEX alert_of_owner_counted (owner_id=?)",

@@ -1,6 +1,6 @@
 // Pages of the fleet. Where the filters are a range of sort keys, a page comes from a ranked list, whatever the size of the fleet.
 // Otherwise the matches of one index are fetched and sorted, or, if they are very many, all tanks are scanned in order. A search
-// reads all tanks.
+// reads all tanks, or all of one owner.
 
 import {
   type FleetEntry,
@@ -171,7 +171,11 @@ function rangeOf(query: FleetQuery) {
   return state === undefined ? { from: undefined, to: silentSince && silentSince - 1 } : undefined;
 }
 
-const isSearch = ({ alert, search }: FleetQuery): boolean => alert !== undefined || searchWords(search).length > 0;
+/** A place within the tanks of one owner is searched, too: by its index, the tanks of all owners there would be read. */
+function isSearch({ alert, search, owner_id, city, area }: FleetQuery): boolean {
+  const isOwnPlace = owner_id !== undefined && (city !== undefined || area !== undefined);
+  return isOwnPlace || alert !== undefined || searchWords(search).length > 0;
+}
 
 type Filter = (parameters: Parameters) => SqlCondition;
 

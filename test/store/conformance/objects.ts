@@ -109,6 +109,7 @@ export const managementQueries = (store: Store): Readonly<Record<string, () => P
   fleetOfOwner: () => store.fleetPage({ ...WHOLE_FLEET, owner_id: "a", state: "ok" }),
   fleetWithAlert: () => store.fleetPage({ ...WHOLE_FLEET, alert: "low" }),
   ownFleetWithAlert: () => store.fleetPage({ ...WHOLE_FLEET, owner_id: "a", alert: "low" }),
+  ownFleetOfArea: () => store.fleetPage({ ...WHOLE_FLEET, owner_id: "a", area: { west: 7, south: 47, east: 8, north: 48 } }),
   ownFleetSearch: () => store.fleetPage({ ...WHOLE_FLEET, owner_id: "a", search: "b 030" }),
   alertCounts: () => store.alertCounts(UNRESTRICTED),
   ownAlertCounts: () => store.alertCounts({ customerId: "a" }),
