@@ -183,6 +183,10 @@ function* parseLines(bytes: Buffer, rule: ReadingsBodyRule, reservation: Reserva
   let entries = 0;
   let remaining = maxValues(rule);
   for (const { line, number } of linesOf(bytes)) {
+    if (line === undefined) {
+      yield [];
+      continue;
+    }
     if (entries++ === rule.maxItems) throw tooManyReadings(rule.maxItems);
     const { values, levels } = measureJson(line, Math.min(remaining, MAX_VALUES_OF_READING));
     remaining -= values;
@@ -205,8 +209,14 @@ function parseLine(line: string, number: number): ReadingItem {
 
 const NEWLINE = 0x0a;
 
-/** The lines that are not blank. A generator, so that a body of newlines costs no more than any other. */
-function* linesOf(bytes: Buffer): Generator<{ readonly line: Buffer; readonly number: number }> {
+/** More blank bytes than these take longer than a step. */
+const BLANK_STEP_BYTES = 32_768;
+
+/**
+ * The lines that are not blank, and within blank ones from time to time none. A generator, so that a body of newlines costs no more
+ * than any other.
+ */
+function* linesOf(bytes: Buffer): Generator<{ readonly line: Buffer | undefined; readonly number: number }> {
   let start = 0;
   let number = 1;
   for (let at = 0; at < bytes.length; at++) {
@@ -215,7 +225,10 @@ function* linesOf(bytes: Buffer): Generator<{ readonly line: Buffer; readonly nu
       start = at + 1;
       number++;
     }
-    if (isJsonWhitespace(byte)) continue;
+    if (isJsonWhitespace(byte)) {
+      if (at % BLANK_STEP_BYTES === 0) yield { line: undefined, number };
+      continue;
+    }
     const end = bytes.indexOf(NEWLINE, at);
     at = (end === -1 ? bytes.length : end) - 1;
     yield { line: bytes.subarray(start, at + 1), number };

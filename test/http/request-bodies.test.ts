@@ -1,8 +1,12 @@
 // Bodies of writes: JSON in UTF-8, gzip or not, or one reading per line; and the errors for everything else.
 
 import assert from "node:assert/strict";
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
 import { after, describe, it } from "node:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import type { Reservation } from "../../src/http/body.ts";
+import { readContent } from "../../src/http/content.ts";
 import { expectError, type RequestOptions, request } from "./client.ts";
 import { echoed, LARGE_BYTES, MAX_BYTES, MAX_ITEMS, startEcho } from "./services.ts";
 
@@ -240,5 +244,30 @@ describe("readings", () => {
     ]) {
       assert.equal(expectError(response, 413, "body_too_large").detail, "A body here may have at most 100 readings.");
     }
+  });
+
+  it("of very many blank lines are read in steps, between which others are served", async () => {
+    let steps = 0;
+    const runInSteps = async <T>(iterator: Iterator<unknown, T>): Promise<T> => {
+      for (;;) {
+        steps++;
+        const { done, value } = iterator.next();
+        if (done === true) return value;
+      }
+    };
+    const body = Object.assign(Readable.from([Buffer.alloc(8_000_000, "\n"), Buffer.from("1\n")]), {
+      headers: { "transfer-encoding": "chunked" },
+    });
+    const reservation: Reservation = {
+      reserve: () => {},
+      schedule: (work) => work(),
+      startLarge: async () => {},
+      runInSteps,
+      release: () => {},
+    };
+    const rule = { kind: "readings", maxBytes: 8_388_608, maxItems: 1, schema: {}, description: "" } as const;
+    const { items } = await readContent(body as unknown as IncomingMessage, NDJSON, rule, reservation);
+    assert.deepEqual(items, [value(1)]);
+    assert.ok(steps > 5, String(steps));
   });
 });
