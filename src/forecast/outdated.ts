@@ -4,16 +4,20 @@ import { setTimeout as delay } from "node:timers/promises";
 import { hasCode } from "../domain/errors.ts";
 import type { ComputedForecast, ForecastReads, ForecastWrites, OutdatedTank } from "../domain/forecast/stored.ts";
 import { type Clock, DAY, type Instant } from "../domain/instant.ts";
+import { UNRESTRICTED } from "../domain/key.ts";
 import type { Observe } from "../domain/log-events.ts";
 import type { ReadingColumns } from "../domain/reading.ts";
+import type { Reads } from "../domain/store.ts";
 import { computeForecast, type ForecastTask } from "./compute.ts";
 import { FailedTanks } from "./failed-tanks.ts";
 
 const HISTORY_MS = 2 * 365 * DAY;
+/** One every half minute in this time. A sender of more must not use up the memory of the service: the newest count. */
+const MAX_READINGS = 2_000_000;
 
 const FORECASTS_PER_WRITE = 20;
 
-export type ForecastStore = ForecastReads & ForecastWrites;
+export type ForecastStore = ForecastReads & ForecastWrites & Pick<Reads, "telemetryPage">;
 
 export type ComputingOptions = {
   readonly store: ForecastStore;
@@ -24,6 +28,7 @@ export type ComputingOptions = {
   readonly everyMs: number;
   readonly isStopping: () => boolean;
   readonly failed?: FailedTanks;
+  readonly maxReadings?: number;
 };
 
 /** Oldest first, until there are none. */
@@ -51,10 +56,10 @@ export async function computeOutdated(options: ComputingOptions): Promise<void> 
 
 /** If it fails, the tank has a forecast as without readings until it is outdated again, and the others go on. */
 async function computeOne(options: ComputingOptions, { since, ...known }: OutdatedTank): Promise<ComputedForecast> {
-  const { store, clock, observe, compute } = options;
+  const { clock, observe, compute } = options;
   const now = clock();
   try {
-    return await compute({ ...known, parts: await readingsOf(store, known.tank.id, now), now });
+    return await compute({ ...known, parts: await readingsOf(options, known.tank.id, now), now });
   } catch (error) {
     if (hasCode(error, "store_unavailable")) throw error;
     // The store has already reported damage.
@@ -63,11 +68,35 @@ async function computeOne(options: ComputingOptions, { since, ...known }: Outdat
   }
 }
 
-async function readingsOf(store: ForecastReads, tankId: string, now: Instant): Promise<readonly ReadingColumns[]> {
+async function readingsOf(
+  { store, maxReadings = MAX_READINGS }: ComputingOptions,
+  tankId: string,
+  now: Instant,
+): Promise<readonly ReadingColumns[]> {
+  const all = await readingsFrom(store, tankId, now - HISTORY_MS, maxReadings);
+  if (all !== "longer") return all;
+  const query = { from: undefined, to: undefined, page: maxReadings, size: 1 };
+  const page = await store.telemetryPage(tankId, query, UNRESTRICTED);
+  const [oldest] = typeof page === "object" ? page.data : [];
+  // More may be stored meanwhile.
+  const newest = oldest === undefined ? [] : await readingsFrom(store, tankId, oldest.created_at, 2 * maxReadings);
+  return newest === "longer" ? [] : newest;
+}
+
+/** `longer`: there are more than the maximum. */
+async function readingsFrom(
+  store: ForecastReads,
+  tankId: string,
+  start: Instant,
+  maxReadings: number,
+): Promise<readonly ReadingColumns[] | "longer"> {
   const parts: ReadingColumns[] = [];
-  for (let from: Instant | undefined = now - HISTORY_MS; from !== undefined; ) {
+  let readings = 0;
+  for (let from: Instant | undefined = start; from !== undefined; ) {
     const part = await store.historyColumns(tankId, { from, to: Number.MAX_SAFE_INTEGER });
     if (part === undefined || part === "deleted") return [];
+    readings += part.instants.length;
+    if (readings > maxReadings) return "longer";
     parts.push(part);
     from = part.next;
   }
