@@ -5,7 +5,7 @@ import { request as httpRequest } from "node:http";
 import { DatabaseSync } from "node:sqlite";
 import { after, describe, it } from "node:test";
 import { newSecret } from "../../src/domain/key.ts";
-import { Browser, createUser, linkFor } from "../support/browser.ts";
+import { Browser, createUser, linkFor, signedInAs } from "../support/browser.ts";
 import { manualClock } from "../support/clock.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { databaseSetting } from "../support/postgres/database.ts";
@@ -42,6 +42,13 @@ for (const engine of ["sqlite", "postgres"] as const) {
         expectStatus(await browser.send("POST", "/auth/v1/session", proof), 401, "sign_in_invalid");
         assert.deepEqual(calls(service, before), ["token" in proof ? "signInByHash" : "signInsOf"]);
       }
+    });
+
+    it("ending a session that there is not executes no command", async () => {
+      const browser = await signedInAs(service, "viewer", { email: "ending@operator.example", clock });
+      const before = service.events.length;
+      expectStatus(await browser.send("DELETE", "/auth/v1/sessions/ses_nothing"), 404, "session_unknown");
+      assert.ok(!calls(service, before).includes("execute"));
     });
 
     it("after 30 wrong ones nothing is looked up for a client address, then one a second; wrong keys do not count", async () => {

@@ -224,7 +224,11 @@ async function endSession(request: RouteRequest, id: string): Promise<RouteRespo
   const { services, client } = request;
   const current = sessionOf(request);
   const { account } = current;
-  const { resource } = await services.management.execute({ type: "end_session", id, account }, account.id);
+  const { management } = services;
+  // Customers may send many requests: an unknown id must not cost a command, which locks what others write.
+  const isOwn = (await management.reads.sessionsOf(account, management.clock())).some((one) => one.id === id);
+  if (!isOwn) throw new RequestError("session_unknown", "There is no session with this id.");
+  const { resource } = await management.execute({ type: "end_session", id, account }, account.id);
   return new RouteResponse(
     200,
     resource.object,
