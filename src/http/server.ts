@@ -155,6 +155,8 @@ function addHooks(app: FastifyInstance, { corsOrigins, observe }: ServerOptions,
     const contentType = raw.headers["content-type"];
     if (contentType !== undefined) normalizeContentType(request, contentType);
     reply.header("x-request-id", request.id).header("x-content-type-options", "nosniff");
+    // Node drops what arrives behind a request for another protocol: on an open connection, the next response would be taken for it.
+    if (raw.headers.upgrade !== undefined) reply.header("connection", "close");
     const error = malformedRequest(raw);
     if (error !== undefined) done(error);
     else if (method === "OPTIONS" && corsOrigins.length > 0 && paths.isKnown(raw.url)) {

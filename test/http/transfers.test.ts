@@ -154,6 +154,13 @@ describe("pipelined requests", () => {
     assert.ok(first.headers.connection === "close" || second?.status === 200);
   });
 
+  it("behind one that asks for another protocol get responses, or the connection is closed", async () => {
+    const upgrade = numbered("/v1/tanks", 0, "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    const [first, second] = await exchange(fleet, upgrade + numbered("/v1/tanks", 1, "Connection: close\r\n\r\n"));
+    assert.equal(first?.status, 200);
+    assert.ok(first.headers.connection === "close" || second?.status === 200);
+  });
+
   it("followed by garbage get responses first", async () => {
     const two = numbered("/v1/tanks", 0, "\r\n") + numbered("/v1/tanks", 1, "\r\n");
     const chunked = numbered("/v1/tanks", 2, `${FORM}Transfer-Encoding: chunked\r\n\r\nx`);
