@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
 import type { Store } from "../../src/domain/store.ts";
 import { alertTables } from "../../src/store/core/alert-tables.ts";
+import type { RunForIds } from "../../src/store/core/many-rows.ts";
 import {
   notificationCountsOn,
   notificationQueueTables,
@@ -16,7 +17,7 @@ import { serviceStateTable } from "../../src/store/core/service-state.ts";
 import { longReads } from "../../src/store/sqlite/long-reads.ts";
 import { readsOn } from "../../src/store/sqlite/reads.ts";
 import { createSchema, DIALECT } from "../../src/store/sqlite/schema.ts";
-import { query } from "../../src/store/sqlite/statements.ts";
+import { QueryCache, query } from "../../src/store/sqlite/statements.ts";
 import { telemetryWrites } from "../../src/store/sqlite/telemetry-writes.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { managementQueries } from "./conformance/objects.ts";
@@ -197,7 +198,9 @@ test("the sweep, and what it evaluates, use indexes", async (t) => {
       const prepared = query(db, sql);
       return async (...values) => prepared.all(...values);
     };
-    const tables = alertTables(prepare, async () => {});
+    const queries = new QueryCache(db);
+    const runForIds: RunForIds = async (...args) => queries.rowsForIds(...args);
+    const tables = alertTables({ prepare, insert: async () => {}, runForIds });
     await tables.tanksToEvaluate(5, 500);
     await tables.fleetAfter({ after: "", scope: "all" }, 500);
     await tables.fleetAfter({ after: "", scope: "timed" }, 500);

@@ -7,7 +7,7 @@ import { isObject, parseJson } from "../../domain/validate.ts";
 import { fieldsOf, type Row } from "../columns.ts";
 import { CHANNEL_COLUMNS, CHANNEL_FIELDS, channelOf } from "../core/channel-tables.ts";
 import { prefixed } from "../core/dialect.ts";
-import { paddedChunks, valueRows } from "../core/many-rows.ts";
+import type { RunForIds } from "../core/many-rows.ts";
 import { NOTIFICATION_COLUMNS, NOTIFICATION_FIELDS, notificationOf } from "../core/notification-tables.ts";
 import type { RunQuery } from "../core/reads.ts";
 import { type CheckedRow, type CheckResult, damagedRow, type Inconsistency, repairable } from "./inconsistency.ts";
@@ -28,7 +28,7 @@ const DRAFTS = `SELECT recipient, content FROM digest_draft WHERE recipient > $1
 
 type Link = readonly [alertId: string, notificationId: string];
 
-export function notificationOperations({ rows }: { readonly rows: RunQuery }) {
+export function notificationOperations({ rows, runForIds }: { readonly rows: RunQuery; readonly runForIds: RunForIds }) {
   return {
     allChannels: () => rows(CHANNELS),
     eventsAfter: (sequence: number) => rows(EVENTS, sequence),
@@ -38,21 +38,16 @@ export function notificationOperations({ rows }: { readonly rows: RunQuery }) {
     draftsAfter: (recipient: string) => rows(DRAFTS, recipient),
     /** Returns those that are not stored, and whether their alert exists. */
     async missingLinks(links: readonly Link[]) {
-      const missing: { readonly link: Link; readonly hasAlert: boolean }[] = [];
-      for (const chunk of paddedChunks(links)) {
-        const found = await rows(
-          `SELECT DISTINCT wanted.column1, wanted.column2, alert.id
-           FROM (VALUES ${valueRows(chunk.length, ["text", "text"])}) AS wanted
-           LEFT JOIN notification_alert AS link ON link.alert_id = wanted.column1 AND link.notification_id = wanted.column2
-           LEFT JOIN alert ON alert.id = wanted.column1
-           WHERE link.alert_id IS NULL OR alert.id IS NULL`, // primary keys
-          ...chunk.flat(),
-        );
-        missing.push(
-          ...found.map(([alert, own, known]) => ({ link: [String(alert), String(own)] as const, hasAlert: known !== null })),
-        );
-      }
-      return missing;
+      const alertIds = links.map(([alertId]) => alertId);
+      const alerts = await runForIds(alertIds, (is) => `SELECT id FROM alert WHERE ${is("id")}`);
+      const stored = await runForIds(
+        alertIds,
+        (is) => `SELECT alert_id, notification_id FROM notification_alert WHERE ${is("alert_id")}`, // primary key
+      );
+      const known = new Set(alerts.map(([id]) => id));
+      const storedLinks = new Set(stored.map((link) => link.join(" ")));
+      const checked = links.map((link) => ({ link, isStored: storedLinks.has(link.join(" ")), hasAlert: known.has(link[0]) }));
+      return checked.filter(({ isStored, hasAlert }) => !isStored || !hasAlert);
     },
     async addLink([alertId, notificationId]: Link): Promise<void> {
       await rows(

@@ -27,6 +27,7 @@ import {
 } from "../columns.ts";
 import { type Dialect, entriesOf, isListed, listKey, prefixed } from "../core/dialect.ts";
 import { FORECAST_COLUMNS, type ForecastRow, forecastRowOf } from "../core/forecast-tables.ts";
+import type { RunForIds } from "../core/many-rows.ts";
 import type { RunQuery } from "../core/reads.ts";
 import type { RankTable } from "../core/transaction.ts";
 import type { FleetRow } from "../fleet-row.ts";
@@ -54,6 +55,7 @@ const FORECAST_TABLES: readonly TableOfTanks[] = [
 export interface CheckEngine {
   readonly dialect: Dialect;
   readonly rows: RunQuery;
+  readonly runForIds: RunForIds;
   /** The column of `tank` that rows of readings refer to. */
   readonly tankKey: string;
   /** Total, in_blocks, start, data and checksum of a tank's head; the latest reading beside it; threshold to evaluate_at of the fleet. */

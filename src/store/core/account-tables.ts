@@ -14,7 +14,7 @@ import { type AccountReads, lowerCase, MAX_ACCOUNTS, SIGN_IN_RETENTION_MS, type 
 import type { User } from "../../domain/user.ts";
 import { CUSTOMER_COLUMNS, customerOf, customerState, fieldsOf, type Row } from "../columns.ts";
 import { type Dialect, prefixed } from "./dialect.ts";
-import { rowsForIds } from "./many-rows.ts";
+import type { SqlRunner } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
 
 const USER_FIELDS = ["id", "email", "name", "role", "created_at", "updated_at"] as const;
@@ -72,7 +72,7 @@ export function accountReads(prepare: Prepare, dialect: Dialect): AccountReads &
   };
 }
 
-export function accountTables(prepare: Prepare, dialect: Dialect) {
+export function accountTables({ prepare, runForIds }: SqlRunner, dialect: Dialect) {
   return {
     ...accountReads(prepare, dialect),
 
@@ -89,7 +89,7 @@ export function accountTables(prepare: Prepare, dialect: Dialect) {
     },
 
     async sessions(ids: readonly string[]): Promise<ReadonlyMap<string, OpenSession>> {
-      const rows = await rowsForIds(prepare, ids, (list) => `${SESSIONS} WHERE s.id IN (${list})`);
+      const rows = await runForIds(ids, (is) => `${SESSIONS} WHERE ${is("s.id")}`);
       return new Map(rows.flatMap(openSession).map((session) => [session.id, session]));
     },
 
@@ -115,11 +115,11 @@ export function accountTables(prepare: Prepare, dialect: Dialect) {
     },
 
     async endSessions(ids: readonly string[]): Promise<void> {
-      await rowsForIds(prepare, ids, (list) => `DELETE FROM session WHERE id IN (${list})`);
+      await runForIds(ids, (is) => `DELETE FROM session WHERE ${is("id")}`);
     },
 
     async endSessionsOfCustomers(ids: readonly string[]): Promise<void> {
-      await rowsForIds(prepare, ids, (list) => `DELETE FROM session WHERE customer_id IN (${list})`); // session_by_customer
+      await runForIds(ids, (is) => `DELETE FROM session WHERE ${is("customer_id")}`); // session_by_customer
     },
   };
 }

@@ -8,13 +8,14 @@ import { LISTS } from "../series/lists.ts";
 import { ALERT_COLUMNS, alertColumns, alertOf, alertsNotClosedOn } from "./alert-tables.ts";
 import { Parameters, type SqlCondition } from "./dialect.ts";
 import { filteredPage, inRange, type ManagementEngine, pageOf } from "./management-reads.ts";
+import type { SqlRunner } from "./many-rows.ts";
 import { type Prepare, toPage } from "./reads.ts";
 import { ALERT_INDEX_CONDITION } from "./schema.ts";
 
 /** Reads whose cost does not depend on the size of the database. */
-export function alertReads(prepare: Prepare) {
+export function alertReads({ prepare, runForIds }: Pick<SqlRunner, "prepare" | "runForIds">) {
   const alert = prepare(`SELECT ${ALERT_COLUMNS} FROM alert WHERE id = $1 AND owner_id = coalesce($2, owner_id)`);
-  const alertsNotClosed = alertsNotClosedOn(prepare);
+  const alertsNotClosed = alertsNotClosedOn(runForIds);
   const countsOf = (owner: string) =>
     `SELECT kind, state, count(*) FROM alert WHERE state <> 'closed' ${owner} GROUP BY kind, state`;
   const counts = prepare(countsOf("")); // alert_counted

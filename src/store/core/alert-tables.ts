@@ -11,8 +11,7 @@ import type { Tank } from "../../domain/tank.ts";
 import { CUSTOMER_COLUMNS, customerOf, fieldsOf, isDeleted, type Row, type Scalar, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { prefixed } from "./dialect.ts";
 import { forecastOf } from "./forecast-tables.ts";
-import { type InsertRows, rowsForIds, updateExisting } from "./many-rows.ts";
-import type { Prepare } from "./reads.ts";
+import { type RunForIds, type SqlRunner, updateExisting } from "./many-rows.ts";
 import { ALERT_INDEX_CONDITION } from "./schema.ts";
 import { serviceStateTable } from "./service-state.ts";
 
@@ -105,26 +104,25 @@ const leakOpenedAt = (condition: string): string =>
 const LEAK_OPENED_AT = `CASE WHEN (fleet.active_conditions & ${CONDITION_BITS.leak}) <> 0
   THEN coalesce(${leakOpenedAt("alert.state <> 'closed'")}, ${leakOpenedAt(`alert.${ALERT_INDEX_CONDITION}`)}) END`; // alert_not_closed, alert_by_tank
 
-/** Up to 100 tanks are one statement. */
 export const alertsNotClosedOn =
-  (prepare: Prepare) =>
+  (runForIds: RunForIds) =>
   async (tankIds: readonly string[]): Promise<readonly Alert[]> => {
-    const sql = (ids: string) => `SELECT ${ALERT_COLUMNS} FROM alert WHERE alert.state <> 'closed' AND alert.tank_id IN (${ids})`; // alert_not_closed
-    return (await rowsForIds(prepare, tankIds, sql)).map(alertOf);
+    const sql = (is: (column: string) => string) =>
+      `SELECT ${ALERT_COLUMNS} FROM alert WHERE alert.state <> 'closed' AND ${is("alert.tank_id")}`; // alert_not_closed
+    return (await runForIds(tankIds, sql)).map(alertOf);
   };
 
-export function alertTables(prepare: Prepare, insert: InsertRows) {
+export function alertTables({ prepare, insert, runForIds }: SqlRunner) {
   const { serviceState, putServiceState } = serviceStateTable(prepare);
   return {
     /** `medianInterval` is undefined: only the head has it. Unknown tanks are left out. */
     async evaluationInputs(tankIds: readonly string[]): Promise<readonly EvaluationInput[]> {
-      const rows = await rowsForIds(
-        prepare,
+      const rows = await runForIds(
         tankIds,
-        (ids) =>
+        (is) =>
           `SELECT tank.id, tank.min_fill_alert_percentage, fleet.at, fleet.fill, fleet.active_conditions, fleet.evaluate_at,
            tank.silent_after, tank.paused_until, tank.runs_low_soon, tank.leak, ${CURRENT_FORECAST}, ${LEAK_OPENED_AT}, tank.deleted
-         FROM tank LEFT JOIN fleet ON fleet.tank = tank.id LEFT JOIN forecast ON forecast.id = tank.id WHERE tank.id IN (${ids})`,
+         FROM tank LEFT JOIN fleet ON fleet.tank = tank.id LEFT JOIN forecast ON forecast.id = tank.id WHERE ${is("tank.id")}`,
       );
       return rows.map((row): EvaluationInput => {
         const [tankId, threshold, at, fill, activeConditions, evaluateAt, silentAfter, pausedUntil, runsLowSoon, leak, ...rest] =
@@ -163,20 +161,19 @@ export function alertTables(prepare: Prepare, insert: InsertRows) {
     },
 
     async alerts(ids: readonly string[]): Promise<ReadonlyMap<string, Alert>> {
-      const rows = await rowsForIds(prepare, ids, (list) => `SELECT ${ALERT_COLUMNS} FROM alert WHERE alert.id IN (${list})`);
+      const rows = await runForIds(ids, (is) => `SELECT ${ALERT_COLUMNS} FROM alert WHERE ${is("alert.id")}`);
       return new Map(rows.map(alertOf).map((alert) => [alert.id, alert]));
     },
 
-    alertsNotClosed: alertsNotClosedOn(prepare),
+    alertsNotClosed: alertsNotClosedOn(runForIds),
 
     /** Deleted ones, too. Reads without locks. */
     async tanksWithOwners(tankIds: readonly string[]): Promise<ReadonlyMap<string, TankWithOwner>> {
       const tankColumns = TANK_COLUMNS.split(", ").length;
-      const rows = await rowsForIds(
-        prepare,
+      const rows = await runForIds(
         tankIds,
-        (ids) => `SELECT ${prefixed("tank", TANK_COLUMNS)}, ${prefixed("customer", CUSTOMER_COLUMNS)}
-         FROM tank JOIN customer ON customer.id = tank.owner_id WHERE tank.id IN (${ids})`,
+        (is) => `SELECT ${prefixed("tank", TANK_COLUMNS)}, ${prefixed("customer", CUSTOMER_COLUMNS)}
+         FROM tank JOIN customer ON customer.id = tank.owner_id WHERE ${is("tank.id")}`,
       );
       return new Map(
         rows.map((row) => {

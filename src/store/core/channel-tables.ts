@@ -6,8 +6,7 @@ import type { ChannelChange } from "../../domain/commands/command.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { fieldsOf, type Row, storedJson } from "../columns.ts";
 import type { Dialect } from "./dialect.ts";
-import { rowsForIds } from "./many-rows.ts";
-import type { Prepare } from "./reads.ts";
+import type { SqlRunner } from "./many-rows.ts";
 
 export const CHANNEL_FIELDS = [
   "id",
@@ -67,7 +66,7 @@ const ROTATE = `UPDATE channel SET secret = $2, previous_until = $3,
 const RESCHEDULE = `UPDATE planned_notification
   SET due_at = CASE WHEN created_at + $2 > $3 THEN created_at + $2 ELSE $3 END WHERE recipient = $1`; // planned_notification_by_recipient
 
-export function channelTables(prepare: Prepare, { now }: Pick<Dialect, "now">) {
+export function channelTables({ prepare, runForIds }: SqlRunner, { now }: Pick<Dialect, "now">) {
   async function putChannel({ before, after, secret }: ChannelChange): Promise<void> {
     if (before !== undefined && after === undefined) {
       await prepare("DELETE FROM channel WHERE id = $1")(before.id);
@@ -96,8 +95,11 @@ export function channelTables(prepare: Prepare, { now }: Pick<Dialect, "now">) {
 
     /** An update locks them. */
     async channelsById(ids: readonly string[]): Promise<ReadonlyMap<string, Channel>> {
-      const sql = (all: string) => `UPDATE channel SET state = state WHERE id IN (${all}) RETURNING ${CHANNEL_COLUMNS}`;
-      return new Map((await rowsForIds(prepare, ids, sql)).map(channelOf).map((channel) => [channel.id, channel]));
+      const rows = await runForIds(
+        ids,
+        (is) => `UPDATE channel SET state = state WHERE ${is("id")} RETURNING ${CHANNEL_COLUMNS}`,
+      );
+      return new Map(rows.map(channelOf).map((channel) => [channel.id, channel]));
     },
 
     async channelCount(): Promise<number> {
@@ -116,10 +118,9 @@ export function channelTables(prepare: Prepare, { now }: Pick<Dialect, "now">) {
     },
 
     async setWorking(channelIds: readonly string[]): Promise<void> {
-      await rowsForIds(
-        prepare,
+      await runForIds(
         channelIds,
-        (ids) => `UPDATE channel SET failing_since = NULL WHERE id IN (${ids}) AND failing_since IS NOT NULL`,
+        (is) => `UPDATE channel SET failing_since = NULL WHERE ${is("id")} AND failing_since IS NOT NULL`,
       );
     },
 

@@ -5,8 +5,7 @@ import { type ForecastValues, isForecast, type StoredForecast } from "../../doma
 import type { Instant } from "../../domain/instant.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Row } from "../columns.ts";
-import { type InsertRows, rowsForIds, updateExisting } from "./many-rows.ts";
-import type { Prepare } from "./reads.ts";
+import { type SqlRunner, updateExisting } from "./many-rows.ts";
 
 /** What the fleet is ordered by, as of the last update, and the forecast. */
 export type ForecastRow = {
@@ -60,15 +59,14 @@ export function storedForecastOf([computedAt, json]: Row): StoredForecast | null
 export const REFILL_COLUMNS = "started_at, ended_at, from_percentage, to_percentage";
 export const refillOf = ([startedAt, endedAt, from, to]: Row): Refill => ({ startedAt, endedAt, from, to }) as Refill;
 
-export function forecastTables(prepare: Prepare, insert: InsertRows) {
+export function forecastTables({ insert, runForIds }: SqlRunner) {
   return {
     /** Unknown tanks are left out. Reads without locks. */
     async fleetTanks(tankIds: readonly string[]): Promise<readonly FleetTank[]> {
-      const rows = await rowsForIds(
-        prepare,
+      const rows = await runForIds(
         tankIds,
-        (ids) => `SELECT tank.id, tank.owner_id, tank.updated_at, fleet.threshold, fleet.at, fleet.fill, ${FORECAST_COLUMNS}
-         FROM tank LEFT JOIN fleet ON fleet.tank = tank.id LEFT JOIN forecast ON forecast.id = tank.id WHERE tank.id IN (${ids})`,
+        (is) => `SELECT tank.id, tank.owner_id, tank.updated_at, fleet.threshold, fleet.at, fleet.fill, ${FORECAST_COLUMNS}
+         FROM tank LEFT JOIN fleet ON fleet.tank = tank.id LEFT JOIN forecast ON forecast.id = tank.id WHERE ${is("tank.id")}`,
       );
       return rows.map(([id, owner_id, updated_at, threshold, at, fill, ...stored]) => ({
         id: String(id),
@@ -96,11 +94,7 @@ export function forecastTables(prepare: Prepare, insert: InsertRows) {
     },
 
     async refillsOf(tankIds: readonly string[]): Promise<ReadonlyMap<string, readonly Refill[]>> {
-      const rows = await rowsForIds(
-        prepare,
-        tankIds,
-        (ids) => `SELECT tank_id, ${REFILL_COLUMNS} FROM refill WHERE tank_id IN (${ids})`,
-      );
+      const rows = await runForIds(tankIds, (is) => `SELECT tank_id, ${REFILL_COLUMNS} FROM refill WHERE ${is("tank_id")}`);
       const byTank = Map.groupBy(rows, ([tankId]) => String(tankId));
       return new Map(Array.from(byTank, ([tankId, own]) => [tankId, own.map(([, ...row]) => refillOf(row))]));
     },
@@ -111,11 +105,11 @@ export function forecastTables(prepare: Prepare, insert: InsertRows) {
     },
 
     async removeRefills(tankIds: readonly string[]): Promise<void> {
-      await rowsForIds(prepare, tankIds, (ids) => `DELETE FROM refill WHERE tank_id IN (${ids})`);
+      await runForIds(tankIds, (is) => `DELETE FROM refill WHERE ${is("tank_id")}`);
     },
 
     async removeForecasts(tankIds: readonly string[]): Promise<void> {
-      await rowsForIds(prepare, tankIds, (ids) => `DELETE FROM forecast WHERE id IN (${ids})`);
+      await runForIds(tankIds, (is) => `DELETE FROM forecast WHERE ${is("id")}`);
     },
   };
 }

@@ -18,9 +18,7 @@ import {
   storedTank,
 } from "../columns.ts";
 import type { Dialect } from "./dialect.ts";
-
-/** Runs a statement for any number of ids. `sql` is called with the condition that a column is one of them. */
-export type RunForIds = (ids: readonly string[], sql: (isOneOf: (column: string) => string) => string) => Promise<Row[]>;
+import type { RunForIds } from "./many-rows.ts";
 
 export function lookupTables(runForIds: RunForIds, { isLive, isDeleted, lockRows }: Dialect) {
   type Ids = readonly string[];

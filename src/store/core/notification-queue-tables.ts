@@ -19,7 +19,6 @@ import type { Instant } from "../../domain/instant.ts";
 import { parseJson } from "../../domain/validate.ts";
 import { fieldsOf, type Row } from "../columns.ts";
 import type { Dialect } from "./dialect.ts";
-import { paddedChunks, valueRows } from "./many-rows.ts";
 import { withAttempt } from "./notification-tables.ts";
 import type { Prepare } from "./reads.ts";
 
@@ -103,28 +102,19 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
 
     /** Returns the ids of those whose lease was still that of the record. */
     async putAttempts(records: readonly AttemptRecord[], at: Instant): Promise<ReadonlySet<string>> {
-      const recorded = new Set<string>();
-      for (const chunk of paddedChunks(records)) {
-        const values = chunk.map(({ id, lease, state, delayMs, attempts }) => [
-          id,
-          lease,
-          state,
-          delayMs,
-          JSON.stringify(attempts),
-        ]);
-        const time = now(at, chunk.length * 5 + 1);
-        // BETWEEN and || keep SQLite from reading the whole table, with an index that it builds for the new values.
-        const rows = await prepare(
-          `UPDATE notification SET state = new.column3, due_at = ${time.sql} + new.column4, lease = NULL, attempts = new.column5,
-             ended_at = CASE WHEN new.column4 IS NULL THEN ${time.sql} END,
-             payload = CASE WHEN new.column4 IS NULL THEN ${ENDED_PAYLOAD} ELSE notification.payload END
-           FROM (VALUES ${valueRows(chunk.length, ["text", "text", "text", "bigint", "text"])}) AS new
-           WHERE notification.id BETWEEN new.column1 AND new.column1 AND coalesce(notification.lease, '') = new.column2 || ''
-           RETURNING notification.id`, // primary key
-        )(...values.flat(), ...time.values);
-        for (const [id] of rows) recorded.add(String(id));
-      }
-      return recorded;
+      const time = now(at, 6);
+      const put = prepare(
+        `UPDATE notification SET state = $3, due_at = ${time.sql} + CAST($4 AS bigint), lease = NULL, attempts = $5,
+           ended_at = CASE WHEN CAST($4 AS bigint) IS NULL THEN ${time.sql} END,
+           payload = CASE WHEN CAST($4 AS bigint) IS NULL THEN ${ENDED_PAYLOAD} ELSE payload END
+         WHERE id = $1 AND lease = $2 RETURNING id`, // primary key
+      );
+      const recorded = await Promise.all(
+        records.map(({ id, lease, state, delayMs, attempts }) =>
+          put(id, lease, state, delayMs, JSON.stringify(attempts), ...time.values),
+        ),
+      );
+      return new Set(recorded.flat().map(([id]) => String(id)));
     },
 
     /** Pending ones that nobody is sending; a limited number, which is returned. */

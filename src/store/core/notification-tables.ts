@@ -7,8 +7,7 @@ import { skippedAttempt } from "../../domain/alerts/notification-queue.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { FailedNotification } from "../../domain/lookups.ts";
 import { fieldsOf, type Row, storedJson } from "../columns.ts";
-import { type InsertRows, rowsForIds } from "./many-rows.ts";
-import type { Prepare } from "./reads.ts";
+import type { SqlRunner } from "./many-rows.ts";
 
 /** What is read: not the payload, which may contain links that only the recipient may use. */
 export const NOTIFICATION_FIELDS = [
@@ -42,7 +41,7 @@ const INSERTED_FIELDS = [...NOTIFICATION_FIELDS, "destination", "pending_since",
 export const withAttempt = (attempt: string): string =>
   `CASE WHEN attempts = '[]' THEN '[' ELSE substr(attempts, 1, length(attempts) - 1) || ',' END || CAST(${attempt} AS text) || ']'`;
 
-export function notificationTables(prepare: Prepare, insert: InsertRows) {
+export function notificationTables({ prepare, insert, runForIds }: SqlRunner) {
   return {
     async addNotifications(notifications: readonly NewNotification[]): Promise<void> {
       // `pending_since` is `due_at`: time in quiet hours does not count towards expiry.
@@ -67,11 +66,7 @@ export function notificationTables(prepare: Prepare, insert: InsertRows) {
     },
 
     async notifications(ids: readonly string[]): Promise<ReadonlyMap<string, Notification>> {
-      const rows = await rowsForIds(
-        prepare,
-        ids,
-        (all) => `SELECT ${NOTIFICATION_COLUMNS} FROM notification WHERE id IN (${all})`,
-      );
+      const rows = await runForIds(ids, (is) => `SELECT ${NOTIFICATION_COLUMNS} FROM notification WHERE ${is("id")}`);
       return new Map(rows.map(notificationOf).map((notification) => [notification.id, notification]));
     },
 
@@ -99,26 +94,24 @@ export function notificationTables(prepare: Prepare, insert: InsertRows) {
 
     /** What is pending and not being sent is due now; what had ended is pending, as if it were new. */
     async retryNotifications(ids: readonly string[], at: Instant): Promise<void> {
-      await rowsForIds(
-        prepare,
+      await runForIds(
         ids,
-        (all) =>
+        (is) =>
           `UPDATE notification SET state = 'pending', due_at = $1, ended_at = NULL, lease = NULL,
              pending_since = CASE WHEN state = 'pending' THEN pending_since ELSE $1 END
-           WHERE id IN (${all}) AND (state <> 'pending' OR lease IS NULL AND due_at > $1)`,
+           WHERE ${is("id")} AND (state <> 'pending' OR lease IS NULL AND due_at > $1)`,
         at,
       );
     },
 
     /** Marks pending notifications as failed, because their channel was deleted. */
     async endNotifications(ids: readonly string[], at: Instant): Promise<void> {
-      await rowsForIds(
-        prepare,
+      await runForIds(
         ids,
-        (all) =>
+        (is) =>
           `UPDATE notification SET state = 'failed', due_at = NULL, ended_at = $1, lease = NULL,
              attempts = ${withAttempt("$2")}
-           WHERE id IN (${all}) AND state = 'pending'`,
+           WHERE ${is("id")} AND state = 'pending'`,
         at,
         JSON.stringify(skippedAttempt(at, "the channel was deleted")),
       );

@@ -21,8 +21,7 @@ import {
   tankChecksum,
   tankValues,
 } from "../columns.ts";
-import { type InsertRows, rowsForIds, updateExisting } from "./many-rows.ts";
-import type { Prepare } from "./reads.ts";
+import { type SqlRunner, updateExisting } from "./many-rows.ts";
 
 const WRITTEN_CUSTOMER_COLUMNS = ["id", ...CUSTOMER_FIELDS, "deleted", "checksum"];
 const WRITTEN_TANK_COLUMNS = ["id", ...TANK_VALUE_COLUMNS, "deleted", "checksum"];
@@ -55,7 +54,7 @@ function deletedAt({ before, after }: Change<{ readonly deleted: boolean }>, at:
 }
 
 /** `addHeads` adds the empty heads of new tanks. */
-export function objectTables(prepare: Prepare, insert: InsertRows, addHeads: (tankIds: readonly string[]) => Promise<void>) {
+export function objectTables({ prepare, insert, runForIds }: SqlRunner, addHeads: (tankIds: readonly string[]) => Promise<void>) {
   /** Rows end with `deleted_at`. An object that was deleted before keeps the time of its deletion. */
   const put = (table: string, columns: readonly string[], rows: readonly Scalar[][]): Promise<void> =>
     insert(
@@ -79,7 +78,7 @@ export function objectTables(prepare: Prepare, insert: InsertRows, addHeads: (ta
     async putTanks(changes: readonly Change<TankState>[], at: Instant): Promise<void> {
       // tank_by_device is unique among live tanks.
       const released = changes.filter(releasesDevice).map(({ id }) => id);
-      await rowsForIds(prepare, released, (ids) => `UPDATE tank SET deleted = true WHERE id IN (${ids})`);
+      await runForIds(released, (is) => `UPDATE tank SET deleted = true WHERE ${is("id")}`);
       const rows = changes.map((change) => {
         const { id, after } = change;
         return [id, ...tankValues(after), Number(after.deleted), tankChecksum(after), deletedAt(change, at)];
@@ -105,7 +104,7 @@ export function objectTables(prepare: Prepare, insert: InsertRows, addHeads: (ta
     },
 
     async removeDevices(ids: readonly string[]): Promise<void> {
-      await rowsForIds(prepare, ids, (list) => `DELETE FROM device WHERE id IN (${list})`);
+      await runForIds(ids, (is) => `DELETE FROM device WHERE ${is("id")}`);
     },
 
     async putKeys(changes: readonly KeyChange[]): Promise<void> {

@@ -8,7 +8,7 @@ import { newUnsubscribeSecret } from "../../domain/unsubscribe.ts";
 import type { RecipientReads } from "../../domain/verification.ts";
 import { fieldsOf, type Row, storedJson } from "../columns.ts";
 import { CHANNEL_COLUMNS, channelOf } from "./channel-tables.ts";
-import { type InsertRows, rowsForIds } from "./many-rows.ts";
+import type { SqlRunner } from "./many-rows.ts";
 import { managedCustomerOn, type Prepare } from "./reads.ts";
 import { serviceStateTable } from "./service-state.ts";
 import { verificationTables } from "./verification-tables.ts";
@@ -62,7 +62,7 @@ const PLANNED_FIELDS = [
 ] as const;
 const plannedOf = (row: Row): PlannedNotification => fieldsOf(PLANNED_FIELDS, row) as PlannedNotification;
 
-export function plannedTables(prepare: Prepare, insert: InsertRows) {
+export function plannedTables({ prepare, insert, runForIds }: SqlRunner) {
   const { serviceState, putServiceState } = serviceStateTable(prepare);
   return {
     async planNotifications(planned: readonly PlannedNotification[]): Promise<void> {
@@ -83,11 +83,11 @@ export function plannedTables(prepare: Prepare, insert: InsertRows) {
     },
 
     async removePlanned(ids: readonly string[]): Promise<void> {
-      await rowsForIds(prepare, ids, (list) => `DELETE FROM planned_notification WHERE id IN (${list})`);
+      await runForIds(ids, (is) => `DELETE FROM planned_notification WHERE ${is("id")}`);
     },
 
     async postponePlanned(ids: readonly string[], until: Instant): Promise<void> {
-      await rowsForIds(prepare, ids, (list) => `UPDATE planned_notification SET due_at = $1 WHERE id IN (${list})`, until);
+      await runForIds(ids, (is) => `UPDATE planned_notification SET due_at = $1 WHERE ${is("id")}`, until);
     },
 
     /** What was planned while the clock was ahead is due as long from now on as it was then. */
@@ -128,21 +128,17 @@ export function plannedTables(prepare: Prepare, insert: InsertRows) {
 
     /** Keyed by sequence number. */
     async eventPayloads(sequences: readonly number[]): Promise<ReadonlyMap<number, string>> {
-      const rows = await rowsForIds(
-        prepare,
-        sequences,
-        (list) => `SELECT sequence, payload FROM event WHERE sequence IN (${list})`,
-      );
-      return new Map(rows.map(([sequence, payload]) => [Number(sequence), String(payload)]));
+      const event = prepare("SELECT sequence, payload FROM event WHERE sequence = $1");
+      const rows = await Promise.all(sequences.map((sequence) => event(sequence)));
+      return new Map(rows.flat().map(([sequence, payload]) => [Number(sequence), String(payload)]));
     },
 
     /** Returns the alerts that the customer was sent a mail about, except those whose mails have all failed. */
     async alertsNotifiedTo(customerId: string, alertIds: readonly string[]): Promise<ReadonlySet<string>> {
-      const rows = await rowsForIds(
-        prepare,
+      const rows = await runForIds(
         alertIds,
-        (list) =>
-          `SELECT id FROM alert WHERE notified_customer = $1 AND id IN (${list}) AND coalesce((
+        (is) =>
+          `SELECT id FROM alert WHERE notified_customer = $1 AND ${is("id")} AND coalesce((
              SELECT min(CASE WHEN mail.state IN ('failed', 'expired') THEN 1 ELSE 0 END)
              FROM notification_alert AS link JOIN notification AS mail ON mail.id = link.notification_id
              WHERE link.alert_id = alert.id AND mail.customer_id = $1
@@ -153,15 +149,14 @@ export function plannedTables(prepare: Prepare, insert: InsertRows) {
     },
 
     async setAlertsNotified(customerId: string, alertIds: readonly string[]): Promise<void> {
-      await rowsForIds(prepare, alertIds, (list) => `UPDATE alert SET notified_customer = $1 WHERE id IN (${list})`, customerId);
+      await runForIds(alertIds, (is) => `UPDATE alert SET notified_customer = $1 WHERE ${is("id")}`, customerId);
     },
 
     /** Returns the tanks whose alerts are paused, and until when. */
     async pausedTanks(tankIds: readonly string[], now: Instant): Promise<ReadonlyMap<string, Instant>> {
-      const rows = await rowsForIds(
-        prepare,
+      const rows = await runForIds(
         tankIds,
-        (list) => `SELECT id, paused_until FROM tank WHERE paused_until > $1 AND id IN (${list})`,
+        (is) => `SELECT id, paused_until FROM tank WHERE paused_until > $1 AND ${is("id")}`,
         now,
       );
       return new Map(rows.map(([id, until]) => [String(id), Number(until)]));

@@ -9,22 +9,24 @@ import type { Dialect } from "./dialect.ts";
 import { fleetMapOn } from "./fleet-map.ts";
 import { fleetReadsOn, forecastReads } from "./fleet-reads.ts";
 import { forecastTables } from "./forecast-tables.ts";
+import { lookupTables } from "./lookup-tables.ts";
 import { type ManagementEngine, managementReadsOn } from "./management-reads.ts";
-import type { InsertRows } from "./many-rows.ts";
+import type { SqlRunner } from "./many-rows.ts";
 import { notificationQueueTables, pendingDestinationsOn } from "./notification-queue-tables.ts";
 import { notificationTables } from "./notification-tables.ts";
 import { objectTables } from "./object-tables.ts";
 import { plannedTables, recipientReads } from "./planned-tables.ts";
-import { managedObjectReads, type Prepare } from "./reads.ts";
+import { managedObjectReads } from "./reads.ts";
 import { serviceStateTable } from "./service-state.ts";
 import { verificationTables } from "./verification-tables.ts";
 
 /** Reads whose cost does not depend on the size of the database, and that must see the latest commit: never from a replica. */
-export function primaryOnlyReads(prepare: Prepare, dialect: Dialect, tables: readonly string[]) {
+export function primaryOnlyReads(sql: Pick<SqlRunner, "prepare" | "runForIds">, dialect: Dialect, tables: readonly string[]) {
+  const { prepare } = sql;
   return {
     ...managedObjectReads(prepare, tables),
     pendingDestinations: pendingDestinationsOn(prepare, dialect),
-    ...alertReads(prepare),
+    ...alertReads(sql),
     ...channelReads(prepare),
     ...recipientReads(prepare),
     ...accountReads(prepare, dialect),
@@ -44,22 +46,19 @@ export function longReadsOn(engine: ManagementEngine, maxSorted?: number) {
 }
 
 /** Operations of a transaction. `addHeads` adds the empty heads of new tanks. */
-export function sharedTables(
-  prepare: Prepare,
-  insert: InsertRows,
-  dialect: Dialect,
-  addHeads: (tankIds: readonly string[]) => Promise<void>,
-) {
+export function sharedTables(sql: SqlRunner, dialect: Dialect, addHeads: (tankIds: readonly string[]) => Promise<void>) {
+  const { prepare } = sql;
   return {
-    ...objectTables(prepare, insert, addHeads),
-    ...alertTables(prepare, insert),
-    ...channelTables(prepare, dialect),
-    ...notificationTables(prepare, insert),
+    ...lookupTables(sql.runForIds, dialect),
+    ...objectTables(sql, addHeads),
+    ...alertTables(sql),
+    ...channelTables(sql, dialect),
+    ...notificationTables(sql),
     ...notificationQueueTables(prepare, dialect),
-    ...forecastTables(prepare, insert),
-    ...plannedTables(prepare, insert),
+    ...forecastTables(sql),
+    ...plannedTables(sql),
     ...verificationTables(prepare),
-    ...accountTables(prepare, dialect),
+    ...accountTables(sql, dialect),
     ...serviceStateTable(prepare),
   };
 }

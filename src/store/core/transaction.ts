@@ -11,7 +11,6 @@ import type { BlockRow, HeadRow } from "../series/checksum.ts";
 import type { ListKind } from "../series/lists.ts";
 import type { Append, BatchColumns, HeadUpdate, StoredBlock } from "../series/merge.ts";
 import type { Group, Position } from "../series/rank-index.ts";
-import type { lookupTables } from "./lookup-tables.ts";
 import type { sharedTables } from "./shared.ts";
 
 /** The two tables of rank index groups: by tank, and by name of a list. */
@@ -21,9 +20,7 @@ export type SeriesGroup = { readonly series: string; readonly group: Group };
 export type ListSegment = { readonly key: string | null; readonly at: Position; readonly end: Position };
 
 /** The tables that both engines share, and below what each engine implements itself. */
-export interface StoreTransaction
-  extends Lookups,
-    Omit<ReturnType<typeof lookupTables> & ReturnType<typeof sharedTables>, keyof Lookups> {
+export interface StoreTransaction extends Lookups, Omit<ReturnType<typeof sharedTables>, keyof Lookups> {
   /** What is done to alerts before the transaction is committed. */
   readonly alertWork: PendingAlertWork;
   readonly alertSettings: AlertSettings;

@@ -1,7 +1,6 @@
 // Statements that write many rows at once: one array per column.
 
-import type { RunForIds } from "../core/lookup-tables.ts";
-import type { InsertRows } from "../core/many-rows.ts";
+import type { InsertRows, RunForIds } from "../core/many-rows.ts";
 import { bigints, doubles, texts } from "./arrays.ts";
 import { type Db, statementOf, type Value } from "./connection.ts";
 import { COLUMN_TYPES } from "./schema.ts";
@@ -35,7 +34,11 @@ function arrayOf(type: string, values: ColumnValue[]): Value {
 }
 
 export function runForIdsOn(db: Db): RunForIds {
-  return (ids, sql) => db.rows(statementOf(sql((column) => `${column} = ANY ($1::text[])`)), [ids]);
+  return async (ids, sql, ...values) => {
+    if (ids.length === 0) return [];
+    const text = sql((column) => `${column} = ANY ($${values.length + 1}::text[])`);
+    return db.rows(statementOf(text), [...values, ids]);
+  };
 }
 
 /** Equality, written so that each row is looked up: the planner would scan a table that it believes to be small. */

@@ -4,6 +4,7 @@ import type pg from "pg";
 import type { CheckTotals, Finding, Progress } from "../../domain/store.ts";
 import { checkAll, type Repair } from "../check/check.ts";
 import { type CheckOperations, checkOperationsOn } from "../check/operations.ts";
+import { runForIdsOn } from "./batch.ts";
 import { type Db, statementOf, transaction, translateError } from "./connection.ts";
 import { rankIndexOperations } from "./rank-index.ts";
 import { DIALECT } from "./schema.ts";
@@ -28,6 +29,7 @@ export async function* checkDatabase(
 export function checkOperations(db: Db): CheckOperations {
   return checkOperationsOn({
     rows: (sql, ...values) => db.rows(statementOf(sql), values),
+    runForIds: runForIdsOn(db),
     dialect: DIALECT,
     tankKey: "tank.id",
     headColumns: `head.total, head.in_blocks, head.start, head.data, head.checksum, head.at, head.fill,

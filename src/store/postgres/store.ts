@@ -14,6 +14,7 @@ import { primaryOnlyReads } from "../core/shared.ts";
 import { type Engine, storeOn } from "../core/store.ts";
 import { runWrite, type WriteArgs, type WriteName, type WriteResult } from "../core/writes.ts";
 import { backup, copyToTemporary } from "./backup.ts";
+import { runForIdsOn } from "./batch.ts";
 import { checkDatabase } from "./check.ts";
 import {
   type Db,
@@ -109,7 +110,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
       ...(replicas === primary
         ? replicaReadsOn(primary)
         : withPrimary(replicaReadsOn(replicas), replicaReadsOn(primary), observe)),
-      ...primaryOnlyReads(prepareOn(primary), DIALECT, TABLES),
+      ...primaryOnlyReads({ prepare: prepareOn(primary), runForIds: runForIdsOn(primary) }, DIALECT, TABLES),
       ...longReads(primary),
       historyColumns: (tankId, range) => readingColumns(tankId, range, UNRESTRICTED),
       checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args)),

@@ -7,7 +7,6 @@ import type { PendingReading, ResolvedReading } from "../../domain/placement.ts"
 import { MAX_PENDING_PER_DEVICE } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { deviceChecksum, pendingValues, STORED_PENDING_COLUMNS } from "../columns.ts";
-import { lookupTables } from "../core/lookup-tables.ts";
 import { sharedTables } from "../core/shared.ts";
 import { PendingAlertWork } from "../core/transaction.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
@@ -32,6 +31,7 @@ const LOCK_ALERTS = statement("SELECT pg_advisory_xact_lock(5522219045)");
 
 export function transactionOn(db: Db, alertSettings: AlertSettings, damagedTanks = new Set<string>()): EngineTransaction {
   const { storedGroups: _, ...rankIndexes } = rankIndexOperations(db);
+  const sql = { prepare: prepareOn(db), insert: insertOn(db), runForIds: runForIdsOn(db) };
   return {
     async lockLists() {
       await db.rows(LOCK_LISTS);
@@ -43,8 +43,7 @@ export function transactionOn(db: Db, alertSettings: AlertSettings, damagedTanks
       await db.rows(LOCK_UNKNOWN_DEVICES);
       return Number((await db.rows(DEVICES_WITH_PENDING, [limit]))[0]?.[0]);
     },
-    ...lookupTables(runForIdsOn(db), DIALECT),
-    ...sharedTables(prepareOn(db), insertOn(db), DIALECT, (tankIds) => addHeads(db, tankIds)),
+    ...sharedTables(sql, DIALECT, (tankIds) => addHeads(db, tankIds)),
     ...fleetWrites(db),
     ...pendingWrites(db),
     ...telemetryWrites(db, alertSettings.closeMargin),

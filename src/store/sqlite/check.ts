@@ -55,6 +55,7 @@ export function checkOperations(db: DatabaseSync): CheckOperations {
 
   return checkOperationsOn({
     rows: async (sql, ...values) => queries.rows(sql, values),
+    runForIds: async (...args) => queries.rowsForIds(...args),
     dialect: DIALECT,
     tankKey: "tank.pk",
     headColumns: `head.total, NULL, head.start, head.data, head.checksum, NULL, NULL,

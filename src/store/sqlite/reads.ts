@@ -1,6 +1,7 @@
 // Reads of the serving thread, which cost little whatever the size of the database.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { RunForIds } from "../core/many-rows.ts";
 import { type ListPages, type Prepare, replicaReads } from "../core/reads.ts";
 import { primaryOnlyReads } from "../core/shared.ts";
 import { listPages } from "./list-pages.ts";
@@ -16,6 +17,7 @@ export function readsOn(db: DatabaseSync) {
     const prepared = queries.query(sql);
     return (...values) => snapshot.read(() => prepared.all(...values));
   };
+  const runForIds: RunForIds = (...args) => snapshot.read(() => queries.rowsForIds(...args));
   const pages: ListPages = (kind, columns) => {
     const { page } = listPages(db, kind, columns);
     return (...args) => snapshot.read(page, ...args);
@@ -24,7 +26,7 @@ export function readsOn(db: DatabaseSync) {
     telemetryPage: (...args: Parameters<typeof telemetryPage>) => snapshot.read(telemetryPage, ...args),
     readingColumns: (...args: Parameters<typeof readingColumns>) => snapshot.read(readingColumns, ...args),
     ...replicaReads(prepare, pages),
-    ...primaryOnlyReads(prepare, DIALECT, TABLES),
+    ...primaryOnlyReads({ prepare, runForIds }, DIALECT, TABLES),
   };
 }
 

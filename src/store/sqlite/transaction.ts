@@ -10,9 +10,7 @@ import { MAX_PENDING_PER_DEVICE } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import type { CheckOperations } from "../check/operations.ts";
 import { deviceChecksum, pendingValues, STORED_PENDING_COLUMNS } from "../columns.ts";
-import { lookupTables, type RunForIds } from "../core/lookup-tables.ts";
-import type { InsertRows } from "../core/many-rows.ts";
-import type { Prepare } from "../core/reads.ts";
+import type { SqlRunner } from "../core/many-rows.ts";
 import { sharedTables } from "../core/shared.ts";
 import { PendingAlertWork } from "../core/transaction.ts";
 import { fleetRow } from "../fleet-row.ts";
@@ -32,19 +30,18 @@ export function transactionOn(
   damagedTanks = new Set<string>(),
 ): EngineTransaction {
   const statements = new QueryCache(db);
-  const prepare: Prepare =
-    (sql) =>
-    async (...values) =>
-      statements.rows(sql, values);
-  const insert: InsertRows = async (table, columns, rows, end = "") => {
-    const add = statements.query(
-      `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")}) ${end}`,
-    );
-    for (const row of rows) add.all(...row);
-  };
-  const runForIds: RunForIds = async (ids, sql) => {
-    const query = statements.query(sql((column) => `${column} = $1`));
-    return ids.flatMap((id) => query.all(id));
+  const sql: SqlRunner = {
+    prepare:
+      (text) =>
+      async (...values) =>
+        statements.rows(text, values),
+    async insert(table, columns, rows, end = "") {
+      const add = statements.query(
+        `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")}) ${end}`,
+      );
+      for (const row of rows) add.all(...row);
+    },
+    runForIds: async (...args) => statements.rowsForIds(...args),
   };
   const addHeads = async (tankIds: readonly string[]): Promise<void> => {
     const add = statements.query("INSERT INTO head (tank, checksum) SELECT pk, ?2 FROM tank WHERE id = ?1");
@@ -52,12 +49,11 @@ export function transactionOn(
   };
   let operations: CheckOperations | undefined;
   return {
-    ...lookupTables(runForIds, DIALECT),
     ...fleetWrites(db),
     ...pendingWrites(db),
     ...telemetryWrites(db, pause, alertSettings.closeMargin),
     ...listWrites(db),
-    ...sharedTables(prepare, insert, DIALECT, addHeads),
+    ...sharedTables(sql, DIALECT, addHeads),
     alertWork: new PendingAlertWork(),
     alertSettings,
     damagedTanks,
