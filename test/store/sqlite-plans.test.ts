@@ -160,12 +160,7 @@ test("the queue of notifications uses indexes", async (t) => {
     const tables = notificationQueueTables(prepare, DIALECT);
     await tables.claimDue([{ destination: "chn", limit: 16 }], 5);
     const record = { id: "msg", lease: "lease", channel_id: "chn", attempts: [], delayMs: null, health: null };
-    for (const length of [1, 8, 100]) {
-      await tables.putAttempts(
-        Array.from({ length }, () => ({ ...record, state: "failed" as const })),
-        5,
-      );
-    }
+    await tables.putAttempts([{ ...record, state: "failed" }], 5);
     await tables.endPending("chn", 5);
     await tables.expireMail(5);
     await tables.advanceDue(["chn"], 5);

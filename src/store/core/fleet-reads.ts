@@ -1,6 +1,5 @@
 // Pages of the fleet. Where the filters are a range of sort keys, a page comes from a ranked list, whatever the size of the fleet.
-// Otherwise the matches of one index are fetched and sorted, or, if they are very many, all tanks are scanned in order. A search
-// reads all tanks, or all of one owner.
+// Otherwise all matches are found, by one index, and sorted. A search reads all tanks, or all of one owner.
 
 import {
   type FleetEntry,
@@ -56,12 +55,10 @@ function fleetEntryOf(row: Row): FleetEntry {
 const ALL = { urgency: LISTS.fleetByUrgency, margin: LISTS.fleetByMargin, at: LISTS.fleetBySilence } as const;
 const OWN = { urgency: LISTS.ownFleetByUrgency, margin: LISTS.ownFleetByMargin, at: LISTS.ownFleetBySilence } as const;
 
-/** Up to this many matches are fetched and sorted. */
-const MAX_SORTED = 50_000;
 /** Tanks in one step of a scan. */
 const SCAN_SIZE = 5000;
 
-export function fleetReadsOn(engine: ManagementEngine, maxSorted = MAX_SORTED) {
+export function fleetReadsOn(engine: ManagementEngine) {
   const { listPages, rows, unpreparedRows, dialect } = engine;
   const pages = (lists: typeof ALL | typeof OWN) => ({
     urgency: listPages(lists.urgency, ENTRY_COLUMNS, ENTRY_JOINS),
@@ -72,7 +69,7 @@ export function fleetReadsOn(engine: ManagementEngine, maxSorted = MAX_SORTED) {
 
   async function matching(query: FleetQuery): Promise<Page<FleetEntry>> {
     const parameters = new Parameters();
-    const sql = isSearch(query) ? searchSql(dialect, query, parameters) : filteredSql(dialect, query, parameters, maxSorted);
+    const sql = matchesSql(dialect, query, parameters);
     const read = query.search === undefined ? rows : unpreparedRows;
     return pageOf(await read(sql, parameters.values), fleetEntryOf);
   }
@@ -177,20 +174,19 @@ function isSearch({ alert, search, owner_id, city, area }: FleetQuery): boolean 
   return isOwnPlace || alert !== undefined || searchWords(search).length > 0;
 }
 
-type Filter = (parameters: Parameters) => SqlCondition;
-
 /** Conditions on rows of `forecast`; the first one finds the fewest. */
-function filtersOf(dialect: Dialect, { state, silentSince, owner_id }: FleetQuery): Filter[] {
-  const isIn =
-    (column: string, from = Number.MIN_SAFE_INTEGER, to = LATEST): Filter =>
-    (parameters) => ({
-      holds: `forecast.${column} >= ${parameters.add(from)} AND forecast.${column} <= ${parameters.add(to)}`,
-      order: `forecast.${column}`,
-    });
+function forecastConditions(
+  dialect: Dialect,
+  { state, silentSince, owner_id }: FleetQuery,
+  parameters: Parameters,
+): SqlCondition[] {
+  const isIn = (column: string, from = Number.MIN_SAFE_INTEGER, to = LATEST): SqlCondition => ({
+    holds: `forecast.${column} >= ${parameters.add(from)} AND forecast.${column} <= ${parameters.add(to)}`,
+    order: `forecast.${column}`,
+  });
   const { from, to } = sortKeyRange(state, "urgency");
   const column = "forecast.owner_id";
-  const ofOwner: Filter[] =
-    owner_id === undefined ? [] : [(parameters) => ({ holds: dialect.equals(column, parameters.add(owner_id)), order: column })];
+  const ofOwner = owner_id === undefined ? [] : [{ holds: dialect.equals(column, parameters.add(owner_id)), order: column }];
   const ofState = state === undefined ? [] : [isIn("urgency", from, to)];
   const ofSilence = silentSince === undefined ? [] : [isIn("at", undefined, silentSince - 1)];
   // Most tanks are ok.
@@ -213,70 +209,38 @@ function within({ west, south, east, north }: Box, parameters: Parameters): SqlC
   return { holds, order: "latitude" };
 }
 
-/** Tanks that one index finds, and the filters that remain to be tested. */
-function lookupOf(dialect: Dialect, query: FleetQuery, parameters: Parameters) {
-  const filters = filtersOf(dialect, query);
-  const [place, ...others] = placeConditions(query, parameters);
+/** One index finds some tanks, by the place or by the first condition; the other conditions are tested on these. */
+function filtered(dialect: Dialect, query: FleetQuery, parameters: Parameters, columns: string): string {
+  const places = placeConditions(query, parameters);
+  const conditions = forecastConditions(dialect, query, parameters);
+  const [place] = places;
   if (place !== undefined) {
-    const holds = [place, ...others].map((condition) => condition.holds).join(" AND ");
-    return { candidates: `SELECT id FROM tank WHERE ${dialect.isLive("tank")} AND ${holds} ORDER BY ${place.order}`, filters };
+    const holds = [dialect.isLive("tank"), ...places.map((condition) => condition.holds)].join(" AND ");
+    return `WITH candidate AS MATERIALIZED (SELECT id FROM tank WHERE ${holds} ORDER BY ${place.order})
+      SELECT ${columns} FROM candidate JOIN forecast ON forecast.id = candidate.id ${where(conditions)}`;
   }
-  const [first, ...rest] = filters;
-  const lookup = first?.(parameters) ?? { holds: "true", order: "id" };
-  const candidates = `SELECT forecast.* FROM forecast WHERE ${FORECAST_INDEX_CONDITION} AND ${lookup.holds} ORDER BY ${lookup.order}`;
-  return { candidates, filters: rest };
+  const [first = { holds: "true", order: "id" }, ...others] = conditions;
+  const found = `SELECT * FROM forecast WHERE ${FORECAST_INDEX_CONDITION} AND ${first.holds} ORDER BY ${first.order}`;
+  return `SELECT ${columns} FROM (${found} ${dialect.optimizerFence}) AS forecast ${where(others)}`;
 }
 
-const INDEXES = { urgency: "forecast_by_urgency", margin: "forecast_by_margin", at: "forecast_by_silence" } as const;
-
-/**
- * Few matches are fetched and sorted (`found`); of many, tanks are read in order until the page is full. Whichever it is, the limit of
- * the other is 0.
- */
-function filteredSql(dialect: Dialect, query: FleetQuery, parameters: Parameters, maxSorted: number): string {
-  const column = SORT_COLUMNS[query.sort];
-  const columns = `forecast.id, forecast.${column} AS sort_key`;
-  const { candidates, filters } = lookupOf(dialect, query, parameters);
-  const ofTanks = placeConditions(query, parameters);
-  const forecasts = ofTanks.length === 0 ? "forecast" : "candidate JOIN forecast ON forecast.id = candidate.id";
-  const tested = where(filters.map((filter) => filter(parameters)));
-  const matches = (limit: string): string => `SELECT ${columns} FROM (${candidates} ${limit}) AS ${forecasts} ${tested}`;
-  const all = [...filtersOf(dialect, query).map((filter) => filter(parameters)), ...ofTanks];
-  const tanks = ofTanks.length === 0 ? "" : "JOIN tank ON tank.id = forecast.id";
-  const inOrder = `(SELECT * FROM forecast ${dialect.indexedBy(INDEXES[column])} WHERE ${FORECAST_INDEX_CONDITION}
-    ORDER BY ${column}, id ${dialect.optimizerFence}) AS forecast`;
-  const size = parameters.add(query.size);
-  const offset = parameters.add((query.page - 1) * query.size);
-  return `
-    WITH candidate_count AS MATERIALIZED (
-      SELECT CASE WHEN count(*) <= ${maxSorted} THEN 1 ELSE 0 END AS is_small
-      FROM (${candidates} LIMIT ${maxSorted + 1}) AS candidate
-    ), found AS MATERIALIZED (${matches(`LIMIT (SELECT candidate_count.is_small * ${maxSorted} FROM candidate_count)`)})
-    SELECT counted.total, ${ENTRY_COLUMNS} FROM (
-      SELECT CASE WHEN candidate_count.is_small = 1 THEN (SELECT count(*) FROM found)
-        ELSE (SELECT count(*) FROM (${matches(dialect.optimizerFence)}) AS matching) END AS total FROM candidate_count
-    ) AS counted LEFT JOIN (
-      SELECT * FROM (SELECT id, sort_key FROM found ORDER BY sort_key, id LIMIT ${size} OFFSET ${offset}) AS sorted
-      UNION ALL SELECT * FROM (
-        SELECT ${columns} FROM ${inOrder} ${tanks} ${where(all)} ORDER BY forecast.${column}, forecast.id
-        LIMIT (SELECT (1 - candidate_count.is_small) * CAST(${size} AS integer) FROM candidate_count) OFFSET ${offset}
-      ) AS scanned
-    ) AS entry ON true ${ENTRY_JOINS} ORDER BY entry.sort_key, entry.id`;
-}
-
-/** Of the tanks that are looked up, the ones that all filters leave, sorted. */
-function searchSql(dialect: Dialect, query: FleetQuery, parameters: Parameters): string {
+/** Of the tanks that are looked up, the ones that all filters leave. */
+function searched(dialect: Dialect, query: FleetQuery, parameters: Parameters, columns: string): string {
   const conditions = [
     { holds: dialect.isLive("tank") },
-    ...filtersOf(dialect, query).map((filter) => filter(parameters)),
+    ...forecastConditions(dialect, query, parameters),
     ...placeConditions(query, parameters),
     ...searchWords(query.search).map((word) => ({ holds: hasWord(parameters, word, query.owner_id) })),
   ];
+  const tanks = searchedTanks(dialect, query, parameters);
+  return `SELECT ${columns} FROM ${tanks} JOIN forecast ON forecast.id = tank.id ${where(conditions)}`;
+}
+
+function matchesSql(dialect: Dialect, query: FleetQuery, parameters: Parameters): string {
+  const columns = `forecast.id, forecast.${SORT_COLUMNS[query.sort]} AS sort_key`;
+  const matches = (isSearch(query) ? searched : filtered)(dialect, query, parameters, columns);
   return `
-    WITH found AS MATERIALIZED (
-      SELECT forecast.id, forecast.${SORT_COLUMNS[query.sort]} AS sort_key
-      FROM ${searchedTanks(dialect, query, parameters)} JOIN forecast ON forecast.id = tank.id ${where(conditions)}
-    )
+    WITH found AS MATERIALIZED (${matches})
     SELECT counted.total, ${ENTRY_COLUMNS} FROM (SELECT count(*) AS total FROM found) AS counted
     LEFT JOIN (SELECT id, sort_key FROM found ORDER BY sort_key, id ${limits(parameters, query)}) AS entry ON true
     ${ENTRY_JOINS} ORDER BY entry.sort_key, entry.id`;

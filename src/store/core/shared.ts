@@ -34,13 +34,13 @@ export function primaryOnlyReads(sql: Pick<SqlRunner, "prepare" | "runForIds">, 
   };
 }
 
-/** Reads of very many rows. Up to `maxSorted` matches of a filter of the fleet are sorted. */
-export function longReadsOn(engine: ManagementEngine, maxSorted?: number) {
+/** Reads of very many rows. */
+export function longReadsOn(engine: ManagementEngine) {
   return {
     ...managementReadsOn(engine),
     ...alertLists(engine),
     ...notificationReads(engine),
-    ...fleetReadsOn(engine, maxSorted),
+    ...fleetReadsOn(engine),
     ...fleetMapOn(engine),
   };
 }

@@ -6,8 +6,7 @@ import { type Db, statementOf } from "./connection.ts";
 import { LIVE_TANKS, listPagesOn } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";
 
-/** Up to `maxSorted` matches of a filter of the fleet are sorted. */
-export function longReads(db: Db, maxSorted?: number) {
+export function longReads(db: Db) {
   const engine: ManagementEngine = {
     dialect: DIALECT,
     rows: (sql, values) => db.rows(statementOf(sql), values),
@@ -15,5 +14,5 @@ export function longReads(db: Db, maxSorted?: number) {
     listPages: listPagesOn(db),
     liveTanks: () => ({ query: `WITH RECURSIVE ${LIVE_TANKS.query}`, count: LIVE_TANKS.count }),
   };
-  return longReadsOn(engine, maxSorted);
+  return longReadsOn(engine);
 }

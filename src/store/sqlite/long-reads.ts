@@ -8,8 +8,7 @@ import { listPages } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";
 import { QueryCache, query } from "./statements.ts";
 
-/** Up to `maxSorted` matches of a filter of the fleet are sorted. */
-export function longReads(db: DatabaseSync, maxSorted?: number) {
+export function longReads(db: DatabaseSync) {
   const queries = new QueryCache(db);
   const tanks = listPages(db, LISTS.tanks, "id");
   const engine: ManagementEngine = {
@@ -22,5 +21,5 @@ export function longReads(db: DatabaseSync, maxSorted?: number) {
     },
     liveTanks: (parameters) => ({ query: "", count: parameters.add(tanks.total(null)) }),
   };
-  return longReadsOn(engine, maxSorted);
+  return longReadsOn(engine);
 }
