@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Store } from "../../src/domain/store.ts";
-import { addDamagedTank } from "../../src/store/core/damaged-tanks.ts";
 import { incomingBatch, ingest } from "../support/readings.ts";
 import { customer, putCustomers, putTanks, readingsOf, tank } from "./conformance/objects.ts";
 import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
@@ -70,9 +69,3 @@ function damagedHeadTests({ name, open }: Engine): void {
 }
 
 for (const engine of [sqliteEngine, postgresEngine]) suite(`${engine.name}: damaged heads`, () => damagedHeadTests(engine));
-
-test("a limited number of damaged tanks is remembered", () => {
-  const tanks = new Set<string>();
-  for (let i = 0; i < 1001; i++) addDamagedTank(tanks, `t${i}`);
-  assert.deepEqual([tanks.size, tanks.has("t0"), tanks.has("t1"), tanks.has("t1000")], [1000, false, true, true]);
-});

@@ -24,7 +24,10 @@ export interface StoreTransaction extends Lookups, Omit<ReturnType<typeof shared
   /** What is done to alerts before the transaction is committed. */
   readonly alertWork: PendingAlertWork;
   readonly alertSettings: AlertSettings;
-  /** Tanks whose heads this process has found damaged: see `damaged-tanks.ts`. */
+  /**
+   * Tanks whose heads this process has found damaged. Their readings are merged, which reads the head, and so are not acknowledged
+   * while it has to be restored.
+   */
   readonly damagedTanks: Set<string>;
 
   // Locks. Everyone takes them in this order: lists, devices, heads by tank id, device rows by id, alerts.

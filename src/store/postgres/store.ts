@@ -8,7 +8,6 @@ import type { Observe } from "../../domain/log-events.ts";
 import type { Progress, Store } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
-import { addDamagedTank } from "../core/damaged-tanks.ts";
 import { replicaReads } from "../core/reads.ts";
 import { primaryOnlyReads } from "../core/shared.ts";
 import { type Engine, storeOn } from "../core/store.ts";
@@ -117,7 +116,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
     },
     write,
     ingest: (batch) => writer.ingest(batch),
-    addDamagedTank: (tankId) => addDamagedTank(writer.damagedTanks, tankId),
+    addDamagedTank: (tankId) => writer.damagedTanks.add(tankId),
     backup: (file, progress) => backup(unlimited, file, progress),
     scratchCopy: (progress) => openScratchCopy(connections, progress, observe),
     exportRecords: () => exportDatabase(pool),

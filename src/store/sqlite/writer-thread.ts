@@ -8,7 +8,6 @@ import type { LogEvent } from "../../domain/log-events.ts";
 import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { finishTransaction } from "../core/alerts.ts";
-import { addDamagedTank } from "../core/damaged-tanks.ts";
 import { appendBatch, mergeBatch } from "../core/ingest.ts";
 import { runWrite, type WriteArgs, type WriteName } from "../core/writes.ts";
 import { openWriter, retryWhileBusy, translateError } from "./connection.ts";
@@ -41,7 +40,7 @@ class WriterThread {
 
   receive(message: Call | DamagedTank | "close"): void {
     if (message !== "close" && "damagedTank" in message) {
-      addDamagedTank(this.#tx.damagedTanks, message.damagedTank);
+      this.#tx.damagedTanks.add(message.damagedTank);
       return;
     }
     if (message === "close") this.#isClosing = true;
