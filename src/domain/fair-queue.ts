@@ -84,7 +84,7 @@ export class FairQueue {
     return this.#waiting.count(key);
   }
 
-  run<T>(key: string, size: number, work: () => Promise<T>): Promise<T> {
+  run<T>(key: string, work: () => Promise<T>, size = 1): Promise<T> {
     return new Promise((resolve) => {
       const run = (): Promise<unknown> => {
         const result = Promise.try(work);

@@ -11,13 +11,13 @@ const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 export type IdPrefix = "cus" | "tank" | "key" | "alr" | "chn" | "msg" | "usr" | "ses";
 
 /** Ten characters of time and sixteen random ones (80 bits). */
-export function newId(prefix: IdPrefix, now: Instant, random: (size: number) => Uint8Array = randomBytes): string {
+export function newId(prefix: IdPrefix, now: Instant): string {
   let time = "";
   for (let rest = now, i = 0; i < 10; i++) {
     time = ALPHABET.charAt(rest % 32) + time;
     rest = Math.floor(rest / 32);
   }
-  const suffix = Array.from(random(16), (byte) => ALPHABET.charAt(byte % 32)).join("");
+  const suffix = Array.from(randomBytes(16), (byte) => ALPHABET.charAt(byte % 32)).join("");
   return `${prefix}_${time}${suffix}`;
 }
 

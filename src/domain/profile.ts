@@ -109,14 +109,14 @@ const DefinitionSchema = object(
 
 export const ProfileSchema: Schema = anyOf(oneOf(PROFILE_NAMES), DefinitionSchema);
 
-/** All errors by field; `at` is the path of the profile itself. */
-export function errorsInProfile(value: unknown, at = "profile"): FieldError[] {
-  if (typeof value === "string") return errorsInName(value, at);
-  if (!isObject(value)) return [{ field: at, message: "must be the name of a profile, or an object" }];
-  const errors = errorsInObject(DefinitionSchema, value, at);
-  const isValid = (name: string) => !hasError(errors, `${at}.${name}`);
+/** All errors by field. */
+export function errorsInProfile(value: unknown): FieldError[] {
+  if (typeof value === "string") return errorsInName(value);
+  if (!isObject(value)) return [{ field: "profile", message: "must be the name of a profile, or an object" }];
+  const errors = errorsInObject(DefinitionSchema, value, "profile");
+  const isValid = (name: string) => !hasError(errors, `profile.${name}`);
   const add = (field: string, message: string | undefined) => {
-    if (message !== undefined) errors.push({ field: `${at}.${field}`, message });
+    if (message !== undefined) errors.push({ field: `profile.${field}`, message });
   };
   const { value: path, measures, unit, checks = [], unless = [] } = value as Partial<Static<typeof DefinitionSchema>>;
   if (isValid("value")) add("value", errorInPath(path));
@@ -138,10 +138,10 @@ export function profileOf(value: unknown): Profile {
   return complete(value as ProfileDefinition);
 }
 
-function errorsInName(name: string, at: string): FieldError[] {
+function errorsInName(name: string): FieldError[] {
   if (profileNamed(name) !== undefined) return [];
   const hint = `${suggestion(name, PROFILE_NAMES)} Built-in profiles: ${PROFILE_NAMES.join(", ")}.`;
-  return [{ field: at, message: `${quoted(name)} is not a built-in profile.${hint}` }];
+  return [{ field: "profile", message: `${quoted(name)} is not a built-in profile.${hint}` }];
 }
 
 function errorInPath(path = ""): string | undefined {

@@ -81,19 +81,19 @@ export const ShapeChange = partial(
   { description: "Fields of the existing shape to change; `null` removes an optional one" },
 );
 
-/** All errors by field; `at` is the path of the shape itself. */
-export function errorsInShape(value: unknown, at = "shape"): FieldError[] {
-  if (!isObject(value)) return [{ field: at, message: "must be an object" }];
+/** All errors by field. */
+export function errorsInShape(value: unknown): FieldError[] {
+  if (!isObject(value)) return [{ field: "shape", message: "must be an object" }];
   const kind = KINDS.find((known) => known === value["kind"]);
   if (kind === undefined) {
     const message = Object.hasOwn(value, "kind") ? `must be one of ${KINDS.join(", ")}` : "is missing";
-    return [{ field: `${at}.kind`, message }];
+    return [{ field: "shape.kind", message }];
   }
-  const errors = errorsInObject(SCHEMAS[kind], value, at);
+  const errors = errorsInObject(SCHEMAS[kind], value, "shape");
   const add = (field: string, message: string | undefined) => {
-    if (message !== undefined) errors.push({ field: `${at}.${field}`, message });
+    if (message !== undefined) errors.push({ field: `shape.${field}`, message });
   };
-  const isValid = (name: string) => !hasError(errors, `${at}.${name}`);
+  const isValid = (name: string) => !hasError(errors, `shape.${name}`);
   if (kind === "horizontal_cylinder" && value["heads"] === "elliptical" && value["length"] === undefined) {
     add("length", "is missing: elliptical heads need the length of the straight part");
   }

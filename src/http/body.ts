@@ -268,7 +268,7 @@ export class BodyBudget {
       schedule: (work) => void this.scheduler.runStep(key, work),
       startLarge: () =>
         new Promise((resolve) => {
-          void this.#large.run(key, 1, () => {
+          void this.#large.run(key, () => {
             resolve();
             return released.promise;
           });

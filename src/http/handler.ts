@@ -101,7 +101,7 @@ async function runLongRead<T>(queue: FairQueue, sender: string, { raw }: Fastify
   if (queue.waiting(sender) >= MAX_WAITING_LONG_READS) {
     throw new RequestError("overloaded", "Too many long reads of this key are waiting. Retry shortly.", { retryAfter: 1 });
   }
-  return queue.run(sender, 1, async () => {
+  return queue.run(sender, async () => {
     if (raw.socket.destroyed) throw new RequestError("request_malformed", "The client has closed the connection.");
     return work();
   });

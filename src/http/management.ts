@@ -84,7 +84,7 @@ export class ManagementService {
   }
 
   async execute(command: Command, by: string, idempotencyKey?: IdempotencyKey): Promise<Executed> {
-    const result = await this.#commands.run(by, 1, () => this.#store.execute(command, { by, at: this.clock() }, idempotencyKey));
+    const result = await this.#commands.run(by, () => this.#store.execute(command, { by, at: this.clock() }, idempotencyKey));
     if (!isCommandError(result)) return result;
     throw errorOf(result);
   }

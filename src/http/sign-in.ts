@@ -201,7 +201,7 @@ export class SignInService {
     if (this.#checks.waiting(network) >= MAX_WAITING_CHECKS) {
       throw throttled("Too many links and codes from this address are being checked.");
     }
-    return this.#checks.run(network, 1, async () => {
+    return this.#checks.run(network, async () => {
       if (client.isDisconnected()) throw new RequestError("request_malformed", "The client has closed the connection.");
       await this.#limitWrongLinksAndCodes(client, 0);
       return work();

@@ -38,7 +38,7 @@ export function ingestInSlices(ingest: Ingest, scheduler: StepScheduler): Sliced
       const decode = () => readings.slice(0, length);
       const isUnscheduled = length <= MAX_UNSCHEDULED_READINGS || Array.isArray(readings);
       const decoded = isUnscheduled ? decode() : await scheduler.runStep(key, decode);
-      return store.run(key, length, () => ingest(decoded, sender));
+      return store.run(key, () => ingest(decoded, sender), length);
     }
     const { decoded, slices } = await scheduler.runSteps(key, decodeInSlices(readings, size));
     const results = new Array<ReadingResult>(length);
@@ -56,7 +56,7 @@ export function ingestInSlices(ingest: Ingest, scheduler: StepScheduler): Sliced
         failure = error;
       }
     }
-    const storeInTurn = (positions: readonly number[]) => store.run(key, positions.length, () => storeSlice(positions));
+    const storeInTurn = (positions: readonly number[]) => store.run(key, () => storeSlice(positions), positions.length);
     if (isOnlyKey) await Promise.all(slices.map(storeInTurn));
     else for (const positions of slices) await storeInTurn(positions);
     if (failure !== undefined) throw failure;

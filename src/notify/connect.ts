@@ -63,7 +63,7 @@ function checkedLookup(allow: WebhookAllow, resolve: Resolve): LookupFunction {
   function resolveOnce(hostname: string): Promise<readonly LookupAddress[]> {
     const current = pending.get(hostname);
     if (current !== undefined) return current;
-    const started = lookups.run(hostname, 1, () => resolve(hostname)).finally(() => pending.delete(hostname));
+    const started = lookups.run(hostname, () => resolve(hostname)).finally(() => pending.delete(hostname));
     pending.set(hostname, started);
     return started;
   }

@@ -12,7 +12,7 @@ const MODULE = new URL("../../src/domain/fair-queue.ts", import.meta.url).href;
 test("keys take turns, however much one of them has", async () => {
   const queue = new FairQueue(1);
   const order: string[] = [];
-  const job = (key: string) => queue.run(key, 1, async () => void order.push(key));
+  const job = (key: string) => queue.run(key, async () => void order.push(key));
   await Promise.all([...["a", "a", "a", "a"].map(job), ...["b", "b"].map(job)]);
   assert.equal(order.join(" "), "a a b a b a");
 });
@@ -21,7 +21,7 @@ test("a key pauses after each job, other keys continue, and every job runs", asy
   const queue = new FairQueue(2, () => 20);
   const started: { readonly key: string; readonly at: number }[] = [];
   const job = (key: string) =>
-    queue.run(key, 1, async () => {
+    queue.run(key, async () => {
       started.push({ key, at: performance.now() });
       await pause(1);
     });
@@ -35,7 +35,7 @@ test("a key pauses after each job, other keys continue, and every job runs", asy
 
 test("a rest keeps the process running only if there is something to do after it", async () => {
   async function outputOf(rest: number, jobs: readonly string[]): Promise<string> {
-    const runs = jobs.map((name) => `queue.run("a", 1, async () => console.log("${name}"));`);
+    const runs = jobs.map((name) => `queue.run("a", async () => console.log("${name}"));`);
     const script = `import { FairQueue } from "${MODULE}"; const queue = new FairQueue(1, () => ${rest}); ${runs.join(" ")}`;
     const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script], {
       timeout: 20_000,

@@ -78,12 +78,6 @@ test("all errors are reported at once, each with its field", () => {
   ]);
 });
 
-test("errors have the name that the caller gives the shape", () => {
-  assert.deepEqual(errorsInShape({ ...UPRIGHT, height: 0 }, "tank.shape"), [
-    { field: "tank.shape.height", message: "must be above 0" },
-  ]);
-});
-
 test("fields of another kind are unknown", () => {
   check([
     [{ ...UPRIGHT, diameter: 1 }, "shape.diameter: is not a known field"],

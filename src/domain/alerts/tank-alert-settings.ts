@@ -62,13 +62,13 @@ export type TankAlertSettingsInput = {
   readonly leak?: boolean;
 };
 
-/** All errors by field; `at` is the path of the settings themselves. */
-export function errorsInTankAlertSettings(value: unknown, at = "alerts"): FieldError[] {
-  const errors = errorsInObject(TankAlertSettingsChange, value, at);
+/** All errors by field. */
+export function errorsInTankAlertSettings(value: unknown): FieldError[] {
+  const errors = errorsInObject(TankAlertSettingsChange, value, "alerts");
   const given = isObject(value) ? value["silent_after"] : undefined;
   const duration = typeof given === "string" ? parseDuration(given) : undefined;
   if (duration === undefined || isSilentAfter(duration)) return errors;
-  return [...errors, { field: `${at}.silent_after`, message: "must be from 10m to 365d" }];
+  return [...errors, { field: "alerts.silent_after", message: "must be from 10m to 365d" }];
 }
 
 const isSilentAfter = (value: number): boolean => value >= SILENT_AFTER.minimum && value <= SILENT_AFTER.maximum;

@@ -93,8 +93,8 @@ function deviceErrors(fields: unknown): FieldError[] {
   const { profile = null, shape = null, ...rest } = fields;
   return [
     ...errorsInObject(DeviceChange, rest),
-    ...(profile === null ? [] : errorsInProfile(profile, "profile")),
-    ...(shape === null ? [] : errorsInShape(shape, "shape")),
+    ...(profile === null ? [] : errorsInProfile(profile)),
+    ...(shape === null ? [] : errorsInShape(shape)),
   ];
 }
 

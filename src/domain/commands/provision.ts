@@ -164,7 +164,7 @@ class ProvisionPlan {
     if (before?.deleted === true) return [{ field: "id", message: "this tank is deleted: restore it first" }];
     const { id: _, ...change } = withMergedShape(before?.shape ?? null, input) as TankInput;
     const errors = before === undefined ? tankErrors(NewTank, input) : tankErrors(TankChange, change);
-    if (profile !== undefined && profile !== null) errors.push(...errorsInProfile(profile, "profile"));
+    if (profile !== undefined && profile !== null) errors.push(...errorsInProfile(profile));
     errors.push(...this.#referenceErrors(before?.tank.id ?? input.id ?? newId, { ...before?.tank, ...change }));
     if (errors.length > 0) return errors;
     const after =

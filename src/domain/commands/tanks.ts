@@ -192,7 +192,7 @@ export function tankErrors(schema: typeof NewTank | typeof TankChange, fields: u
   const { shape = null, alerts, ...rest } = fields;
   return [
     ...errorsInObject(schema, rest),
-    ...(shape === null ? [] : errorsInShape(shape, "shape")),
+    ...(shape === null ? [] : errorsInShape(shape)),
     ...(alerts === undefined ? [] : errorsInTankAlertSettings(alerts)),
   ];
 }
