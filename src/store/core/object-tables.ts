@@ -27,6 +27,9 @@ const WRITTEN_CUSTOMER_COLUMNS = ["id", ...CUSTOMER_FIELDS, "deleted", "checksum
 const WRITTEN_TANK_COLUMNS = ["id", ...TANK_VALUE_COLUMNS, "deleted", "checksum"];
 const WRITTEN_DEVICE_COLUMNS = ["id", "tank", "since", "profile", "dropped", "checksum"];
 const ASSIGNMENT_COLUMNS = STORED_ASSIGNMENT_COLUMNS.split(", ");
+const UPDATE_LAST_SEEN = `
+  UPDATE customer SET last_seen_at = $2, checksum = checksum + $2 - coalesce(last_seen_at, 0)
+  WHERE id = $1 AND (last_seen_at IS NULL OR last_seen_at < $2)`;
 const INSERT_KEY = `
   INSERT INTO api_key (id, hash, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
@@ -72,6 +75,17 @@ export function objectTables({ prepare, insert, runForIds }: SqlRunner, addHeads
         return [id, ...customerValues(after), Number(after.deleted), customerChecksum(after), deletedAt(change, at)];
       });
       await put("customer", WRITTEN_CUSTOMER_COLUMNS, rows);
+    },
+
+    async addTankCounts(deltas: ReadonlyMap<string, number>): Promise<void> {
+      const add = prepare("UPDATE customer SET tank_count = tank_count + $1 WHERE id = $2");
+      await Promise.all(Array.from(deltas, ([id, delta]) => add(delta, id)));
+    },
+
+    /** In the order of their ids, in which all processes lock them. */
+    async updateLastSeen(seen: ReadonlyMap<string, Instant>): Promise<void> {
+      const update = prepare(UPDATE_LAST_SEEN);
+      await Promise.all([...seen.keys()].sort().map((id) => update(id, seen.get(id) ?? 0)));
     },
 
     /** New tanks get an empty head. */

@@ -37,12 +37,10 @@ export interface StoreTransaction extends Lookups, Omit<ReturnType<typeof shared
   /** Shared while readings of devices are placed, exclusive while assignments, profiles or shapes change. */
   lockDevices(cause: "shared" | "exclusive"): Promise<void>;
 
-  // Customers, tanks
+  // Tanks
 
-  addTankCounts(deltas: ReadonlyMap<string, number>): Promise<void>;
   /** The thresholds that the fleet is sorted by; null removes a tank from the fleet. */
   setThresholds(thresholds: ReadonlyMap<string, number | null>): Promise<void>;
-  updateLastSeen(seen: ReadonlyMap<string, Instant>): Promise<void>;
 
   // Pending readings
 

@@ -2,7 +2,6 @@
 
 import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import { unknownDevice } from "../../domain/device.ts";
-import type { Instant } from "../../domain/instant.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
 import { MAX_PENDING_PER_DEVICE } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
@@ -44,7 +43,7 @@ export function transactionOn(db: Db, alertSettings: AlertSettings, damagedTanks
       return Number((await db.rows(DEVICES_WITH_PENDING, [limit]))[0]?.[0]);
     },
     ...sharedTables(sql, DIALECT, (tankIds) => addHeads(db, tankIds)),
-    ...fleetWrites(db),
+    setThresholds: (thresholds) => setThresholds(db, thresholds),
     ...pendingWrites(db),
     ...telemetryWrites(db, alertSettings.closeMargin),
     alertWork: new PendingAlertWork(),
@@ -69,34 +68,15 @@ async function addHeads(db: Db, tankIds: readonly string[]): Promise<void> {
   await insertOn(db)("head", ["tank", "checksum"], rows);
 }
 
-const ADD_TANK_COUNTS = statement(`
-  UPDATE customer SET tank_count = tank_count + owned.delta
-  FROM unnest($1::text[], $2::integer[]) AS owned (id, delta) WHERE ${equalsByIndex("customer.id", "owned.id")}`);
 const SET_THRESHOLDS = statement(`
   UPDATE head SET threshold = new.threshold,
     active_conditions = CASE WHEN new.threshold IS NULL THEN 0 ELSE active_conditions END,
     evaluate_at = CASE WHEN new.threshold IS NULL THEN NULL ELSE evaluate_at END
   FROM unnest($1::text[], $2::integer[]) AS new (tank, threshold) WHERE ${equalsByIndex("head.tank", "new.tank")}`);
-const UPDATE_LAST_SEEN = statement(`
-  UPDATE customer SET last_seen_at = seen.at, checksum = checksum + seen.at - coalesce(last_seen_at, 0)
-  FROM (SELECT * FROM unnest($1::text[], $2::bigint[]) AS seen (id, at) ORDER BY id) AS seen
-  WHERE customer.id = seen.id AND (last_seen_at IS NULL OR last_seen_at < seen.at)`);
-function fleetWrites(db: Db) {
-  return {
-    async addTankCounts(deltas: ReadonlyMap<string, number>): Promise<void> {
-      if (deltas.size > 0) await db.rows(ADD_TANK_COUNTS, [[...deltas.keys()], [...deltas.values()]]);
-    },
-
-    /** Locks heads in the order of their ids, as every write does. */
-    async setThresholds(thresholds: ReadonlyMap<string, number | null>): Promise<void> {
-      const ids = [...thresholds.keys()].sort();
-      if (ids.length > 0) await db.rows(SET_THRESHOLDS, [ids, ids.map((id) => thresholds.get(id) ?? null)]);
-    },
-
-    async updateLastSeen(seen: ReadonlyMap<string, Instant>): Promise<void> {
-      await db.rows(UPDATE_LAST_SEEN, [[...seen.keys()], [...seen.values()]]);
-    },
-  };
+/** Locks heads in the order of their ids, as every write does. */
+async function setThresholds(db: Db, thresholds: ReadonlyMap<string, number | null>): Promise<void> {
+  const ids = [...thresholds.keys()].sort();
+  if (ids.length > 0) await db.rows(SET_THRESHOLDS, [ids, ids.map((id) => thresholds.get(id) ?? null)]);
 }
 
 /** Adds unknown devices, and locks the rows of all in the order given. */

@@ -4,7 +4,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import { unknownDevice } from "../../domain/device.ts";
-import type { Instant } from "../../domain/instant.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
 import { MAX_PENDING_PER_DEVICE } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
@@ -49,7 +48,7 @@ export function transactionOn(
   };
   let operations: CheckOperations | undefined;
   return {
-    ...fleetWrites(db),
+    ...thresholdWrites(db),
     ...pendingWrites(db),
     ...telemetryWrites(db, pause, alertSettings.closeMargin),
     ...listWrites(db),
@@ -72,21 +71,12 @@ export function transactionOn(
   };
 }
 
-function fleetWrites(db: DatabaseSync) {
-  const addTankCount = db.prepare("UPDATE customer SET tank_count = tank_count + ? WHERE id = ?");
+function thresholdWrites(db: DatabaseSync) {
   const storedHead = headReads(db);
   const putFleet = upsert(db, "fleet", ["tank", "threshold", "at", "fill"]);
   const removeFleet = db.prepare("DELETE FROM fleet WHERE tank = ?");
-  const updateLastSeen = db.prepare(
-    `UPDATE customer SET last_seen_at = ?1, checksum = checksum + ?1 - coalesce(last_seen_at, 0)
-     WHERE id = ?2 AND (last_seen_at IS NULL OR last_seen_at < ?1)`,
-  );
 
   return {
-    async addTankCounts(deltas: ReadonlyMap<string, number>): Promise<void> {
-      for (const [id, delta] of deltas) addTankCount.run(delta, id);
-    },
-
     async setThresholds(thresholds: ReadonlyMap<string, number | null>): Promise<void> {
       for (const [id, threshold] of thresholds) {
         if (threshold === null) {
@@ -97,10 +87,6 @@ function fleetWrites(db: DatabaseSync) {
         const { at, fill } = fleetRow(head && lastReading(openHead(id, head).block));
         putFleet.run(id, threshold, at, fill);
       }
-    },
-
-    async updateLastSeen(seen: ReadonlyMap<string, Instant>): Promise<void> {
-      for (const [id, at] of seen) updateLastSeen.run(at, id);
     },
   };
 }
