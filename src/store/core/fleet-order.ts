@@ -11,9 +11,9 @@ const FLEET_LISTS = [
   LISTS.fleetByUrgency,
   LISTS.fleetByMargin,
   LISTS.fleetBySilence,
-  LISTS.ownFleetByUrgency,
-  LISTS.ownFleetByMargin,
-  LISTS.ownFleetBySilence,
+  LISTS.fleetOfOwnerByUrgency,
+  LISTS.fleetOfOwnerByMargin,
+  LISTS.fleetOfOwnerBySilence,
 ];
 
 /** `outdated`: tanks whose forecasts are to be computed again, whatever their readings. */
@@ -38,31 +38,31 @@ export async function resetSortKeys(tx: StoreTransaction, tankIds: readonly stri
   await tx.putForecasts(rows.filter((row) => row !== undefined));
 }
 
-type Changed = Pick<ForecastRow, "outdatedSince" | "computedAt" | "forecast">;
+type ForecastState = Pick<ForecastRow, "outdatedSince" | "computedAt" | "forecast">;
 
-/** `changed`: what becomes of the forecast of a live tank. */
+/** `forecastOf`: the new state of the forecast of a live tank. */
 export async function writeSortKeys(
   tx: StoreTransaction,
   tanks: readonly FleetTank[],
-  changed: (tank: FleetTank) => Changed,
+  forecastOf: (tank: FleetTank) => ForecastState,
 ): Promise<void> {
-  const changes = tanks.map((tank) => ({ before: tank.stored, after: rowOf(tank, changed) }));
+  const changes = tanks.map((tank) => ({ before: tank.stored, after: rowOf(tank, forecastOf) }));
   const gone = changes.flatMap(({ before, after }) => (before !== undefined && after === undefined ? [before.id] : []));
   await tx.removeForecasts(gone);
   await tx.putForecasts(changes.flatMap(({ after }) => after ?? []));
   await updateLists(tx, FLEET_LISTS, changes);
 }
 
-function rowOf(tank: FleetTank, changed: (tank: FleetTank) => Changed): ForecastRow | undefined {
+function rowOf(tank: FleetTank, forecastOf: (tank: FleetTank) => ForecastState): ForecastRow | undefined {
   const { id, owner_id, threshold, latest } = tank;
   if (threshold === null) return undefined;
-  const forecast = changed(tank);
+  const forecast = forecastOf(tank);
   const reading = { at: latest?.created_at ?? EARLIEST, fill: latest?.fill_percentage ?? null };
   return { id, owner_id, ...reading, ...sortKeysOf(threshold, latest, forecast.forecast), ...forecast };
 }
 
 /** The forecast stays, until there is another. */
-function keptForecast({ threshold, latest, stored }: FleetTank, at: Instant, isOutdated: boolean): Changed {
+function keptForecast({ threshold, latest, stored }: FleetTank, at: Instant, isOutdated: boolean): ForecastState {
   if (latest === null) return { outdatedSince: null, computedAt: null, forecast: null };
   const forecast = stored?.forecast ?? null;
   const computedAt = forecast === null ? null : (stored?.computedAt ?? null);

@@ -52,20 +52,24 @@ function fleetEntryOf(row: Row): FleetEntry {
   };
 }
 
-const ALL = { urgency: LISTS.fleetByUrgency, margin: LISTS.fleetByMargin, at: LISTS.fleetBySilence } as const;
-const OWN = { urgency: LISTS.ownFleetByUrgency, margin: LISTS.ownFleetByMargin, at: LISTS.ownFleetBySilence } as const;
+const FLEET_LISTS = { urgency: LISTS.fleetByUrgency, margin: LISTS.fleetByMargin, at: LISTS.fleetBySilence } as const;
+const OWNER_LISTS = {
+  urgency: LISTS.fleetOfOwnerByUrgency,
+  margin: LISTS.fleetOfOwnerByMargin,
+  at: LISTS.fleetOfOwnerBySilence,
+} as const;
 
 /** Tanks in one step of a scan. */
 const SCAN_SIZE = 5000;
 
 export function fleetReadsOn(engine: ManagementEngine) {
   const { listPages, rows, unpreparedRows, dialect } = engine;
-  const pages = (lists: typeof ALL | typeof OWN) => ({
+  const pages = (lists: typeof FLEET_LISTS | typeof OWNER_LISTS) => ({
     urgency: listPages(lists.urgency, ENTRY_COLUMNS, ENTRY_JOINS),
     margin: listPages(lists.margin, ENTRY_COLUMNS, ENTRY_JOINS),
     at: listPages(lists.at, ENTRY_COLUMNS, ENTRY_JOINS),
   });
-  const [all, own] = [pages(ALL), pages(OWN)];
+  const [all, ofOwner] = [pages(FLEET_LISTS), pages(OWNER_LISTS)];
 
   async function matching(query: FleetQuery): Promise<Page<FleetEntry>> {
     const parameters = new Parameters();
@@ -81,7 +85,10 @@ export function fleetReadsOn(engine: ManagementEngine) {
       if (range === undefined) return matching(query);
       const column = SORT_COLUMNS[query.sort];
       const request = { ...range, page, size };
-      return toPage(await (owner_id === undefined ? all[column](null, request) : own[column](owner_id, request)), fleetEntryOf);
+      return toPage(
+        await (owner_id === undefined ? all[column](null, request) : ofOwner[column](owner_id, request)),
+        fleetEntryOf,
+      );
     },
 
     async scanFleet(after: string, expired: Instant): Promise<FleetScan> {

@@ -24,9 +24,9 @@ export const LISTS = {
   fleetByUrgency: { table: "forecast", column: null, position: "urgency" }, // forecast_by_urgency
   fleetByMargin: { table: "forecast", column: null, position: "margin" }, // forecast_by_margin
   fleetBySilence: { table: "forecast", column: null, position: "at" }, // forecast_by_silence
-  ownFleetByUrgency: { table: "forecast", column: "owner_id", position: "urgency" }, // forecast_of_owner_by_urgency
-  ownFleetByMargin: { table: "forecast", column: "owner_id", position: "margin" }, // forecast_of_owner_by_margin
-  ownFleetBySilence: { table: "forecast", column: "owner_id", position: "at" }, // forecast_of_owner_by_silence
+  fleetOfOwnerByUrgency: { table: "forecast", column: "owner_id", position: "urgency" }, // forecast_of_owner_by_urgency
+  fleetOfOwnerByMargin: { table: "forecast", column: "owner_id", position: "margin" }, // forecast_of_owner_by_margin
+  fleetOfOwnerBySilence: { table: "forecast", column: "owner_id", position: "at" }, // forecast_of_owner_by_silence
 } as const satisfies Record<string, ListKind>;
 
 /** Pages of what is ordered by creation begin with the newest. */

@@ -42,7 +42,7 @@ export async function openSqlite(
   alerts = DEFAULT_ALERT_SETTINGS,
 ): Promise<Store> {
   if (!mayCreate && !existsSync(file)) throw noDatabase(file);
-  const { db, last } = openDatabase(file, mayCreate);
+  const { db, closedLast } = openDatabase(file, mayCreate);
   const health = new StoreHealth(observe);
   const writer = new StoreThread(WRITER, { file, alerts }, (reason) => health.writes.lose(reason), observe);
   const reader = new StoreThread(READER, { file, alerts }, (reason) => health.reads.lose(reason), observe);
@@ -87,7 +87,7 @@ export async function openSqlite(
       db.close();
       await reader.close();
       await writer.close();
-      last.close();
+      closedLast.close();
     },
   };
   return storeOn(engine, observe, health);
@@ -97,15 +97,15 @@ export async function openSqlite(
  * Returns a connection to read, and one to close last: the last connection to close empties the log, and only one that may
  * write can do so. Whatever prevents opening is reported to the operator in one line.
  */
-function openDatabase(file: string, mayCreate: boolean): { db: DatabaseSync; last: DatabaseSync } {
+function openDatabase(file: string, mayCreate: boolean): { db: DatabaseSync; closedLast: DatabaseSync } {
   try {
     // Another process may be creating or closing the database at this moment.
-    const last = retryWhileBusy(() => openWriter(file, (db) => requireOwnDatabase(db, file, mayCreate)));
+    const closedLast = retryWhileBusy(() => openWriter(file, (db) => requireOwnDatabase(db, file, mayCreate)));
     try {
-      createSchema(last);
-      return { db: retryWhileBusy(() => openReader(file)), last };
+      createSchema(closedLast);
+      return { db: retryWhileBusy(() => openReader(file)), closedLast };
     } catch (error) {
-      last.close();
+      closedLast.close();
       throw error;
     }
   } catch (error) {
