@@ -15,7 +15,7 @@ import type { Mailbox } from "./domain/mail/mail.ts";
 import { quoted } from "./domain/text.ts";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** `name` is that in the environment; a command's flag has the same name in lower case. */
 type Setting<N extends string, T> = { readonly name: N; readonly fallback: T; readonly read: (text: string) => T };

@@ -19,7 +19,7 @@ import { type Ingest, ingestFrom } from "./ingest/ingest.ts";
 import type { Listener, MqttEndpoint } from "./ingest/mqtt/endpoint.ts";
 import type { BrokerIdentity, ExternalBroker } from "./ingest/mqtt/external-broker.ts";
 
-export type MqttDependencies = {
+type MqttDependencies = {
   readonly config: Config;
   readonly reads: Pick<Reads, "keyByHash">;
   readonly ingest: Ingest;

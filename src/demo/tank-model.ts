@@ -21,7 +21,7 @@ const DROPOUT_PERIOD = 60 * DAY;
 /** The share of midwinter use that is absent in midsummer, where winters are severe. */
 const HEATING_SHARE: Readonly<Record<UseCase, number>> = { residential: 0.88, commercial: 0.6, industrial: 0.12 };
 
-export type TankModel = {
+type TankModel = {
   /** When the sensor reports within each interval. */
   readonly reportOffset: number;
   /** The measured fill; undefined while the sensor is silent. */

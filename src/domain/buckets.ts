@@ -22,7 +22,7 @@ export type Bucket = {
 };
 
 /** `end` is exclusive. */
-export type BucketBounds = { readonly start: Instant; readonly end: Instant };
+type BucketBounds = { readonly start: Instant; readonly end: Instant };
 
 /** Local times are instants as if the local time were UTC. */
 type LocalTime = number;

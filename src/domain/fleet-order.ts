@@ -24,7 +24,7 @@ const LATEST_FORECAST = 1e15;
 /** A tank that is not used below this fill is empty: few sensors go down to 0. */
 const UNUSED_MIN_FILL = 5;
 
-export type FleetSortKeys = { readonly margin: number; readonly urgency: number };
+type FleetSortKeys = { readonly margin: number; readonly urgency: number };
 
 export function sortKeysOf(threshold: number, latest: Reading | null, forecast: ForecastValues | null): FleetSortKeys {
   if (latest === null) return { margin: UNKNOWN, urgency: UNKNOWN };

@@ -95,7 +95,7 @@ function latest(a: number | null, b: number | null): number | null {
   return a === null || (b !== null && b > a) ? b : a;
 }
 
-export type DeviceImportPlan = {
+type DeviceImportPlan = {
   readonly outcomes: RecordOutcome[];
   /** The changed devices. Which tank each is assigned to does not change. */
   readonly devices: readonly DeviceWithHistory[];

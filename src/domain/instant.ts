@@ -22,7 +22,7 @@ export function isInstant(value: number): boolean {
 }
 
 /** `instant` is rounded down to the millisecond; `finer` says whether that lost digits. */
-export type ParsedInstant = { readonly instant: Instant; readonly finer: boolean };
+type ParsedInstant = { readonly instant: Instant; readonly finer: boolean };
 
 export function parseInstant(text: string): ParsedInstant | undefined {
   return parseCanonical(text) ?? parseAny(text);

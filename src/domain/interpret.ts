@@ -11,7 +11,7 @@ import { fractionOf, inUnit, type LengthUnit, percentOf, snapToBound, type Volum
 export type TankDimensions = { readonly shape: Shape | null; readonly capacity: number; readonly capacity_unit: CapacityUnit };
 
 /** `pending` and `rejected` are the reason. */
-export type Interpretation = { readonly fill: number } | { readonly pending: string } | { readonly rejected: string };
+type Interpretation = { readonly fill: number } | { readonly pending: string } | { readonly rejected: string };
 
 export function interpret(payload: unknown, profile: Profile | null, tank: TankDimensions): Interpretation {
   if (profile === null) return withoutProfile(payload);

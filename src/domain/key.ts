@@ -100,7 +100,7 @@ function checksum(text: string): string {
 }
 
 export const KEY_STATES = ["active", "revoked", "expired", "customer deleted"] as const;
-export type KeyState = (typeof KEY_STATES)[number];
+type KeyState = (typeof KEY_STATES)[number];
 
 export function keyState(key: StoredKey, now: Instant): KeyState {
   if (key.revoked_at !== null) return "revoked";

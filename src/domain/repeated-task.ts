@@ -1,7 +1,7 @@
 // Work that is repeated in the background: one run at a time. A stop waits for the run in progress, which should look whether it has
 // to end.
 
-export type RepeatedTaskOptions = {
+type RepeatedTaskOptions = {
   readonly everyMs: number;
   readonly run: () => Promise<void>;
   /** A run that fails is repeated at the next time. */

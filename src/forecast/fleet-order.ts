@@ -9,7 +9,7 @@ import type { FailedTanks } from "./failed-tanks.ts";
 /** Tanks in one write: readings wait for no more of them. */
 const TANKS_PER_WRITE = 50;
 
-export type FleetOrderUpdate = { readonly isComplete: boolean; readonly scanned: number; readonly outdated: number };
+type FleetOrderUpdate = { readonly isComplete: boolean; readonly scanned: number; readonly outdated: number };
 
 type FleetOrderOptions = { readonly failed: FailedTanks; readonly isStopping?: () => boolean };
 

@@ -26,7 +26,7 @@ export const HOLDER_TIMEOUT_MS = 90_000;
 /** The time from one forecast to the next: up to 200 a second. */
 const FORECAST_EVERY_MS = 5;
 
-export type ForecastJobOptions = {
+type ForecastJobOptions = {
   readonly store: ForecastStore & FleetOrderReads & FleetOrderWrites;
   readonly clock: Clock;
   readonly observe: Observe;

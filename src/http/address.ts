@@ -4,7 +4,7 @@ import { lookup } from "node:dns/promises";
 import { type AddressInfo, BoundSocket } from "node:net";
 import { UserError } from "../domain/errors.ts";
 
-export type ListenAddress = {
+type ListenAddress = {
   readonly host: string;
   readonly port: number;
   /** How to choose another port, for error messages. */

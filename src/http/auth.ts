@@ -187,7 +187,7 @@ export type Access = {
 
 export type Authenticate = (request: FastifyRequest, reply: FastifyReply, access: Access) => Promise<void>;
 
-export type AuthenticatorOptions = {
+type AuthenticatorOptions = {
   readonly reads: Pick<Reads, "keyByHash" | "sessionByHash">;
   readonly clock: Clock;
   readonly limits: Limits;

@@ -36,7 +36,7 @@ export type CreatedKey = Executed & { readonly secret: string | null };
 /** The secret of a webhook is shown once: null for e-mail, and where the creation is replayed. */
 export type CreatedChannel = CreatedKey;
 
-export type ManagementSettings = {
+type ManagementSettings = {
   readonly webhookAllow: WebhookAllow;
   /** The settings that are missing to send mail. */
   readonly missingForMail: readonly string[];

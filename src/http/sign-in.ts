@@ -64,7 +64,7 @@ const DELAYS_MS = [0, 2000, 8000, 30_000, 60_000];
 type Secrets = { readonly token: string; readonly code: string };
 
 /** `object` is a session, or the accounts to choose from. */
-export type SignInResult = { readonly object: Readonly<Record<string, unknown>>; readonly setCookie: string | undefined };
+type SignInResult = { readonly object: Readonly<Record<string, unknown>>; readonly setCookie: string | undefined };
 
 export class SignInService {
   readonly #options: Options;

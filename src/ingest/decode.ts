@@ -15,7 +15,7 @@ type Measurement = IncomingReading["measurement"];
 /** Empty where the message carries no reading. */
 type Decoded = readonly (IncomingReading | Rejected)[];
 
-export type TopicMatch =
+type TopicMatch =
   | { readonly format: "readings" | "chirpstack" | "tts"; readonly device: string }
   /** Something other than a measurement, from a network server. */
   | { readonly format: "ignored" };

@@ -221,7 +221,7 @@ const COLLECT_MS = 20;
 const COLLECT_CHARACTERS = 65_536;
 const CLOSE_MS = 2000;
 
-export type LogOutput = {
+type LogOutput = {
   readonly write: (lines: string) => void;
   readonly close: () => Promise<void>;
 };

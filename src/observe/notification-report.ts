@@ -18,7 +18,7 @@ import { gauge, type MetricsReport } from "./report.ts";
 /** How long `/readyz` waits for a count. */
 const WAIT_MS = 500;
 
-export type NotificationReport = {
+type NotificationReport = {
   readonly metrics: () => Promise<MetricsReport>;
   readonly warnings: () => Promise<readonly NotificationWarning[]>;
 };

@@ -43,7 +43,7 @@ export type Observer = ScenarioObserver & {
   readonly undelivered: (readings: number) => void;
 };
 
-export type Simulation = {
+type Simulation = {
   readonly fleet: Fleet;
   readonly seed: Seed;
   readonly transport: MessageTransport;

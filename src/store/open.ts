@@ -11,7 +11,7 @@ import type { PostgresSettings } from "./postgres/connection.ts";
 const SQLITE = "sqlite:";
 const POSTGRES = /^postgres(ql)?:\/\//;
 
-export type StoreSettings = PostgresSettings & { readonly alerts: AlertSettings };
+type StoreSettings = PostgresSettings & { readonly alerts: AlertSettings };
 
 const DEFAULTS: StoreSettings = { connections: 10, replicaUrls: [], replicaLagMs: 2000, alerts: DEFAULT_ALERT_SETTINGS };
 

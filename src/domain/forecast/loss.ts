@@ -5,7 +5,7 @@ import { DAY, HOUR, type Instant } from "../instant.ts";
 import type { Refill } from "./refills.ts";
 import { itemAt, type Level, variationOf } from "./variation.ts";
 
-export type SuddenLoss = {
+type SuddenLoss = {
   /** The highest reading of the hours before it. */
   readonly since: Instant;
   /** The first reading at which it was certain. */

@@ -19,7 +19,7 @@ import { queryOf } from "../paths.ts";
 import { STATUS } from "../problems.ts";
 import { type Page, sendPage } from "./page.ts";
 
-export type PageOptions = {
+type PageOptions = {
   readonly management: ManagementService;
   readonly limits: Limits;
 };

@@ -2,7 +2,7 @@
 
 import type { Language } from "../../domain/mail/language.ts";
 
-export type PageText = { readonly title: string; readonly text: string; readonly button?: string };
+type PageText = { readonly title: string; readonly text: string; readonly button?: string };
 
 const PAGE_NAMES = [
   "verify",

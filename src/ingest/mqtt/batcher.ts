@@ -23,7 +23,7 @@ export type MessageSource = {
   readonly sender: () => Promise<ReadingSender>;
 };
 
-export type PendingMessage = {
+type PendingMessage = {
   readonly topic: string;
   readonly message: MqttMessage;
   readonly source: MessageSource;

@@ -82,7 +82,7 @@ const LIMITS = {
  */
 export type BrokerIdentity = { readonly clientId: string; readonly isPersistent: boolean; readonly isFirst: boolean };
 
-export type ExternalBrokerDependencies = {
+type ExternalBrokerDependencies = {
   /** `MQTT_URL`. */
   readonly url: string;
   readonly identity: BrokerIdentity;

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { EMPTY_BUFFER, fixedHeader, PacketType } from "./protocol.ts";
 
-export type OversizedPublish = { readonly topic: string; readonly qos: number; readonly messageId: number };
+type OversizedPublish = { readonly topic: string; readonly qos: number; readonly messageId: number };
 
 const PINGRESP: Buffer = Buffer.from([0xd0, 0]);
 const LENGTH_BYTES = 2;

@@ -18,7 +18,7 @@ export function accountOperations({ rows }: { readonly rows: RunQuery }) {
   };
 }
 
-export type AccountOperations = ReturnType<typeof accountOperations>;
+type AccountOperations = ReturnType<typeof accountOperations>;
 
 export async function checkAccounts(reads: AccountOperations): Promise<CheckResult[]> {
   const users = await reads.allUsers();

@@ -41,7 +41,7 @@ import { checkListIndex, indexedSegments } from "./rank-index.ts";
 import { checkServiceState, repairServiceState } from "./service-state.ts";
 
 /** Runs reads in one snapshot. */
-export type Snapshot = <T>(work: (reads: CheckOperations) => Promise<T>) => Promise<T>;
+type Snapshot = <T>(work: (reads: CheckOperations) => Promise<T>) => Promise<T>;
 /** Runs a repair in one transaction. */
 export type Repair = (name: RepairName, id?: string) => Promise<Finding[]>;
 

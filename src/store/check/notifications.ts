@@ -59,7 +59,7 @@ export function notificationOperations({ rows, runForIds }: { readonly rows: Run
   };
 }
 
-export type NotificationOperations = ReturnType<typeof notificationOperations>;
+type NotificationOperations = ReturnType<typeof notificationOperations>;
 
 const CHANNEL_JSON = ["events", "kinds", "quiet_hours"] as const;
 

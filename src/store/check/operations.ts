@@ -52,7 +52,7 @@ const FORECAST_TABLES: readonly TableOfTanks[] = [
 ];
 
 /** What differs between the engines. */
-export interface CheckEngine {
+interface CheckEngine {
   readonly dialect: Dialect;
   readonly rows: RunQuery;
   readonly runForIds: RunForIds;

@@ -29,7 +29,7 @@ export function serviceStateOperations({ rows }: { readonly rows: RunQuery }) {
   };
 }
 
-export type ServiceStateOperations = ReturnType<typeof serviceStateOperations>;
+type ServiceStateOperations = ReturnType<typeof serviceStateOperations>;
 
 const SEQUENCE = "event_sequence";
 const REMOVABLE: Readonly<Record<string, { readonly where: string; readonly isValid: IsValid }>> = {

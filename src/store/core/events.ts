@@ -28,7 +28,7 @@ export async function lockForEvents(tx: StoreTransaction, tankIds: readonly stri
 /** Mail about what happens at the same time is sent together. */
 export const MAIL_COLLECT_MS = 5000;
 
-export type OutgoingEvent = Pick<PlannedNotification, "event" | "alert_id" | "tank_id"> & {
+type OutgoingEvent = Pick<PlannedNotification, "event" | "alert_id" | "tank_id"> & {
   readonly sequence: number;
   readonly payload: string;
 };

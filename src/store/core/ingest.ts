@@ -20,7 +20,7 @@ import type { AppendResult, StoreTransaction } from "./transaction.ts";
 
 const STORED = READING_OUTCOMES.indexOf("stored");
 
-export type IngestedBatch = IngestResult & { readonly longHeads: readonly string[] };
+type IngestedBatch = IngestResult & { readonly longHeads: readonly string[] };
 
 /** Appends what it can, and merges the rest. "retry": nothing may be committed; run `mergeBatch` in a new transaction. */
 export const appendBatch = (tx: StoreTransaction, batch: IncomingBatch): Promise<IngestedBatch | "retry"> =>

@@ -3,7 +3,7 @@
 import { updateExisting } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
 
-export type ServiceStateName = "event_sequence" | "fleet_order" | "sweep" | "unsubscribe_secret";
+type ServiceStateName = "event_sequence" | "fleet_order" | "sweep" | "unsubscribe_secret";
 
 export const PUT_SERVICE_STATE = `INSERT INTO service_state (name, value) VALUES ($1, $2) ${updateExisting(["name", "value"])}`;
 

@@ -28,7 +28,7 @@ export type Segment = { readonly at: Position; readonly count: number };
 export type Group = { readonly level: number; readonly at: Position[]; readonly offsets: number[] };
 
 /** Where the segment begins, where the next one begins, and how many entries are before it. */
-export type FoundSegment = { readonly at: Position; readonly end: Position | undefined; readonly rank: number };
+type FoundSegment = { readonly at: Position; readonly end: Position | undefined; readonly rank: number };
 
 /** Only damage to the database can cause this. */
 export function missingGroup(level: number, at: Position): DamageError {
