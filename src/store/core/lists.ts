@@ -1,11 +1,20 @@
 // Keeps the rank indexes of lists, in the transaction that changes their entries, after the entries are written.
 
-import { entryChanges, LIST_END, LIST_START, type ListedChange, type ListKind, seriesOf } from "../series/lists.ts";
+import {
+  type EntryChange,
+  entryChanges,
+  LIST_END,
+  LIST_START,
+  type ListedChange,
+  type ListKind,
+  seriesOf,
+} from "../series/lists.ts";
 import { type Position, RankIndex, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
 import { loadIndexes, saveIndexes } from "./rank-indexes.ts";
 import type { ListSegment, StoreTransaction } from "./transaction.ts";
 
-type FoundListSegment = ListSegment & { readonly kind: ListKind; readonly series: string; readonly rank: number };
+type ListChange = EntryChange & { readonly kind: ListKind; readonly series: string };
+type GrownSegment = ListSegment & { readonly kind: ListKind; readonly series: string; readonly rank: number };
 
 /** All lists that these objects are in. */
 export async function updateLists(
@@ -18,44 +27,38 @@ export async function updateLists(
   );
   if (changes.length === 0) return;
   const indexes = await loadIndexes(tx, "lists", changes);
-  for (const { series, at, delta } of changes) indexes.get(series)?.grow(at, delta);
-  const growth = new Map<string, number>();
-  for (const [series, seriesChanges] of Map.groupBy(changes, (change) => change.series)) {
-    growth.set(
-      series,
-      seriesChanges.reduce((sum, { delta }) => sum + delta, 0),
-    );
-    const index = indexes.get(series);
-    if (index !== undefined && !index.isEmpty)
-      index.removeEmpty(seriesChanges.filter(({ delta }) => delta < 0).map(({ at }) => at));
-  }
-  const segments = new Map<string, FoundListSegment>();
-  for (const { kind, series, key, at, delta } of changes) {
-    const index = indexes.get(series);
-    if (delta < 0 || index === undefined || !mayBeOversized(index, at, growth.get(series) ?? 0)) continue;
-    const found = index.isEmpty ? { at: LIST_START, end: LIST_END, rank: 0 } : index.segmentAt(at);
-    segments.set(`${found.at.join(" ")} ${series}`, { kind, series, key, ...found, end: found.end ?? LIST_END });
-  }
-  const grown = Map.groupBy(segments.values(), ({ kind }) => kind);
-  const oversized = await Promise.all(Array.from(grown, ([kind, segmentsOfKind]) => tx.oversizedSegments(kind, segmentsOfKind)));
-  for (const segment of oversized.flat()) {
-    const { kind } = segment;
-    const index = indexes.get(segment.series);
-    if (index === undefined || index.isEmpty) {
-      await rebuildListIndex(tx, kind, segment.key);
-      continue;
-    }
-    const { starts } = await tx.segmentStarts(kind, segment);
-    starts.slice(1).forEach((start, i) => {
-      index.insert(start, segment.rank + (i + 1) * SEGMENT_SIZE);
-    });
-  }
+  const indexOf = (series: string): RankIndex => indexes.get(series) as RankIndex;
+  const bySeries = Map.groupBy(changes, ({ series }) => series);
+  const grown = Array.from(bySeries, ([series, own]) => applyChanges(indexOf(series), own)).flat();
+  const byKind = Map.groupBy(grown, ({ kind }) => kind);
+  const oversized = await Promise.all(Array.from(byKind, ([kind, segments]) => tx.oversizedSegments(kind, segments)));
+  for (const segment of oversized.flat()) await splitSegment(tx, indexOf(segment.series), segment);
   await saveIndexes(tx, "lists", indexes);
+}
+
+/** Changes of one list. Returns the segments that may be too long now. */
+function applyChanges(index: RankIndex, changes: readonly ListChange[]): GrownSegment[] {
+  for (const { at, delta } of changes) index.grow(at, delta);
+  if (!index.isEmpty) index.removeEmpty(changes.filter(({ delta }) => delta < 0).map(({ at }) => at));
+  const growth = changes.reduce((sum, { delta }) => sum + delta, 0);
+  const segments = changes
+    .filter(({ at, delta }) => delta > 0 && mayBeOversized(index, at, growth))
+    .map(({ kind, series, key, at }): GrownSegment => {
+      const found = index.isEmpty ? { at: LIST_START, end: LIST_END, rank: 0 } : index.segmentAt(at);
+      return { kind, series, key, ...found, end: found.end ?? LIST_END };
+    });
+  return [...new Map(segments.map((segment) => [segment.at.join(" "), segment])).values()];
 }
 
 /** The index knows all segments but the last. A list without an index is short; it may have become long if it has grown. */
 function mayBeOversized(index: RankIndex, at: Position, growth: number): boolean {
   return index.isEmpty ? growth > 0 : (index.countAt(at) ?? SEGMENT_MAX + 1) > SEGMENT_MAX;
+}
+
+async function splitSegment(tx: StoreTransaction, index: RankIndex, segment: GrownSegment): Promise<void> {
+  if (index.isEmpty) return rebuildListIndex(tx, segment.kind, segment.key);
+  const { starts } = await tx.segmentStarts(segment.kind, segment);
+  for (const [i, start] of starts.slice(1).entries()) index.insert(start, segment.rank + (i + 1) * SEGMENT_SIZE);
 }
 
 /** A short list has no index. */

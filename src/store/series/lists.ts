@@ -64,7 +64,7 @@ type Listed = {
 /** An object before and after it is changed; undefined while it is not live. */
 export type ListedChange = { readonly before: Listed | undefined; readonly after: Listed | undefined };
 /** An entry that is added to a list (1) or removed from it (-1); `key` is the value of the list's column. */
-type EntryChange = { readonly key: string | null; readonly at: Position; readonly delta: 1 | -1 };
+export type EntryChange = { readonly key: string | null; readonly at: Position; readonly delta: 1 | -1 };
 
 export function entryChanges({ column, position }: ListKind, changes: readonly ListedChange[]): EntryChange[] {
   const keyOf = (object: Listed): string | null => (column === null ? null : (object[column] ?? null));
