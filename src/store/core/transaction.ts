@@ -35,7 +35,7 @@ export interface StoreTransaction extends Lookups, Omit<ReturnType<typeof shared
   /** Held by all who change customers, tanks or the audit log. */
   lockLists(): Promise<void>;
   /** Shared while readings of devices are placed, exclusive while assignments, profiles or shapes change. */
-  lockDevices(cause: "shared" | "exclusive"): Promise<void>;
+  lockDevices(mode: "shared" | "exclusive"): Promise<void>;
 
   // Tanks
 

@@ -77,7 +77,7 @@ export function listPages(db: DatabaseSync, kind: ListKind, columns: string, joi
 
 const rangeOf = ({ position }: ListKind): string => `(${position}, id) >= (?, ?) AND (${position}, id) < (?, ?)`;
 
-export function listWrites(db: DatabaseSync) {
+export function listOperations(db: DatabaseSync) {
   const queries = new Map(
     Object.values(LISTS).map((kind: ListKind) => [
       kind,

@@ -16,7 +16,7 @@ import { fleetRow } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
 import { EMPTY_HEAD, headChecksum, openHead } from "../series/checksum.ts";
 import { checkOperations } from "./check.ts";
-import { listWrites } from "./list-pages.ts";
+import { listOperations } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";
 import { QueryCache, upsert } from "./statements.ts";
 import { headReads, telemetryWrites } from "./telemetry-writes.ts";
@@ -51,7 +51,7 @@ export function transactionOn(
     ...thresholdWrites(db),
     ...pendingWrites(db),
     ...telemetryWrites(db, pause, alertSettings.closeMargin),
-    ...listWrites(db),
+    ...listOperations(db),
     ...sharedTables(sql, DIALECT, addHeads),
     alertWork: new PendingAlertWork(),
     alertSettings,
