@@ -4,20 +4,20 @@ import { setTimeout as delay } from "node:timers/promises";
 import { hasCode } from "../domain/errors.ts";
 import type { ComputedForecast, ForecastReads, ForecastWrites, OutdatedTank } from "../domain/forecast/stored.ts";
 import { type Clock, DAY, type Instant } from "../domain/instant.ts";
-import { UNRESTRICTED } from "../domain/key.ts";
 import type { Observe } from "../domain/log-events.ts";
 import type { ReadingColumns } from "../domain/reading.ts";
-import type { Reads } from "../domain/store.ts";
 import { computeForecast, type ForecastTask } from "./compute.ts";
 import { FailedTanks } from "./failed-tanks.ts";
 
 const HISTORY_MS = 2 * 365 * DAY;
-/** One every half minute in this time. A sender of more must not use up the memory of the service: the newest count. */
+/** One every half minute in this time. A device that sends more must not use up the memory of the service. */
 const MAX_READINGS = 2_000_000;
+/** Too short for a forecast. */
+const MIN_HISTORY_MS = DAY;
 
 const FORECASTS_PER_WRITE = 20;
 
-export type ForecastStore = ForecastReads & ForecastWrites & Pick<Reads, "telemetryPage">;
+export type ForecastStore = ForecastReads & ForecastWrites;
 
 export type ComputingOptions = {
   readonly store: ForecastStore;
@@ -68,35 +68,28 @@ async function computeOne(options: ComputingOptions, { since, ...known }: Outdat
   }
 }
 
-async function readingsOf(
-  { store, maxReadings = MAX_READINGS }: ComputingOptions,
-  tankId: string,
-  now: Instant,
-): Promise<readonly ReadingColumns[]> {
-  const all = await readingsFrom(store, tankId, now - HISTORY_MS, maxReadings);
-  if (all !== "longer") return all;
-  const query = { from: undefined, to: undefined, page: maxReadings, size: 1 };
-  const page = await store.telemetryPage(tankId, query, UNRESTRICTED);
-  const [oldest] = typeof page === "object" ? page.data : [];
-  // More may be stored meanwhile.
-  const newest = oldest === undefined ? [] : await readingsFrom(store, tankId, oldest.created_at, 2 * maxReadings);
-  return newest === "longer" ? [] : newest;
+/** Of the longest time, up to two years, that has no more than the most readings. */
+async function readingsOf(options: ComputingOptions, tankId: string, now: Instant): Promise<readonly ReadingColumns[]> {
+  for (let history = HISTORY_MS; history > MIN_HISTORY_MS; history /= 2) {
+    const parts = await readingsSince(options, tankId, now - history);
+    if (parts !== undefined) return parts;
+  }
+  return [];
 }
 
-/** `longer`: there are more than the maximum. */
-async function readingsFrom(
-  store: ForecastReads,
+/** Undefined if there are too many. */
+async function readingsSince(
+  { store, maxReadings = MAX_READINGS }: ComputingOptions,
   tankId: string,
   start: Instant,
-  maxReadings: number,
-): Promise<readonly ReadingColumns[] | "longer"> {
+): Promise<readonly ReadingColumns[] | undefined> {
   const parts: ReadingColumns[] = [];
   let readings = 0;
   for (let from: Instant | undefined = start; from !== undefined; ) {
     const part = await store.historyColumns(tankId, { from, to: Number.MAX_SAFE_INTEGER });
     if (part === undefined || part === "deleted") return [];
     readings += part.instants.length;
-    if (readings > maxReadings) return "longer";
+    if (readings > maxReadings) return undefined;
     parts.push(part);
     from = part.next;
   }
