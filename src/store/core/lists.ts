@@ -31,8 +31,14 @@ export async function updateLists(
   const bySeries = Map.groupBy(changes, ({ series }) => series);
   const grown = Array.from(bySeries, ([series, own]) => applyChanges(indexOf(series), own)).flat();
   const byKind = Map.groupBy(grown, ({ kind }) => kind);
-  const oversized = await Promise.all(Array.from(byKind, ([kind, segments]) => tx.oversizedSegments(kind, segments)));
-  for (const segment of oversized.flat()) await splitSegment(tx, indexOf(segment.series), segment);
+  // An engine may send these together; they are executed in this order.
+  const [, ...found] = await Promise.all([
+    saveIndexes(tx, "lists", indexes),
+    ...Array.from(byKind, ([kind, segments]) => tx.oversizedSegments(kind, segments)),
+  ]);
+  const oversized = found.flat();
+  if (oversized.length === 0) return;
+  for (const segment of oversized) await splitSegment(tx, indexOf(segment.series), segment);
   await saveIndexes(tx, "lists", indexes);
 }
 
