@@ -250,5 +250,5 @@ function advice({ status, code, cause, retryAfter }: Problem, keyRole: KeyRole):
     return ` Create a key where the database is: npx tank-monitor key create --name NAME --role ${keyRole}`;
   }
   if (code === "route_unknown") return " Is this the address of a Tank Monitor of the same version?";
-  return retryAfter === undefined || code === "store_unavailable" ? "" : ` Try again in ${retryAfter} s.`;
+  return retryAfter === undefined ? "" : ` Try again in ${retryAfter} s.`;
 }

@@ -136,10 +136,8 @@ function unknownColumns(titles: readonly string[], kinds: readonly CsvKind[]): s
   const unknown = titles.filter((title) => kinds.every((kind) => !COLUMNS[kind].has(title)));
   if (unknown.length === 0) return ["columns of both customers and tanks; a file has one or the other"];
   const names = (kind: CsvKind) => [...COLUMNS[kind].keys()].filter((name) => !name.includes("."));
-  return [
-    ...unknown.map((title) => unknownColumn(title, kinds)),
-    ...kinds.map((kind) => `the columns of ${kind} are ${names(kind).join(", ")}`),
-  ];
+  const known = kinds.map((kind) => ` The columns of ${kind} are ${names(kind).join(", ")}.`).join("");
+  return unknown.map((title, i) => unknownColumn(title, kinds) + (i === unknown.length - 1 ? known : ""));
 }
 
 function unknownColumn(title: string, kinds: readonly CsvKind[]): string {
