@@ -49,7 +49,7 @@ test("in German, with its numbers and units, and UTC where no time zone is known
   for (const line of [
     "Guten Tag Brenner Gas GmbH,",
     "Standort: Lindenweg 12a, 79100 Freiburg, Germany",
-    "Füllstand: 17,5 % (474 Gallonen von 2.714 Gallonen)",
+    "Füllstand: 17,5 % (474 Gallonen, Fassungsvermögen 2.714 Gallonen)",
     "Warnschwelle: 20 %",
     "Niedrig seit: 12. November 2026 um 22:15 UTC",
     "Gemessen: 14. November 2026 um 09:30 UTC",

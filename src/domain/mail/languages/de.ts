@@ -120,7 +120,7 @@ export const de: Phrases = {
   reference: "Kennung",
   fill: "Füllstand",
   lastFill: "Letzter Füllstand",
-  volumeOf: (percent, volume, capacity) => `${percent} (${volume} von ${capacity})`,
+  volumeOf: (percent, volume, capacity) => `${percent} (${volume}, Fassungsvermögen ${capacity})`,
   threshold: "Warnschwelle",
   lowSince: "Niedrig seit",
   lowFromTo: "War niedrig",
