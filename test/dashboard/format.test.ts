@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AuditEntry, FleetTank } from "../../client/src/index.ts";
+import { ApiError, type AuditEntry, type FleetTank } from "../../client/src/index.ts";
+import { messageOf } from "../../dashboard/src/components/error-message.ts";
 import { fieldChanges } from "../../dashboard/src/components/field-changes.ts";
 import { decimalError, decimalOf } from "../../dashboard/src/components/form.ts";
 import { csvHeader, csvRow } from "../../dashboard/src/fleet/csv.ts";
@@ -12,6 +13,18 @@ test("a text of the service has its times in the words of the person", () => {
   const at = "2026-11-18T07:14:00.123Z";
   assert.equal(withLocalTimes(`Failed since ${at}, and at ${at}.`), `Failed since ${dateTime(at)}, and at ${dateTime(at)}.`);
   assert.equal(withLocalTimes("HTTP 410 from tank-2026"), "HTTP 410 from tank-2026");
+});
+
+test("an error about fields names each of them once", () => {
+  const errors = [
+    { field: "email", message: "must be an e-mail address" },
+    { field: "naem", message: 'is not a known field. Did you mean "name"?' },
+  ];
+  const error = new ApiError("body_invalid", 'email: must be an e-mail address. The body has 2 errors: see "errors".', {
+    errors,
+  });
+  assert.equal(messageOf(error), 'email: must be an e-mail address. naem: is not a known field. Did you mean "name"?');
+  assert.equal(messageOf(new ApiError("rate_limited", "Too many requests.")), "Too many requests.");
 });
 
 test("a change in the audit log has its times in the words of the person", () => {

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Me } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
+import { messageOf } from "../components/error-message.ts";
 import { Checkbox, SelectField } from "../components/field.tsx";
 import { LANGUAGE_OPTIONS, languageIn } from "../components/form.ts";
 import { Icon } from "../components/icon.tsx";
@@ -11,7 +12,6 @@ import { pageInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Sessions } from "../components/sessions.tsx";
-import { messageOf } from "../components/states.tsx";
 import { useLive } from "../live.ts";
 import { loadSession, may, me, ROLE_NAMES, signOut } from "../session.ts";
 

@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
+import { messageOf } from "./error-message.ts";
 import { notify } from "./notices.tsx";
-import { messageOf } from "./states.tsx";
 
 type Props = {
   readonly act: () => Promise<void>;

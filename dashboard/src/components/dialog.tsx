@@ -6,9 +6,9 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { ApiError } from "../../../client/src/index.ts";
 import { guardHistory, href } from "../location.ts";
 import { sessionEndedInDialog } from "../session.ts";
+import { messageOf } from "./error-message.ts";
 import { FieldErrors } from "./field.tsx";
 import { DialogNotices, notify } from "./notices.tsx";
-import { messageOf } from "./states.tsx";
 
 type Props = {
   readonly title: string;

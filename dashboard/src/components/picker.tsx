@@ -2,8 +2,8 @@
 
 import { useContext, useEffect, useId, useState } from "preact/hooks";
 import { api } from "../api.ts";
+import { messageOf } from "./error-message.ts";
 import { FieldErrors } from "./field.tsx";
-import { messageOf } from "./states.tsx";
 
 const TYPING_MS = 250;
 

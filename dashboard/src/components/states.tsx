@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { ApiError } from "../../../client/src/index.ts";
 import { isOutage, type Live } from "../live.ts";
+import { messageOf } from "./error-message.ts";
 
 /** Appears only if loading takes a while. */
 export function Loading() {
@@ -53,11 +54,4 @@ export function NotLoaded({ live: { error, refresh } }: { readonly live: Pick<Li
 export function RefreshError({ live: { data, error, refresh } }: { readonly live: Omit<Live<unknown>, "isCurrent"> }) {
   const isAnnounced = data !== undefined && isOutage(error);
   return error === undefined || isAnnounced ? null : <ErrorState error={error} retry={refresh} />;
-}
-
-/** Explains an error in words for the user. */
-export function messageOf(error: unknown): string {
-  if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
-  const fields = error.errors.map(({ field, message }) => (field === "" ? message : `${field} ${message}`));
-  return [error.message, ...fields].join(" ");
 }

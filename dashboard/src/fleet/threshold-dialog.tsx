@@ -4,9 +4,9 @@ import { useState } from "preact/hooks";
 import { ApiError, type FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { Dialog } from "../components/dialog.tsx";
+import { messageOf } from "../components/error-message.ts";
 import { Field } from "../components/field.tsx";
 import { notify } from "../components/notices.tsx";
-import { messageOf } from "../components/states.tsx";
 import { counted, percent, whole } from "../format.ts";
 
 type Props = {

@@ -3,9 +3,10 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { FleetMap, FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { messageOf } from "../components/error-message.ts";
 import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
-import { Empty, messageOf, NotLoaded } from "../components/states.tsx";
+import { Empty, NotLoaded } from "../components/states.tsx";
 import { counted, whole } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href, navigate, query, tankPath, withQuery } from "../location.ts";

@@ -4,9 +4,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { type Account, ApiError, type SignInProof } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { messageOf } from "../components/error-message.ts";
 import { Icon } from "../components/icon.tsx";
 import { Screen } from "../components/screen.tsx";
-import { Loading, messageOf } from "../components/states.tsx";
+import { Loading } from "../components/states.tsx";
 import { navigate, query } from "../location.ts";
 import { loadSession, me, ROLE_NAMES } from "../session.ts";
 import { keepReturn, takeReturn } from "./return-path.ts";

@@ -1,8 +1,8 @@
 // A form with one input: an address, or a code.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { messageOf } from "../components/error-message.ts";
 import { Field } from "../components/field.tsx";
-import { messageOf } from "../components/states.tsx";
 
 type Props = {
   readonly label: string;
