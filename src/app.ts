@@ -15,6 +15,7 @@ import { LastSeen } from "./http/last-seen.ts";
 import { type Limits, localLimits, UNLIMITED } from "./http/limits.ts";
 import { ManagementService } from "./http/management.ts";
 import { fleetMapJson } from "./http/routes/map.ts";
+import { WRITES_UNAVAILABLE } from "./http/routes/operations.ts";
 import { buildServer, type ServerOptions } from "./http/server.ts";
 import { SignInService } from "./http/sign-in.ts";
 import { createHttpIngest } from "./ingest/decode.ts";
@@ -66,8 +67,10 @@ export async function startApp(options: AppOptions): Promise<App> {
   const observe = metrics.withCounters(log);
   let notificationService: NotificationService | undefined;
   let forecasts: ForecastJob | undefined;
+  let canWrite = true;
   function observeStore(event: LogEvent): void {
     observe(event);
+    if (event.kind === "writes_unavailable" || event.kind === "writes_recovered") canWrite = event.kind === "writes_recovered";
     if (event.kind === "notifications_created") notificationService?.wake();
     if (event.kind === "write_completed" && event.write === "ingest") forecasts?.wake();
   }
@@ -108,7 +111,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         ingest: createHttpIngest(ingestFrom("http", ingest), clock),
         management,
         signIn,
-        warnings: notifications.warnings,
+        warnings: async () => [...(canWrite ? [] : [WRITES_UNAVAILABLE]), ...(await notifications.warnings())],
         wholeMap: cached(clock, (now) => fleetMapJson(store, UNRESTRICTED, now)),
       },
       metrics: {

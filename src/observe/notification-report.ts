@@ -48,7 +48,7 @@ export function notificationReport(
       single("tank_monitor_channels_disabled", "Channels that are disabled", channelsDisabled),
       gauge(
         "tank_monitor_warnings",
-        "1 for each warning of /readyz that holds, by code",
+        "1 for each warning of /readyz about notifications that holds, by code",
         NOTIFICATION_WARNINGS.map((code) => ({ labels: { code }, value: codes.includes(code) ? 1 : 0 })),
       ),
     ];

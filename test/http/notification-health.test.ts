@@ -1,4 +1,4 @@
-// What operators and monitoring see of alerts and notifications: metrics, and warnings of /readyz.
+// What operators and monitoring see: metrics of alerts and notifications, and warnings of /readyz.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import test from "node:test";
 import { ALERT_KINDS } from "../../src/domain/alerts/alert.ts";
 import { recordingReceiver } from "../notify/receiver.ts";
+import { postgresDatabase, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
 import { until } from "../support/until.ts";
 import { expectStatus, type Item, request } from "./client.ts";
 import { type Managed, startManaged } from "./services.ts";
@@ -121,4 +122,22 @@ test("/readyz has the last known warnings while new ones wait behind long reads"
   });
   assert.deepEqual([(await warningsOf(service)).length, areRunning], [1, true]);
   await reads;
+});
+
+test("while the disk of the database is full, writes are a warning", async (t) => {
+  const { url, query } = await postgresDatabase(t, { locale: TEMPLATE_LOCALE, withSchema: true });
+  const service = await startManaged(t, { DATABASE_URL: url });
+  const { tank } = await service.create();
+  const send = (fill_percentage: number) =>
+    service.manage("POST", "/ingest/v1/readings", [{ tank_id: tank, created_at: service.now(), fill_percentage }]);
+  await query(`
+    CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE SQLSTATE '53100' USING MESSAGE = 'could not extend file: No space left on device'; END $$;
+    CREATE TRIGGER fail BEFORE UPDATE ON head FOR EACH ROW EXECUTE FUNCTION fail()`);
+  expectStatus(await send(50), 503);
+  const [warning, ...others] = await warningsOf(service);
+  assert.deepEqual([warning?.code, others], ["writes_unavailable", []]);
+  await query("DROP TRIGGER fail ON head");
+  expectStatus(await send(50), 200);
+  assert.deepEqual(await warningsOf(service), []);
 });

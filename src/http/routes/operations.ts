@@ -6,14 +6,20 @@ import { type Route, route } from "../route.ts";
 
 const status = (value: string) => object({ status: literal(value) }, { description: "The state of the service" });
 
+/** Not why: anybody may read it. */
+export const WRITES_UNAVAILABLE = {
+  code: "writes_unavailable",
+  detail: "Readings and changes cannot be stored: see the log. Reads continue.",
+} as const;
+
 const Readiness = object(
   {
     status: literal("ready"),
     warnings: array(
       object({
-        code: oneOf(NOTIFICATION_WARNINGS, {
+        code: oneOf([WRITES_UNAVAILABLE.code, ...NOTIFICATION_WARNINGS], {
           description:
-            "mail_not_configured: somebody is to get mail, but settings for it are missing; channels_disabled: some channels are disabled; notifications_delayed: a notification has been pending for over 10 minutes",
+            "writes_unavailable: the last write failed, as on a full disk; mail_not_configured: somebody is to get mail, but settings for it are missing; channels_disabled: some channels are disabled; notifications_delayed: a notification has been pending for over 10 minutes",
           examples: ["channels_disabled"],
         }),
         detail: text({ description: "For people", examples: ["Disabled channels: 1."] }),
@@ -42,7 +48,7 @@ export const routes: readonly Route[] = [
     operation: "readiness",
     summary: "Check whether the service is ready",
     description:
-      "Responds with 200 while the database is reachable, 503 while it is not. What else needs attention is in `warnings`, up to 30 seconds late.",
+      "Responds with 200 while the database is reachable, 503 while it is not. What else needs attention is in `warnings`; what concerns notifications, up to 30 seconds late.",
     tag: "Operations",
     requiredRole: "none",
     parameters: "ignored",
