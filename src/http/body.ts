@@ -87,15 +87,15 @@ export function isStillSending(request: IncomingMessage): boolean {
   return length !== "0" || chunked !== undefined;
 }
 
-const draining = new WeakSet<Socket>();
+const draining = new WeakMap<Socket, IncomingMessage>();
 
 /** Whether a response has been sent on this connection, but not its end, because the request body is still arriving. */
-export const isDraining = (socket: Socket): boolean => draining.has(socket);
+export const isDraining = (socket: Socket): boolean => draining.get(socket)?.complete === false;
 
 /** Yields the text at once, and ends after the rest of the request body was received and dropped. */
 export async function* whileDraining(request: IncomingMessage, text: string): AsyncGenerator<string> {
   const { socket } = request;
-  draining.add(socket);
+  draining.set(socket, request);
   yield text;
   // One chunk in each turn of the event loop, so that other requests are served in between.
   request.on("data", () => {

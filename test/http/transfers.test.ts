@@ -218,6 +218,14 @@ describe("a large body", () => {
     assert.deepEqual(statuses(await exchange(echo, bytes)), [413, 200]);
   });
 
+  it("that is rejected leaves the connection to the next request, also if that is rejected, too", async () => {
+    const body = " ".repeat(MAX_BYTES + 1);
+    const tooLong = `GET /v1/${"x".repeat(60_000)} HTTP/1.1\r\nHost: here\r\n\r\n`;
+    const bytes = post("/ingest/v1/things", `Content-Length: ${body.length}`) + body + tooLong;
+    // Where the request line begins in the middle of a packet, it counts as one of the headers.
+    assert.deepEqual(statuses(await exchange(echo, bytes)), [413, 431]);
+  });
+
   it("that is rejected and not finished in time gets no second response", async () => {
     const announced = `${postWithShortTimeouts("/ingest/v1/things", `Content-Length: ${MAX_BYTES + 1}`)}[`;
     const size16 = (MAX_BYTES + 1).toString(16);
