@@ -159,7 +159,12 @@ export async function startRound(
   // All tanks are low.
   const low = customers.flatMap((id) => [1, 2].map((n) => ({ device_id: deviceOf(id, n), fill_percentage: 5 })));
   expectStatus(await manage("POST", "/ingest/v1/readings", low), 200);
-  known.learn("", undefined, expectStatus(await manage("GET", "/insight/v1/alerts?state=open&size=100"), 200));
+  const alerts = expectStatus(await manage("GET", "/insight/v1/alerts?state=open&size=100"), 200);
+  known.learn("", undefined, alerts);
+  // Only the note of an acknowledged alert can be changed.
+  for (const { id } of (alerts["data"] as Item[]).slice(0, 2)) {
+    expectStatus(await manage("POST", `/manage/v1/alerts/${id}/acknowledge`), 200);
+  }
   const bound = customers.flatMap((customer_id) => [{ customer_id }, { role: "ingest", customer_id }]);
   const active = [...roles.map((role) => ({ role })), ...bound, { role: "ingest", device_id: deviceOf(`${customers[0]}`, 1) }];
   const keys = await Promise.all(active.map(key));
