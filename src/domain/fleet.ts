@@ -50,7 +50,7 @@ export type FleetQuery = Pick<PageQuery, "page" | "size"> & {
 /** Enough for an address. Each word takes time. */
 export const MAX_SEARCH_WORDS = 16;
 
-/** The words of a search, without the commas between them. No match begins within commas: that would take the square of their number. */
+/** The words of a search, without the commas between them. A match that could begin at any of many commas would take quadratic time. */
 export const searchWords = (search = ""): readonly string[] =>
   search.split(/(?<!,),*\s+|(?<!,),+$/).filter((word) => word !== "");
 

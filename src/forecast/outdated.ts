@@ -68,7 +68,7 @@ async function computeOne(options: ComputingOptions, { since, ...known }: Outdat
   }
 }
 
-/** Of the longest time, up to two years, that has no more than the most readings. */
+/** Those of the last two years, or of a shorter time if they are too many. */
 async function readingsOf(options: ComputingOptions, tankId: string, now: Instant): Promise<readonly ReadingColumns[]> {
   for (let history = HISTORY_MS; history > MIN_HISTORY_MS; history /= 2) {
     const parts = await readingsSince(options, tankId, now - history);

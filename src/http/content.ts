@@ -213,8 +213,8 @@ const NEWLINE = 0x0a;
 const BLANK_STEP_BYTES = 32_768;
 
 /**
- * The lines that are not blank, and within blank ones from time to time none. A generator, so that a body of newlines costs no more
- * than any other.
+ * The lines that are not blank. Among many blank ones, an undefined line ends a step. A generator, so that a body of newlines costs
+ * no more than any other.
  */
 function* linesOf(bytes: Buffer): Generator<{ readonly line: Buffer | undefined; readonly number: number }> {
   let start = 0;

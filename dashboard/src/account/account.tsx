@@ -20,7 +20,7 @@ const SIZE = 25;
 export default function Account() {
   const page = pageInUrl();
   const live = useLive(`sessions ${page}`, (signal) => api.auth.sessions.list({ page, size: SIZE, signal }));
-  // Who unsubscribed by the link of a mail did so since the dashboard was opened.
+  // The customer may have unsubscribed by the link in a mail since the dashboard was opened.
   useEffect(() => void loadSession().catch(() => undefined), []);
   const person = me.value;
   if (person === undefined) return null;

@@ -38,7 +38,7 @@ export function Subject({ tankId, entry, kind }: SubjectProps) {
   );
 }
 
-/** Of a request that an empty note leaves without one: the note that is there stays. */
+/** An empty note is not sent, so the note that is there stays. */
 function bodyOf(form: FormData): { readonly note?: string } {
   const note = textIn(form, "note");
   return note === "" ? {} : { note };

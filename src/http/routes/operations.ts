@@ -6,7 +6,7 @@ import { type Route, route } from "../route.ts";
 
 const status = (value: string) => object({ status: literal(value) }, { description: "The state of the service" });
 
-/** Not why: anybody may read it. */
+/** Without the reason, which only the log has: anybody may read this. */
 export const WRITES_UNAVAILABLE = {
   code: "writes_unavailable",
   detail: "Readings and changes cannot be stored: see the log. Reads continue.",

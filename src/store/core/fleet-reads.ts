@@ -175,7 +175,7 @@ function rangeOf(query: FleetQuery) {
   return state === undefined ? { from: undefined, to: silentSince && silentSince - 1 } : undefined;
 }
 
-/** A place within the tanks of one owner is searched, too: by its index, the tanks of all owners there would be read. */
+/** A place within the tanks of one owner is searched, too: the index of places would find the tanks of all owners there. */
 function isSearch({ alert, search, owner_id, city, area }: FleetQuery): boolean {
   const isOwnPlace = owner_id !== undefined && (city !== undefined || area !== undefined);
   return isOwnPlace || alert !== undefined || searchWords(search).length > 0;
@@ -275,7 +275,7 @@ const TANK_TEXT = textOf(
 );
 const PHONE_DIGITS = ["(0)", " ", "-", "/", ".", "(", ")"].reduce((text, sign) => `replace(${text}, '${sign}', '')`, "phone");
 
-/** Takes about as long as the rest of the comparison, so only words that need it have it. */
+/** It doubles the time of a comparison, so it is used only for words that need it. */
 const withoutUmlautsSql = (text: string): string =>
   Object.entries(GERMAN_LETTERS).reduce((rest, [letter, replacement]) => `replace(${rest}, '${letter}', '${replacement}')`, text);
 
