@@ -44,7 +44,11 @@ const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", 
 /** In a profile of its own. */
 export async function openPage(life: Lifetime, browser: Browser, options: BrowserContextOptions = {}): Promise<Watched> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 1000 }, ...options });
-  life.after(() => page.close());
+  life.after(async () => {
+    // A request may still be answered by the test.
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.close();
+  });
   const requests: string[] = [];
   const errors: string[] = [];
   await page.addInitScript(REPORT_VIOLATIONS);
