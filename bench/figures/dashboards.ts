@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { type Bench, ENGINE_NAMES, ENGINES, type Engine, log } from "../bench.ts";
+import type { Contestant } from "../contestants/contestant.ts";
 import { withClient } from "../contestants/postgres-client.ts";
 import { createKey, createSession, startTankMonitor } from "../contestants/tank-monitor.ts";
 import { databaseOf, temporaryDatabase } from "../dataset/databases.ts";
@@ -38,6 +39,11 @@ export const dashboards: Figure = {
       unit: "",
       aim: { atMost: 2 },
     },
+    {
+      name: rowName("second-service", engine),
+      label: `… the same for reads of a second service on the same processors, ${ENGINE_NAMES[engine]}`,
+      unit: "",
+    },
   ]),
   async run(bench) {
     const rows: Measured[] = [];
@@ -54,10 +60,13 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   await using database = await temporaryDatabase(bench, engine, "mixed", original);
   const ingestKey = createKey(database.url, "ingest");
   await using service = await startTankMonitor(engine, database.url);
-  const words = (key: string): string[] => [service.url, key, String(scale.tanks)];
-  const readKey = service.headers["x-api-key"] ?? "";
-  await using reader = await startBenchProgram<Reads, ReadTimes>("read-at-rate", words(readKey));
-  await using sender = await startBenchProgram<Batches, RunTime>("send-batches", words(ingestKey));
+  await using secondDatabase = await temporaryDatabase(bench, engine, "second", original);
+  await using secondService = await startTankMonitor(engine, secondDatabase.url);
+  const readerOf = ({ url, headers }: Contestant) =>
+    startBenchProgram<Reads, ReadTimes>("read-at-rate", [url, headers["x-api-key"] ?? "", String(scale.tanks)]);
+  await using reader = await readerOf(service);
+  await using secondReader = await readerOf(secondService);
+  await using sender = await startBenchProgram<Batches, RunTime>("send-batches", [service.url, ingestKey, String(scale.tanks)]);
   const cookie = await createSession(database.url, service.url);
   await using viewers = await startBenchProgram<Dashboards, Polls>("open-dashboards", [service.url, cookie]);
   const seconds = scale.mixedSeconds;
@@ -65,11 +74,11 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   const rate = READINGS / BATCH.readings;
   const processes = async (): Promise<number[]> => [service.pid, ...(engine === "sqlite" ? [] : await backendsOf(database.url))];
 
-  async function turn(isIngesting: boolean, isViewed: boolean): Promise<Turn> {
+  async function turn(isIngesting: boolean, isViewed: boolean, program = reader): Promise<Turn> {
     const readings = { ...BATCH, batches: rate * seconds, rate };
     const send = isIngesting ? await sender.prepare({ ...readings, first: numbers.allocate(READINGS * seconds) }) : undefined;
     const view = isViewed ? await viewers.prepare({ dashboards: DASHBOARDS, seconds }) : undefined;
-    const read = await reader.prepare({ rate: READS, seconds });
+    const read = await program.prepare({ rate: READS, seconds });
     const pids = await processes();
     const before = secondsOf(pids);
     const [times] = await Promise.all([read(), send?.(), view?.()]);
@@ -77,9 +86,14 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   }
 
   log(`dashboards: ${service.name}, ${DASHBOARDS} dashboards, ${READS} reads and ${READINGS} readings a second`);
-  const turns = { idle: () => turn(false, false), ingesting: () => turn(true, false), viewed: () => turn(true, true) };
+  const turns = {
+    idle: () => turn(false, false),
+    ingesting: () => turn(true, false),
+    viewed: () => turn(true, true),
+    second: () => turn(true, true, secondReader),
+  };
   for (const one of Object.values(turns)) await one();
-  const { idle, ingesting, viewed } = await alternate(
+  const { idle, ingesting, viewed, second } = await alternate(
     scale.rounds,
     turns,
     ({ p50, p99, processors }) => `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms, ${processors.toFixed(2)} processors`,
@@ -101,6 +115,11 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
         { label: "while readings are ingested, 99th percentile", unit: "ms", values: p99(ingesting) },
         { label: "with dashboards as well, 99th percentile", unit: "ms", values: p99(viewed) },
       ],
+    },
+    {
+      row: rowName("second-service", engine),
+      ...ratioOf(p99(second), p99(idle)),
+      raw: [{ label: "reads of the second service, 99th percentile", unit: "ms", values: p99(second) }],
     },
   ];
 }

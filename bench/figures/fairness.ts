@@ -29,8 +29,8 @@ const rowName = (what: string, load: Load, engine: Engine): string => `fairness-
 export const fairness: Figure = {
   name: "fairness",
   about: "p99 of others' reads and readings while one key sends as much as it can",
-  rows: ENGINES.flatMap((engine) =>
-    LOAD_NAMES.flatMap((load): Row[] => [
+  rows: ENGINES.flatMap((engine) => [
+    ...LOAD_NAMES.flatMap((load): Row[] => [
       {
         name: rowName("reads", load, engine),
         label: `p99 of reads while one key ${LOADS[load].label} ÷ idle, ${ENGINE_NAMES[engine]}`,
@@ -49,7 +49,12 @@ export const fairness: Figure = {
         unit: "ms",
       },
     ]),
-  ),
+    {
+      name: rowName("second-service", "quarter", engine),
+      label: `p99 of reads while a second service, on the same processors, gets these 25 bodies ÷ idle, ${ENGINE_NAMES[engine]}`,
+      unit: "",
+    },
+  ]),
   async run(bench) {
     const rows: Measured[] = [];
     for (const engine of bench.engines) rows.push(...(await onEngine(bench, engine)));
@@ -64,14 +69,18 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   await using database = await temporaryFleet(bench, engine);
   const [floodKey, otherKey] = [createKey(database.url, "ingest"), createKey(database.url, "ingest")];
   await using service = await startTankMonitor(engine, database.url);
-  const words = (secret: string) => [service.url, secret, String(scale.tanks)];
+  await using secondDatabase = await temporaryFleet(bench, engine, "second");
+  const secondKey = createKey(secondDatabase.url, "ingest");
+  await using secondService = await startTankMonitor(engine, secondDatabase.url);
+  const words = (secret: string, url = service.url) => [url, secret, String(scale.tanks)];
   await using reader = await startBenchProgram<Reads, ReadTimes>("read-at-rate", words(service.headers["x-api-key"] ?? ""));
   await using sender = await startBenchProgram<Singles, SingleTimes>("send-at-rate", words(otherKey));
   await using flooder = await startBenchProgram<Flood, FloodResult>("flood", words(floodKey));
+  await using secondFlooder = await startBenchProgram<Flood, FloodResult>("flood", words(secondKey, secondService.url));
   const seconds = scale.mixedSeconds;
   const numbers = new ReadingNumbers();
-  async function turn(load?: Load): Promise<Turn> {
-    const flood = load && (await flooder.prepare({ ...LOADS[load], seconds, first: numbers.allocate(FLOOD_READINGS) }));
+  async function turn(load?: Load, program = flooder, pace: Pick<Flood, "rate"> = {}): Promise<Turn> {
+    const flood = load && (await program.prepare({ ...LOADS[load], seconds, first: numbers.allocate(FLOOD_READINGS), ...pace }));
     const reads = await reader.prepare({ rate: READS, seconds });
     const singles = await sender.prepare({ rate: SINGLES, seconds, first: numbers.allocate(SINGLES * seconds) });
     const flooding = flood?.() ?? Promise.resolve({ accepted: 0, refused: 0 });
@@ -79,11 +88,32 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
     return { reads: readTimes, singles: singleTimes, flood: floodResult };
   }
   log(`fairness: ${service.name}, ${READS} reads and ${SINGLES} single readings a second`);
-  const turns = { idle: () => turn(), quarter: () => turn("quarter"), flood: () => turn("flood") };
+  /** What the service accepted from one key. The second service gets as much. */
+  let rate = 0;
+  const turns = {
+    idle: () => turn(),
+    async quarter() {
+      const result = await turn("quarter");
+      rate = result.flood.accepted / seconds;
+      return result;
+    },
+    second: () => turn("quarter", secondFlooder, { rate }),
+    flood: () => turn("flood"),
+  };
   for (const one of Object.values(turns)) await one();
   const { idle, ...loaded } = await alternate(scale.rounds, turns, described);
-  return LOAD_NAMES.flatMap((load) => rowsOf(engine, load, idle, loaded[load]));
+  const second: Measured = {
+    row: rowName("second-service", "quarter", engine),
+    ...ratioOf(p99OfReads(loaded.second), p99OfReads(idle)),
+    raw: [
+      { label: "while the second service gets bodies, 99th percentile", unit: "ms", values: p99OfReads(loaded.second) },
+      { label: "accepted bodies meanwhile", unit: "bodies", values: loaded.second.map(({ flood }) => flood.accepted) },
+    ],
+  };
+  return [...LOAD_NAMES.flatMap((load) => rowsOf(engine, load, idle, loaded[load])), second];
 }
+
+const p99OfReads = (turns: readonly Turn[]): number[] => turns.map(({ reads }) => reads.p99);
 
 const described = ({ reads, singles, flood }: Turn): string =>
   `reads p50 ${reads.p50.toFixed(2)}, p99 ${reads.p99.toFixed(2)} ms; ` +
@@ -91,17 +121,16 @@ const described = ({ reads, singles, flood }: Turn): string =>
   `flood ${flood.accepted} bodies accepted, ${flood.refused} refused`;
 
 function rowsOf(engine: Engine, load: Load, idle: readonly Turn[], loaded: readonly Turn[]): Measured[] {
-  const p99 = (turns: readonly Turn[]): number[] => turns.map(({ reads }) => reads.p99);
   const singles = (turns: readonly Turn[]): number[] => turns.map((turn) => turn.singles.p99);
   const refused = loaded.map((turn) => turn.singles.refused);
   const bodies = loaded.map(({ flood }) => flood.accepted);
   return [
     {
       row: rowName("reads", load, engine),
-      ...ratioOf(p99(loaded), p99(idle)),
+      ...ratioOf(p99OfReads(loaded), p99OfReads(idle)),
       raw: [
-        { label: "idle, 99th percentile", unit: "ms", values: p99(idle) },
-        { label: "while one key sends, 99th percentile", unit: "ms", values: p99(loaded) },
+        { label: "idle, 99th percentile", unit: "ms", values: p99OfReads(idle) },
+        { label: "while one key sends, 99th percentile", unit: "ms", values: p99OfReads(loaded) },
         { label: "accepted bodies meanwhile", unit: "bodies", values: bodies },
       ],
     },

@@ -2,6 +2,7 @@
 // webhook takes.
 
 import { type Bench, ENGINE_NAMES, ENGINES, type Engine, log } from "../bench.ts";
+import type { Contestant } from "../contestants/contestant.ts";
 import { createKey, startTankMonitor } from "../contestants/tank-monitor.ts";
 import { crossingsFromNow, ReadingNumbers } from "../dataset/live-readings.ts";
 import { temporaryFleet } from "../dataset/running-fleet.ts";
@@ -45,6 +46,11 @@ export const notifications: Figure = {
       aim: { atMost: 2 },
     },
     {
+      name: rowName("second-service", engine),
+      label: `… the same for reads of a second service on the same processors, ${ENGINE_NAMES[engine]}`,
+      unit: "",
+    },
+    {
       name: rowName("delay", engine),
       label: `from the acknowledged reading to its webhook, idle, ${ENGINE_NAMES[engine]}`,
       unit: "ms",
@@ -65,11 +71,16 @@ async function onEngine(bench: Bench, engine: Engine): Promise<(Measured | Missi
   await using database = await temporaryFleet(bench, engine, "notifications", crossings);
   const [ingestKey, manageKey] = [createKey(database.url, "ingest"), createKey(database.url, "manage")];
   await using service = await startTankMonitor(engine, database.url);
+  await using secondDatabase = await temporaryFleet(bench, engine, "second", crossings);
+  await using secondService = await startTankMonitor(engine, secondDatabase.url);
   const words = (key: string): string[] => [service.url, key, String(tanks)];
   await using sender = await startBenchProgram<Batches, RunTime>("send-batches", words(ingestKey));
   await using receiver = await startBenchProgram<Reception, Received>("receive-webhooks", words(manageKey));
   await using timer = await startBenchProgram<Singles, WebhookTimes>("time-webhooks", words(manageKey));
-  await using reader = await startBenchProgram<Reads, ReadTimes>("read-at-rate", words(service.headers["x-api-key"] ?? ""));
+  const readerOf = ({ url, headers }: Contestant) =>
+    startBenchProgram<Reads, ReadTimes>("read-at-rate", [url, headers["x-api-key"] ?? "", String(tanks)]);
+  await using reader = await readerOf(service);
+  await using secondReader = await readerOf(secondService);
   const numbers = new ReadingNumbers();
 
   /** Prepares to send readings in batches, one batch at a time: no commit has two readings of a tank, which would be one event. */
@@ -85,11 +96,11 @@ async function onEngine(bench: Bench, engine: Engine): Promise<(Measured | Missi
     return (await Promise.all([receive(), send()]))[0];
   }
 
-  async function whileSending(reads: Reads): Promise<ReadTimes & { readonly rate: number }> {
+  async function whileSending(reads: Reads, program = reader): Promise<SendingTimes> {
     const [perBatch, webhooks] = [WEBHOOKS / 10, WEBHOOKS * reads.seconds];
     const send = await prepareReadings(webhooks / perBatch, perBatch, WEBHOOKS / perBatch);
     const receive = await receiver.prepare({ receivers: 1, hanging: 0, webhooks });
-    const read = await reader.prepare(reads);
+    const read = await program.prepare(reads);
     const [times, received] = await Promise.all([read(), receive(), send()]);
     return { ...times, rate: webhooks / received.seconds };
   }
@@ -97,7 +108,11 @@ async function onEngine(bench: Bench, engine: Engine): Promise<(Measured | Missi
   return [
     await measureRate(bench, rowName("rate", engine), webhooksTo),
     await measureHanging(bench, rowName("hanging", engine), webhooksTo),
-    await measureReads(bench, rowName("reads", engine), reader.run, whileSending),
+    ...(await measureReads(bench, engine, {
+      idle: async (reads) => ({ ...(await reader.run(reads)), rate: 0 }),
+      sending: (reads) => whileSending(reads),
+      second: (reads) => whileSending(reads, secondReader),
+    })),
     await measureDelay(bench, rowName("delay", engine), singles),
   ];
 }
@@ -156,32 +171,35 @@ async function measureHanging({ scale }: Bench, row: string, webhooksTo: Webhook
   };
 }
 
-type ReadsOf<T> = (reads: Reads) => Promise<T>;
+/** `rate` is that of the webhooks that arrived. */
+type SendingTimes = ReadTimes & { readonly rate: number };
+type ReadTurns = Readonly<Record<"idle" | "sending" | "second", (reads: Reads) => Promise<SendingTimes>>>;
 
-async function measureReads(
-  { scale }: Bench,
-  row: string,
-  idle: ReadsOf<ReadTimes>,
-  whileSending: ReadsOf<ReadTimes & { readonly rate: number }>,
-): Promise<Measured | Missing> {
-  log(`${row}: ${READS} reads a second`);
+async function measureReads({ scale }: Bench, engine: Engine, turns: ReadTurns): Promise<(Measured | Missing)[]> {
+  log(`${rowName("reads", engine)}: ${READS} reads a second`);
   const reads = { rate: READS, seconds: scale.mixedSeconds };
-  const turns = { idle: async () => ({ ...(await idle(reads)), rate: 0 }), sending: () => whileSending(reads) };
-  for (const warmUp of Object.values(turns)) await warmUp();
-  const results = await alternate(scale.rounds, turns, ({ p50, p99 }) => `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`);
-  const slowest = Math.min(...results.sending.map(({ rate }) => rate));
-  if (slowest < MIN_SHARE * WEBHOOKS) return { row, missing: `only ${perSecond(slowest)} arrived` };
+  for (const warmUp of Object.values(turns)) await warmUp(reads);
+  const { idle, ...loaded } = await alternate(
+    scale.rounds,
+    { idle: () => turns.idle(reads), sending: () => turns.sending(reads), second: () => turns.second(reads) },
+    ({ p50, p99 }) => `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`,
+  );
   const p99 = (times: readonly ReadTimes[]): number[] => times.map((one) => one.p99);
   const raw = (label: string, times: readonly ReadTimes[]) => [
     { label: `${label}, median`, unit: "ms", values: times.map(({ p50 }) => p50) },
     { label: `${label}, 99th percentile`, unit: "ms", values: p99(times) },
   ];
-  const sent = { label: "received meanwhile", unit: "webhooks/s", values: results.sending.map(({ rate }) => rate) };
-  return {
-    row,
-    ...ratioOf(p99(results.sending), p99(results.idle)),
-    raw: [...raw("idle", results.idle), ...raw("while webhooks are sent", results.sending), sent],
-  };
+  function result(row: string, times: readonly SendingTimes[]): Measured | Missing {
+    const slowest = Math.min(...times.map(({ rate }) => rate));
+    if (slowest < MIN_SHARE * WEBHOOKS) return { row, missing: `only ${perSecond(slowest)} arrived` };
+    const sent = { label: "received meanwhile", unit: "webhooks/s", values: times.map(({ rate }) => rate) };
+    return {
+      row,
+      ...ratioOf(p99(times), p99(idle)),
+      raw: [...raw("idle", idle), ...raw("while webhooks are sent", times), sent],
+    };
+  }
+  return [result(rowName("reads", engine), loaded.sending), result(rowName("second-service", engine), loaded.second)];
 }
 
 async function measureDelay(

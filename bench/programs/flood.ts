@@ -14,6 +14,8 @@ export type Flood = {
   readonly clients: number;
   /** Per body. */
   readonly readings: number;
+  /** Bodies a second, at most. */
+  readonly rate?: number;
 };
 export type FloodResult = { readonly accepted: number; readonly refused: number };
 
@@ -31,20 +33,26 @@ function bodyFrom(first: number, readings: number): Buffer {
   return Buffer.from(JSON.stringify(body));
 }
 
-serveRuns<Flood, FloodResult>(async ({ seconds, first, clients, readings }) => {
+serveRuns<Flood, FloodResult>(async ({ seconds, first, clients, readings, rate = Number.POSITIVE_INFINITY }) => {
   const bodies = Array.from({ length: BODIES }, (_, i) => bodyFrom(first + i * readings, readings));
   const end = new DisposableStack();
   const connections: Connection[] = [];
   for (let i = 0; i < clients; i++) connections.push(end.use(await Connection.open({ url, headers: { "x-api-key": key } })));
   return async () => {
     using _end = end;
-    const until = performance.now() + seconds * 1000;
+    const from = performance.now();
+    const until = from + seconds * 1000;
     const result = { accepted: 0, refused: 0 };
     let next = 0;
     await Promise.all(
       connections.map(async (connection) => {
-        while (performance.now() < until) {
-          const { status, head, body } = await connection.post("/ingest/v1/readings", bodies[next++ % BODIES] as Buffer);
+        for (;;) {
+          const now = performance.now();
+          const due = Math.max(now, from + (next / rate) * 1000);
+          if (due >= until) return;
+          const number = next++;
+          if (due > now) await sleep(due - now);
+          const { status, head, body } = await connection.post("/ingest/v1/readings", bodies[number % BODIES] as Buffer);
           if (status === 200) result.accepted++;
           else if (status !== 503) throw new Error(`a body got ${status}: ${body.slice(0, 300)}`);
           else {
