@@ -2082,6 +2082,8 @@ export type SearchCustomersOptions = RequestOptions & {
   readonly name?: string;
   /** Only those whose email begins with this text; letters A to Z match in either case */
   readonly email?: string;
+  /** Only those where each word of this text is part of the customer's name, id, e-mail address or phone number, ignoring case */
+  readonly search?: string;
   /** Deleted ones instead of existing ones */
   readonly deleted?: boolean;
 };

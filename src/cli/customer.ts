@@ -76,8 +76,14 @@ const restore = stateCommand({
 const list = listCommand({
   name: "list",
   summary: "list customers, newest first",
-  example: "customer list --name brenner",
+  example: "customer list --search brenner",
   query: [
+    {
+      flag: "search",
+      path: "search",
+      value: "TEXT",
+      help: "with each word of TEXT in their id, name, e-mail address or phone number",
+    },
     { flag: "name", path: "name", value: "TEXT", help: "whose name starts with TEXT" },
     { flag: "email", path: "email", value: "TEXT", help: "whose e-mail address starts with TEXT" },
     { flag: "deleted", path: "deleted", help: "deleted customers instead" },

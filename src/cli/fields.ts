@@ -200,7 +200,8 @@ export function userErrorFor(problem: Problem, call: CliCall, fields: readonly F
   }
   const field = fields.find(({ path }) => path === param);
   const detail = field === undefined ? problem.message : problem.message.replace(field.path, labelOf(field));
-  return new UserError(`${withFlagNames(detail, fields)}${advice(problem, keyRole)}`, exitCode);
+  const words = withFlagNames(detail, fields).replace(/ Try again shortly\.$/, "");
+  return new UserError(`${words}${advice(problem, keyRole)}`, exitCode);
 }
 
 const REFERENCES = ["owner_id", "customer_id", "tank_id"];

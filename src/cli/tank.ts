@@ -238,6 +238,12 @@ volume in the tank, ROOM the volume that fits into it; together they are the cap
     { flag: "silent", path: "silent_for", value: "DURATION", help: "without a reading for this long, such as 24h" },
     { flag: "owner", path: "owner_id", value: "ID", help: "of this customer" },
     { flag: "city", path: "city", value: "TEXT", help: "in a city that starts with TEXT" },
+    {
+      flag: "search",
+      path: "search",
+      value: "TEXT",
+      help: "with each word of TEXT in their texts, or the name or phone of their owner",
+    },
   ],
   path: FLEET,
   empty: "No tanks found.",

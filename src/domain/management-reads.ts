@@ -16,6 +16,8 @@ export type CustomerSearch = PageQuery & {
   readonly deleted: boolean;
   readonly name: string | undefined;
   readonly email: string | undefined;
+  /** Every word is in the id, name, e-mail address or phone number: see search.ts. */
+  readonly search: string | undefined;
 };
 
 export type TankSearch = PageQuery & {

@@ -254,16 +254,16 @@ export class BodyBudget {
   }
 
   reservation(key: string): Reservation {
-    let own = 0;
+    let reserved = 0;
     const released = Promise.withResolvers<void>();
     return {
       reserve: (bytes) => {
-        const reason = this.#overloadReason(key, own, bytes);
+        const reason = this.#overloadReason(key, reserved, bytes);
         if (reason !== undefined) {
           throw new RequestError("overloaded", `${reason} Nothing was stored; retry shortly.`, { retryAfter: 1 });
         }
         this.#add(key, bytes);
-        own += bytes;
+        reserved += bytes;
       },
       schedule: (work) => void this.scheduler.runStep(key, work),
       startLarge: () =>
@@ -275,19 +275,20 @@ export class BodyBudget {
         }),
       runInSteps: (steps) => this.scheduler.runSteps(key, steps),
       release: () => {
-        this.#add(key, -own);
-        own = 0;
+        this.#add(key, -reserved);
+        reserved = 0;
         released.resolve();
       },
     };
   }
 
-  #overloadReason(key: string, own: number, bytes: number): string | undefined {
-    const isSmall = own + bytes <= SMALL_BODY_BYTES;
+  #overloadReason(key: string, reserved: number, bytes: number): string | undefined {
+    const isSmall = reserved + bytes <= SMALL_BODY_BYTES;
     const free = this.#maxBytes * (isSmall ? 1 : 1 - RESERVED_FOR_SMALL) - this.#bytes - bytes;
     const ofKey = this.#bytesByKey.get(key) ?? 0;
-    const isWithinShare = ofKey === own || ofKey + bytes <= free * (isSmall ? MAX_SHARE_OF_FREE.small : MAX_SHARE_OF_FREE.large);
-    const others = ofKey - own;
+    const isWithinShare =
+      ofKey === reserved || ofKey + bytes <= free * (isSmall ? MAX_SHARE_OF_FREE.small : MAX_SHARE_OF_FREE.large);
+    const others = ofKey - reserved;
     if (!isWithinShare || (!isSmall && others >= (this.#exhausted.get(key) ?? Number.POSITIVE_INFINITY))) {
       if (!isSmall) this.#exhausted.set(key, others);
       return "This key or address is sending too much at a time.";

@@ -6,6 +6,7 @@ import { isCleanText, isLongerThan } from "../domain/id.ts";
 import { formatInstant, type Instant, LAST_INSTANT, parseDuration, parseInstant } from "../domain/instant.ts";
 import { PAGE_NUMBER, PAGE_SIZE, type Page, type PageQuery } from "../domain/page.ts";
 import { array, boolean, integer, literal, object, oneOf, type Schema, text as textSchema } from "../domain/schema.ts";
+import { MAX_SEARCH_WORDS, searchWords } from "../domain/search.ts";
 import { quoted, suggestion } from "../domain/text.ts";
 
 export type Parameter<T> = {
@@ -56,6 +57,16 @@ export const textFilter = (description: string): Parameter<string | undefined> =
 
 export const prefixFilter = (field: string): Parameter<string | undefined> =>
   textFilter(`Only those whose ${field} begins with this text; letters A to Z match in either case`);
+
+/** Each word of the text is looked for in `where`. */
+export function wordSearch(where: string): Parameter<string | undefined> {
+  const filter = textFilter(`Only those where each word of this text is part of ${where}, ignoring case`);
+  return {
+    ...filter,
+    read: (text) =>
+      searchWords(text).length > MAX_SEARCH_WORDS ? { must: `at most ${MAX_SEARCH_WORDS} words` } : filter.read(text),
+  };
+}
 
 export const flag = <T extends boolean | undefined>(description: string, fallback: T): Parameter<boolean | T> => ({
   schema: boolean({ description }),

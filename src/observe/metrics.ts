@@ -274,16 +274,16 @@ export class DurationHistogram {
 
   #values({ labels, counts, sum }: Series): Metric["values"] {
     const { name, labelNames, buckets } = this.#options;
-    const own = Object.fromEntries(labelNames.map((label, i) => [label, labels[i]]));
+    const labelValues = Object.fromEntries(labelNames.map((label, i) => [label, labels[i]]));
     let count = 0;
     const cumulative = [...buckets, "+Inf"].map((le, i) => {
       count += counts[i] as number;
-      return { metricName: `${name}_bucket`, labels: { le, ...own }, value: count };
+      return { metricName: `${name}_bucket`, labels: { le, ...labelValues }, value: count };
     });
     return [
       ...cumulative,
-      { metricName: `${name}_sum`, labels: own, value: sum },
-      { metricName: `${name}_count`, labels: own, value: count },
+      { metricName: `${name}_sum`, labels: labelValues, value: sum },
+      { metricName: `${name}_count`, labels: labelValues, value: count },
     ];
   }
 }

@@ -1,8 +1,8 @@
-// The search of the fleet: its words, and what they find.
+// The words of a search, and what they find.
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { mayHaveUmlauts, phoneDigits, searchWords, spellings, withoutUmlauts } from "../../src/domain/fleet.ts";
+import { mayHaveUmlauts, phoneDigits, searchWords, spellings, withoutUmlauts } from "../../src/domain/search.ts";
 
 /** As a database does: only A to Z are lowercased. */
 const isFound = (word: string, text: string): boolean => {

@@ -3,22 +3,14 @@
 import type { AuditEntry } from "../../src/domain/audit.ts";
 import type { CustomerState, TankState } from "../../src/domain/changes.ts";
 import type { Customer } from "../../src/domain/customer.ts";
-import {
-  type FleetEntry,
-  type FleetQuery,
-  marginOf,
-  mayHaveUmlauts,
-  phoneDigits,
-  searchWords,
-  spellings,
-  withoutUmlauts,
-} from "../../src/domain/fleet.ts";
+import { type FleetEntry, type FleetQuery, marginOf } from "../../src/domain/fleet.ts";
 import type { Area } from "../../src/domain/fleet-map.ts";
 import { deviceKey } from "../../src/domain/id.ts";
 import type { Instant } from "../../src/domain/instant.ts";
 import type { AuditQuery, CustomerSearch, DeviceSearch, TankSearch } from "../../src/domain/management-reads.ts";
 import type { Page, PageQuery } from "../../src/domain/page.ts";
 import type { ManagedDevice } from "../../src/domain/resource.ts";
+import { mayHaveUmlauts, phoneDigits, searchWords, spellings, withoutUmlauts } from "../../src/domain/search.ts";
 import { lowerCase } from "../../src/domain/sign-in.ts";
 import type { Location, Tank } from "../../src/domain/tank.ts";
 
@@ -70,7 +62,10 @@ const cutPage = <T>(matching: readonly T[], { page, size }: Pick<PageQuery, "pag
 export function matchingCustomers(states: readonly CustomerState[], search: CustomerSearch): Page<Customer> {
   const matching = states.filter(
     ({ customer, deleted }) =>
-      deleted === search.deleted && startsWith(customer.name, search.name) && startsWith(customer.email, search.email),
+      deleted === search.deleted &&
+      startsWith(customer.name, search.name) &&
+      startsWith(customer.email, search.email) &&
+      searchWords(search.search).every((word) => isWordOfCustomer(customer, word)),
   );
   return pageOf(newestFirst(matching.map(({ customer }) => customer)), search);
 }
@@ -103,13 +98,19 @@ function shownMargin(entry: FleetEntry): number {
   return margin > 0 ? Math.max(1, Math.round(margin * 1e9)) : Math.round(margin * 1e9);
 }
 
-function hasWord({ tank, customer }: FleetEntry, word: string): boolean {
+function isWordOfEntry({ tank, customer }: FleetEntry, word: string): boolean {
   const { id, name, custom_id, assigned_device_id } = tank;
   const { street, street_number, postal_code, city, district } = tank.location;
   const address = [street, street_number, postal_code, city, district];
-  const texts = [id, name, custom_id, assigned_device_id, ...address, customer.name, customer.phone];
+  return hasWord([id, name, custom_id, assigned_device_id, ...address, customer.name, customer.phone], customer.phone, word);
+}
+
+const isWordOfCustomer = ({ id, name, email, phone }: Customer, word: string): boolean =>
+  hasWord([id, name, email, phone], phone, word);
+
+function hasWord(texts: readonly (string | null)[], phone: string | null, word: string): boolean {
   const digits = phoneDigits(word);
-  const hasPhone = digits !== undefined && (customer.phone ?? "").replaceAll(/\(0\)|[^0-9]/g, "").includes(digits);
+  const hasPhone = digits !== undefined && (phone ?? "").replaceAll(/\(0\)|[^0-9]/g, "").includes(digits);
   const compared = (text: string) => (mayHaveUmlauts(word) ? withoutUmlauts(lowerCase(text)) : lowerCase(text));
   return hasPhone || spellings(withoutUmlauts(word)).some((one) => texts.some((text) => compared(text ?? "").includes(one)));
 }
@@ -132,7 +133,7 @@ export function matchingFleet(entries: readonly FleetEntry[], query: FleetQuery)
     .filter(({ latest }) => silentSince === undefined || latest === null || latest.created_at < silentSince)
     .filter(({ tank }) => owner_id === undefined || tank.owner_id === owner_id)
     .filter(({ tank }) => startsWith(tank.location.city, city))
-    .filter((entry) => searchWords(search).every((word) => hasWord(entry, word)))
+    .filter((entry) => searchWords(search).every((word) => isWordOfEntry(entry, word)))
     .filter(({ tank }) => area === undefined || isIn(area, tank.location))
     .map((entry) => ({ entry, rank: rankOf(entry) }))
     .sort((a, b) => (a.rank === b.rank ? compareBytes(a.entry.tank.id, b.entry.tank.id) : a.rank - b.rank));

@@ -73,7 +73,7 @@ const READS_WITHOUT_INDEX: Reads = {
 };
 
 const customers = (search: Partial<CustomerSearch>) => () =>
-  store.customerSearch({ ...WHOLE, deleted: false, name: undefined, email: undefined, ...search });
+  store.customerSearch({ ...WHOLE, deleted: false, name: undefined, email: undefined, search: undefined, ...search });
 const tanks = (search: Partial<TankSearch>) => () => store.tankSearch({ ...NO_TANK_SEARCH, ...search });
 const fleet = (query: Partial<FleetQuery>) => () => store.fleetPage({ ...WHOLE_FLEET, ...query });
 const devices = (pending: boolean | undefined) => () => store.deviceSearch({ page: 1, size: 10, pending });

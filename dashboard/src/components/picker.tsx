@@ -112,10 +112,10 @@ export function Picker({ label, help, placeholder, name, initial, none, search, 
 }
 
 export const CustomerPicker = (props: Omit<Props, "placeholder" | "search">) => (
-  <Picker placeholder="Start of the name" search={findCustomers} {...props} />
+  <Picker placeholder="Name, e-mail, phone" search={findCustomers} {...props} />
 );
 
-async function findCustomers(name: string, signal: AbortSignal): Promise<readonly Choice[]> {
-  const { data } = await api.manage.customers.list({ size: 6, signal, ...(name === "" ? {} : { name }) });
+async function findCustomers(search: string, signal: AbortSignal): Promise<readonly Choice[]> {
+  const { data } = await api.manage.customers.list({ size: 6, signal, ...(search === "" ? {} : { search }) });
   return data.map((customer) => ({ id: customer.id, title: customer.name, detail: customer.email }));
 }

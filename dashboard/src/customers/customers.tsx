@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<ManagedCustomer>[] = [
 export default function Customers() {
   const view = tabInUrl("view", VIEWS);
   const search = (query.value.get("search") ?? "").trim();
-  const request = { ...filterOf(search), deleted: view === "deleted", page: pageInUrl(), size: SIZE };
+  const request = { ...(search === "" ? {} : { search }), deleted: view === "deleted", page: pageInUrl(), size: SIZE };
   const live = useLive(JSON.stringify(request), (signal) => api.manage.customers.list({ ...request, signal }));
   const dialog = useDialog();
   const create = () => dialog.open((close) => <CustomerDialog close={close} done={({ id }) => navigate(customerPath(id))} />);
@@ -61,7 +61,7 @@ export default function Customers() {
       }
     >
       <search class="toolbar">
-        <SearchField label="Search customers" placeholder="Start of a name or e-mail address" />
+        <SearchField label="Search customers" placeholder="Name, e-mail, phone, id" />
         <Tabs label="Which customers" name="view" options={VIEWS} />
       </search>
       <ObjectList
@@ -71,41 +71,16 @@ export default function Customers() {
         idOf={({ id }) => id}
         empty={<NoCustomers isDeleted={view === "deleted"} search={search} />}
       />
-      {live.data === undefined || live.data.total_items === 0 || view === "deleted" || !isName(search) ? null : (
-        <p class="dim">
-          Only names that begin so. <WithinNames search={search} />
-        </p>
-      )}
       {dialog.shown}
     </Screen>
   );
 }
 
-/** An address has an @; names have none. */
-const isName = (search: string): boolean => search !== "" && !search.includes("@");
-
-function filterOf(search: string): { readonly name?: string; readonly email?: string } {
-  if (search === "") return {};
-  return isName(search) ? { name: search } : { email: search };
-}
-
-const WithinNames = ({ search }: { readonly search: string }) => (
-  <>
-    To find a word within the name, <a href={href(`/?search=${encodeURIComponent(search)}`)}>search the fleet</a>: it lists the
-    tanks of such customers.
-  </>
-);
-
 function NoCustomers({ isDeleted, search }: { readonly isDeleted: boolean; readonly search: string }) {
   if (search !== "") {
     return (
       <Empty title="No customer matches">
-        <p>The search is for the beginning of a name, or of an address that has an @.</p>
-        {isDeleted || !isName(search) ? null : (
-          <p>
-            <WithinNames search={search} />
-          </p>
-        )}
+        <p>Every word must be part of the name, the e-mail address, the phone number or the id.</p>
         <p>
           <a href={href("/customers")}>Show all customers</a>
         </p>

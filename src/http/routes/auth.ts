@@ -86,12 +86,12 @@ const PROOFS = {
 const MAX_BODY_BYTES = 4096;
 const smallBody = (...rule: Parameters<typeof jsonBody>): JsonBodyRule => ({ ...jsonBody(...rule), maxBytes: MAX_BODY_BYTES });
 
-const shared = { tag: "Accounts", requiredRole: "none", requiresSameOrigin: true } as const;
-const own = { tag: "Accounts", requiredRole: "session", sessionRole: "customer" } as const;
+const forAnybody = { tag: "Accounts", requiredRole: "none", requiresSameOrigin: true } as const;
+const forSignedIn = { tag: "Accounts", requiredRole: "session", sessionRole: "customer" } as const;
 
 export const routes: readonly Route[] = [
   route({
-    ...shared,
+    ...forAnybody,
     method: "POST",
     path: "/auth/v1/sign-in",
     operation: "requestSignIn",
@@ -109,7 +109,7 @@ export const routes: readonly Route[] = [
     },
   }),
   route({
-    ...shared,
+    ...forAnybody,
     method: "POST",
     path: "/auth/v1/sign-in/inspect",
     operation: "inspectSignInLink",
@@ -131,7 +131,7 @@ export const routes: readonly Route[] = [
     },
   }),
   route({
-    ...shared,
+    ...forAnybody,
     method: "POST",
     path: SESSION,
     operation: "signIn",
@@ -152,7 +152,7 @@ export const routes: readonly Route[] = [
     },
   }),
   route({
-    ...own,
+    ...forSignedIn,
     path: SESSION,
     operation: "retrieveSession",
     summary: "Retrieve the session",
@@ -161,7 +161,7 @@ export const routes: readonly Route[] = [
     handle: async (request) => sessionObject(sessionOf(request), sessionOf(request).id),
   }),
   route({
-    ...own,
+    ...forSignedIn,
     method: "DELETE",
     path: SESSION,
     operation: "signOut",
@@ -172,7 +172,7 @@ export const routes: readonly Route[] = [
     handle: (request) => endSession(request, sessionOf(request).id),
   }),
   route({
-    ...own,
+    ...forSignedIn,
     path: SESSIONS,
     operation: "listSessions",
     summary: "List your sessions",
@@ -182,7 +182,7 @@ export const routes: readonly Route[] = [
     handle: async (request) => sessionsJson(request, sessionOf(request).account, request.parameters),
   }),
   route({
-    ...own,
+    ...forSignedIn,
     method: "DELETE",
     path: `${SESSIONS}/:id`,
     operation: "endSession",

@@ -10,9 +10,7 @@ import {
   type FleetQuery,
   type FleetReads,
   LEVEL_STATES,
-  MAX_SEARCH_WORDS,
   marginOf,
-  searchWords,
   volumesOf,
 } from "../../domain/fleet.ts";
 import { forecastObject } from "../../domain/forecast/objects.ts";
@@ -22,16 +20,7 @@ import type { Page } from "../../domain/page.ts";
 import { telemetryObject } from "../../domain/reading.ts";
 import { array, boolean, instantField, literal, nullable, number, object, oneOf, ref, text } from "../../domain/schema.ts";
 import { CAPACITY_UNITS, tankObject } from "../../domain/tank.ts";
-import {
-  choice,
-  duration,
-  listJson,
-  listSchema,
-  PAGE_PARAMETERS,
-  type Parameter,
-  prefixFilter,
-  textFilter,
-} from "../parameters.ts";
+import { choice, duration, listJson, listSchema, PAGE_PARAMETERS, prefixFilter, textFilter, wordSearch } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
 import { AREA } from "./map.ts";
 import { requireTank } from "./shared.ts";
@@ -104,16 +93,6 @@ export const schemas = {
   ),
 };
 
-const SEARCH_TEXT = textFilter(
-  "Only those where each word of this text is part of the tank's name, id, custom_id, device or address, or of the name or phone number of its owner, ignoring case",
-);
-const SEARCH: Parameter<string | undefined> = {
-  ...SEARCH_TEXT,
-  read(text) {
-    return searchWords(text).length > MAX_SEARCH_WORDS ? { must: `at most ${MAX_SEARCH_WORDS} words` } : SEARCH_TEXT.read(text);
-  },
-};
-
 export const routes: readonly Route[] = [
   route({
     path: "/insight/v1/fleet",
@@ -140,7 +119,7 @@ export const routes: readonly Route[] = [
       owner_id: textFilter("Only those of this customer"),
       city: prefixFilter("city"),
       alert: choice(ALERT_KINDS, "Only those with an alert of this kind that is not closed", undefined),
-      search: SEARCH,
+      search: wordSearch("the tank's name, id, custom_id, device or address, or of the name or phone number of its owner"),
       bbox: AREA,
     },
     response: { schema: ref("FleetList"), description: "One page of the fleet" },
@@ -193,19 +172,19 @@ async function alertsByTank(reads: AlertReads, entries: readonly FleetEntry[]): 
 function fleetObject(entry: FleetEntry, alerts: AlertsByTank, now: Instant) {
   const margin = marginOf(entry);
   const { latest, tank, customer, pausedUntil } = entry;
-  const own = alerts.get(tank.id) ?? [];
+  const alertsOfTank = alerts.get(tank.id) ?? [];
   return {
     object: "fleet_tank",
     state: margin === null ? "unknown" : margin > 0 ? "ok" : "low",
     margin: margin === null ? null : withoutNoise(margin),
-    silent: own.some(({ kind }) => kind === "silent") || (latest !== null && now - latest.created_at > FLEET_SILENT_MS),
+    silent: alertsOfTank.some(({ kind }) => kind === "silent") || (latest !== null && now - latest.created_at > FLEET_SILENT_MS),
     days_left: daysLeft(entry, now),
     age_seconds: latest === null ? null : Math.max(0, Math.floor((now - latest.created_at) / 1000)),
     next_reading_at: nextReadingAt(entry),
     ...volumesOf(entry),
     latest: latest === null ? null : telemetryObject(latest),
     forecast: forecastObject(tank.id, entry.forecast, now),
-    alerts: own.map((alert) => {
+    alerts: alertsOfTank.map((alert) => {
       return { id: alert.id, kind: alert.kind, state: alert.state, opened_at: formatInstant(alert.opened_at) };
     }),
     alerts_paused_until: pausedUntil !== null && pausedUntil > now ? formatInstant(pausedUntil) : null,

@@ -1,17 +1,7 @@
 // Pages of the fleet. Where the filters are a range of sort keys, a page comes from a ranked list, whatever the size of the fleet.
 // Otherwise all matches are found, by one index, and sorted. A search reads all tanks, or all of one owner.
 
-import {
-  type FleetEntry,
-  type FleetQuery,
-  type FleetReads,
-  GERMAN_LETTERS,
-  mayHaveUmlauts,
-  phoneDigits,
-  searchWords,
-  spellings,
-  withoutUmlauts,
-} from "../../domain/fleet.ts";
+import type { FleetEntry, FleetQuery, FleetReads } from "../../domain/fleet.ts";
 import type { Box } from "../../domain/fleet-map.ts";
 import {
   type FleetOrderReads,
@@ -23,6 +13,7 @@ import {
 import type { ForecastReads } from "../../domain/forecast/stored.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Page } from "../../domain/page.ts";
+import { searchWords } from "../../domain/search.ts";
 import { isDeleted, type Row, storedJson, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
@@ -31,6 +22,7 @@ import { REFILL_COLUMNS, refillOf, storedForecastOf } from "./forecast-tables.ts
 import { limits, type ManagementEngine, pageOf } from "./management-reads.ts";
 import { type Prepare, toPage } from "./reads.ts";
 import { FORECAST_INDEX_CONDITION, WITHOUT_POSITION } from "./schema.ts";
+import { textOf, wordConditions } from "./search.ts";
 import { serviceStateTable } from "./service-state.ts";
 
 const ENTRY_COLUMNS = `${prefixed("tank", TANK_COLUMNS)}, fleet.at, fleet.fill, forecast.computed_at, forecast.forecast,
@@ -266,29 +258,16 @@ function searchedTanks(dialect: Dialect, { alert, owner_id }: FleetQuery, parame
   return `(SELECT * FROM tank WHERE ${dialect.isLive("tank")} AND ${isOwn} ORDER BY owner_id ${optimizerFence}) AS tank`;
 }
 
-/** A word has no line break, so that it is found within one column only. */
-const textOf = (...columns: readonly string[]): string =>
-  `lower(${columns.map((column) => `coalesce(${column}, '')`).join(" || '\n' || ")})`;
 const TANK_TEXT = textOf(
   ...["id", "name", "custom_id", "assigned_device_id"].map((column) => `tank.${column}`),
   ...["street", "street_number", "postal_code", "city", "district"].map((column) => `tank.${column}`),
 );
-const PHONE_DIGITS = ["(0)", " ", "-", "/", ".", "(", ")"].reduce((text, sign) => `replace(${text}, '${sign}', '')`, "phone");
-
-/** It doubles the time of a comparison, so it is used only for words that need it. */
-const withoutUmlautsSql = (text: string): string =>
-  Object.entries(GERMAN_LETTERS).reduce((rest, [letter, replacement]) => `replace(${rest}, '${letter}', '${replacement}')`, text);
+const OWNER_TEXT = textOf("name", "phone");
 
 /** Where only the tanks of one customer are searched, other customers are not read: each word would take as long as for all tanks. */
 function hasWord(parameters: Parameters, word: string, ownerId: string | undefined): string {
-  const compared = mayHaveUmlauts(word) ? withoutUmlautsSql : (text: string) => text;
-  const patterns = spellings(withoutUmlauts(word)).map((one) =>
-    parameters.add(`%${one.replaceAll(/[%_!]/g, (sign) => `!${sign}`)}%`),
-  );
-  const isIn = (text: string): string => patterns.map((pattern) => `${compared(text)} LIKE ${pattern} ESCAPE '!'`).join(" OR ");
-  const digits = phoneDigits(word);
-  const hasPhone = digits === undefined ? "" : `OR ${PHONE_DIGITS} LIKE ${parameters.add(`%${digits}%`)}`;
+  const { isIn, isInPhone } = wordConditions(parameters, word);
   const isOwner = ownerId === undefined ? "" : `id = ${parameters.add(ownerId)} AND`; // primary key
-  const owners = `SELECT id FROM customer WHERE ${isOwner} (${isIn(textOf("name", "phone"))} ${hasPhone})`;
+  const owners = `SELECT id FROM customer WHERE ${isOwner} (${isIn(OWNER_TEXT)} OR ${isInPhone})`;
   return `(${isIn(TANK_TEXT)} OR tank.owner_id IN (${owners}))`;
 }

@@ -10,6 +10,7 @@ import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import type { AuditQuery, CustomerSearch, DeviceSearch, TankSearch } from "../../domain/management-reads.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
 import type { ManagedCustomer, ManagedDevice } from "../../domain/resource.ts";
+import { searchWords } from "../../domain/search.ts";
 import {
   AUDIT_COLUMNS,
   auditEntryOf,
@@ -27,6 +28,7 @@ import { type Dialect, Parameters, prefixed, type SqlCondition, startsWith, wher
 import { notificationCountsOn } from "./notification-queue-tables.ts";
 import { type ListPages, toPage } from "./reads.ts";
 import { FORECAST_INDEX_CONDITION } from "./schema.ts";
+import { textOf, wordConditions } from "./search.ts";
 
 export type ManagementEngine = {
   readonly dialect: Dialect;
@@ -72,10 +74,10 @@ type FilteredList = {
 };
 
 export function filteredPage(
-  { rows, dialect }: ManagementEngine,
+  { rows, dialect }: Pick<ManagementEngine, "rows" | "dialect">,
   { table, columns, order, base }: FilteredList,
   parameters: Parameters,
-  [lookup, ...others]: readonly [SqlCondition, ...SqlCondition[]],
+  [lookup, ...others]: readonly [SqlCondition, ...Pick<SqlCondition, "holds">[]],
   request: PageQuery,
 ): Promise<readonly Row[]> {
   const key = order.at(-1);
@@ -105,13 +107,15 @@ function searches(engine: ManagementEngine) {
     parameters: Parameters,
     conditions: readonly SqlCondition[],
     search: PageQuery & { readonly deleted: boolean },
+    words: readonly Pick<SqlCondition, "holds">[] = [],
   ): Promise<readonly Row[]> {
     const range = inRange(parameters, "created_at", search);
     const [first = range, ...others] = conditions;
-    const all = search.deleted ? ([range, ...conditions] as const) : ([first, ...others, range] as const);
+    const all = search.deleted ? ([range, ...conditions, ...words] as const) : ([first, ...others, range, ...words] as const);
     const base = search.deleted ? dialect.isDeleted(table) : dialect.isLive(table);
     const list = { table, columns: (entry: string) => prefixed(entry, columns), order: ["created_at", "id"], base };
-    return filteredPage(engine, list, parameters, all, search);
+    const rows = words.length === 0 ? engine.rows : engine.unpreparedRows;
+    return filteredPage({ dialect, rows }, list, parameters, all, search);
   }
 
   return {
@@ -122,8 +126,9 @@ function searches(engine: ManagementEngine) {
       const conditions: SqlCondition[] = [];
       if (email !== undefined) conditions.push(startsWith(parameters, "email", email)); // customer_by_any_case_email
       if (name !== undefined) conditions.push(startsWith(parameters, "name", name)); // customer_by_name
-      if (!deleted && conditions.length === 0) return toPage(await customers(null, search), customerState);
-      return pageOf(await matching("customer", CUSTOMER_COLUMNS, parameters, conditions, search), customerState);
+      const words = searchWords(search.search).map((word) => ({ holds: customerHasWord(parameters, word) }));
+      if (!deleted && conditions.length + words.length === 0) return toPage(await customers(null, search), customerState);
+      return pageOf(await matching("customer", CUSTOMER_COLUMNS, parameters, conditions, search, words), customerState);
     },
 
     async tankSearch(search: TankSearch): Promise<Page<TankState>> {
@@ -137,6 +142,13 @@ function searches(engine: ManagementEngine) {
       return pageOf(await matching("tank", TANK_STATE_COLUMNS, parameters, conditions, search), tankState);
     },
   };
+}
+
+const CUSTOMER_TEXT = textOf("id", "name", "email", "phone");
+
+function customerHasWord(parameters: Parameters, word: string): string {
+  const { isIn, isInPhone } = wordConditions(parameters, word);
+  return `(${isIn(CUSTOMER_TEXT)} OR ${isInPhone})`;
 }
 
 function tankConditions({ equals, deviceKeyOf }: Dialect, search: TankSearch, parameters: Parameters): SqlCondition[] {

@@ -11,7 +11,7 @@ import type { BlockRow, HeadRow } from "../series/checksum.ts";
 import type { ListKind } from "../series/lists.ts";
 import type { Append, BatchColumns, HeadUpdate, StoredBlock } from "../series/merge.ts";
 import type { Group, Position } from "../series/rank-index.ts";
-import type { sharedTables } from "./shared.ts";
+import type { sharedTables } from "./reads-and-tables.ts";
 
 /** The two tables of rank index groups: by tank, and by name of a list. */
 export type RankTable = "readings" | "lists";

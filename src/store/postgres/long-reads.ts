@@ -1,7 +1,7 @@
 // Searches, the device list, the audit log and the fleet, each in one statement.
 
 import type { ManagementEngine } from "../core/management-reads.ts";
-import { longReadsOn } from "../core/shared.ts";
+import { longReadsOn } from "../core/reads-and-tables.ts";
 import { type Db, statementOf } from "./connection.ts";
 import { LIVE_TANKS, listPagesOn } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";

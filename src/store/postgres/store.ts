@@ -9,7 +9,7 @@ import type { Progress, Store } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
 import { replicaReads } from "../core/reads.ts";
-import { primaryOnlyReads } from "../core/shared.ts";
+import { primaryOnlyReads } from "../core/reads-and-tables.ts";
 import { type Engine, storeOn } from "../core/store.ts";
 import { runWrite, type WriteArgs, type WriteName, type WriteResult } from "../core/writes.ts";
 import { backup, copyToTemporary } from "./backup.ts";

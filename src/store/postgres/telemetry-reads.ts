@@ -10,8 +10,8 @@ import type { Found } from "../../domain/store.ts";
 import { readingsOf } from "../series/block.ts";
 import { openBlock, openHead } from "../series/checksum.ts";
 import { HEAD_MIN } from "../series/merge.ts";
-import { PART_BLOCKS, readingPart } from "../series/part.ts";
 import { LATEST, missingGroup, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
+import { PART_BLOCKS, readingPart } from "../series/reading-part.ts";
 import { type Db, statement } from "./connection.ts";
 import { segmentAtInstant, segmentOfRank } from "./rank-index.ts";
 

@@ -6,7 +6,7 @@ import type { PendingReading, ResolvedReading } from "../../domain/placement.ts"
 import { MAX_PENDING_PER_DEVICE } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { deviceChecksum, pendingValues, STORED_PENDING_COLUMNS } from "../columns.ts";
-import { sharedTables } from "../core/shared.ts";
+import { sharedTables } from "../core/reads-and-tables.ts";
 import { PendingAlertWork } from "../core/transaction.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
 import { columnsOf, equalsByIndex, insertOn, runForIdsOn } from "./batch.ts";

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { ManagementEngine } from "../core/management-reads.ts";
-import { longReadsOn } from "../core/shared.ts";
+import { longReadsOn } from "../core/reads-and-tables.ts";
 import { LISTS } from "../series/lists.ts";
 import { listPages } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";

@@ -3,7 +3,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { RunForIds } from "../core/many-rows.ts";
 import { type ListPages, type Prepare, replicaReads } from "../core/reads.ts";
-import { primaryOnlyReads } from "../core/shared.ts";
+import { primaryOnlyReads } from "../core/reads-and-tables.ts";
 import { listPages } from "./list-pages.ts";
 import { DIALECT, TABLES } from "./schema.ts";
 import { QueryCache } from "./statements.ts";

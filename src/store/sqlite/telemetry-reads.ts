@@ -8,8 +8,8 @@ import type { InstantRange, Reading, ReadingColumns } from "../../domain/reading
 import type { Found } from "../../domain/store.ts";
 import { type Block, readingsOf } from "../series/block.ts";
 import { type BlockRow, openBlock, openHead } from "../series/checksum.ts";
-import { PART_BLOCKS, readingPart } from "../series/part.ts";
 import { missingGroup, type Position, SEGMENT_SIZE } from "../series/rank-index.ts";
+import { PART_BLOCKS, readingPart } from "../series/reading-part.ts";
 import { type PackedGroup, type RankedSegment, rankIndexReads } from "./rank-index.ts";
 import { type Query, query } from "./statements.ts";
 

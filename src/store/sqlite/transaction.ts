@@ -10,7 +10,7 @@ import type { EngineTransaction } from "../check/check.ts";
 import type { CheckOperations } from "../check/operations.ts";
 import { deviceChecksum, pendingValues, STORED_PENDING_COLUMNS } from "../columns.ts";
 import type { SqlRunner } from "../core/many-rows.ts";
-import { sharedTables } from "../core/shared.ts";
+import { sharedTables } from "../core/reads-and-tables.ts";
 import { PendingAlertWork } from "../core/transaction.ts";
 import { fleetRow } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";

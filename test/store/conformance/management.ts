@@ -335,8 +335,10 @@ export function searchConformance(engine: Engine): void {
         { name: prefix, email: undefined },
         { name: undefined, email: prefix },
         { name: prefix, email: "x" },
+        { name: undefined, email: undefined, search: prefix },
+        { name: "u", email: undefined, search: `${prefix} x` },
       ]) {
-        const query = { ...WHOLE, deleted: false, ...filter };
+        const query = { ...WHOLE, deleted: false, search: undefined, ...filter };
         assert.deepEqual(await store.customerSearch(query), await model.customerSearch(query), JSON.stringify(query));
       }
       for (const filter of [
@@ -353,7 +355,7 @@ export function searchConformance(engine: Engine): void {
       assert.deepEqual(await fleetOf(store, fleet), await model.fleetPage(fleet), JSON.stringify(fleet));
     }
     assert.deepEqual(
-      (await store.customerSearch({ ...WHOLE, deleted: false, name: "ulm", email: undefined })).data.map(
+      (await store.customerSearch({ ...WHOLE, deleted: false, name: "ulm", email: undefined, search: undefined })).data.map(
         ({ customer: { name } }) => name,
       ),
       ["Ulmen", "ulm", "ULM", "Ulm"],

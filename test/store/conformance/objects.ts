@@ -92,8 +92,8 @@ export const tanksOf = (store: Store, query: Partial<PageQuery> = {}, scope: Sco
 /** Every management read, with each of its filters. */
 export const managementQueries = (store: Store): Readonly<Record<string, () => Promise<unknown>>> => ({
   managedCustomer: () => store.managedCustomer("a"),
-  customerSearch: () => store.customerSearch({ ...WHOLE, deleted: false, name: "c", email: undefined }),
-  deletedCustomerSearch: () => store.customerSearch({ ...WHOLE, deleted: true, name: undefined, email: "o" }),
+  customerSearch: () => store.customerSearch({ ...WHOLE, deleted: false, name: "c", email: undefined, search: undefined }),
+  deletedCustomerSearch: () => store.customerSearch({ ...WHOLE, deleted: true, name: undefined, email: "o", search: undefined }),
   managedTank: () => store.managedTank("one"),
   tankSearch: () => store.tankSearch({ ...NO_TANK_SEARCH, name: "t", city: "u", custom_id: "x" }),
   tanksOfOwnerSearch: () => store.tankSearch({ ...NO_TANK_SEARCH, owner_id: "a" }),

@@ -75,6 +75,7 @@ export function randomQueries(random: Random, model: ModelStore, now: number): Q
     deleted: random.chance(0.3),
     name: maybe(prefix),
     email: maybe(prefix),
+    search: maybe(prefix),
   };
   const tanks = {
     ...randomPage(random, model.tanks()),

@@ -4,7 +4,7 @@ import { CustomerChange, NewCustomer } from "../../../domain/commands/customers.
 import { CustomerObject, NotificationSettings } from "../../../domain/customer.ts";
 import { customerResource } from "../../../domain/resource.ts";
 import { boolean, object, ref } from "../../../domain/schema.ts";
-import { flag, LIST_PARAMETERS, listJson, listSchema, pageQuery, prefixFilter } from "../../parameters.ts";
+import { flag, LIST_PARAMETERS, listJson, listSchema, pageQuery, prefixFilter, wordSearch } from "../../parameters.ts";
 import type { Route } from "../../route.ts";
 import { jsonBody, patchBody, requireFound } from "../shared.ts";
 import { createdNotification } from "./notifications.ts";
@@ -37,6 +37,7 @@ export const routes: readonly Route[] = [
       ...LIST_PARAMETERS,
       name: prefixFilter("name"),
       email: prefixFilter("email"),
+      search: wordSearch("the customer's name, id, e-mail address or phone number"),
       deleted: flag("Deleted ones instead of existing ones", false),
     },
     response: { schema: ref("ManagedCustomerList"), description: "One page of customers" },
