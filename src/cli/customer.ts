@@ -82,7 +82,7 @@ const list = listCommand({
       flag: "search",
       path: "search",
       value: "TEXT",
-      help: "with each word of TEXT in their id, name, e-mail address or phone number",
+      help: "each word of TEXT is in the name, e-mail address, phone number or id",
     },
     { flag: "name", path: "name", value: "TEXT", help: "whose name starts with TEXT" },
     { flag: "email", path: "email", value: "TEXT", help: "whose e-mail address starts with TEXT" },

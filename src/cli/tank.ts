@@ -242,7 +242,7 @@ volume in the tank, ROOM the volume that fits into it; together they are the cap
       flag: "search",
       path: "search",
       value: "TEXT",
-      help: "with each word of TEXT in their texts, or the name or phone of their owner",
+      help: "each word of TEXT is in the name, id, device or address, or in the owner's name or phone",
     },
   ],
   path: FLEET,
