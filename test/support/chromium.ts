@@ -45,6 +45,7 @@ const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", 
 export async function openPage(life: Lifetime, browser: Browser, options: BrowserContextOptions = {}): Promise<Watched> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 1000 }, ...options });
   life.after(async () => {
+    if (page.isClosed()) return;
     // A request may still be answered by the test.
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.close();
