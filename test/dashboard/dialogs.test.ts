@@ -63,18 +63,17 @@ test("Cancel ends the change of several thresholds, and an error after it is sho
     .waitFor();
 });
 
-for (const [path, id] of [
-  ["/alerts", "t1"],
-  ["/tanks/t2", "t2"],
-] as const) {
-  test(`on ${path}, a note stays while it is typed, also if a colleague acknowledges the alert`, async (t) => {
-    const opened = await openDashboard(t, browser, fleet, email.dispatcher, path);
-    if (opened === undefined) return;
-    const { page } = opened;
-    const row = path === "/alerts" ? page.locator("tr", { hasText: "Tank 1" }) : page.locator(".rows li");
+test("a note stays while it is typed, also if a colleague acknowledges the alert, in the list and on the screen of the tank", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/alerts");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const dialog = page.getByRole("dialog");
+  for (const id of ["t1", "t2"]) {
+    if (id === "t2") await page.getByRole("link", { name: "Tank 2" }).click();
+    const row = id === "t1" ? page.locator("tr", { hasText: "Tank 1" }) : page.locator(".rows li");
     const button = row.locator("button", { hasText: "Acknowledge" });
     await button.click();
-    const note = page.getByRole("dialog").getByLabel("Note");
+    const note = dialog.getByLabel("Note");
     await note.fill("Truck on");
     const { data } = expectStatus(await manage("GET", `/insight/v1/alerts?tank_id=${id}`), 200);
     const [alert] = data as { readonly id: string }[];
@@ -82,8 +81,9 @@ for (const [path, id] of [
     await button.waitFor({ state: "detached" });
     await page.keyboard.type(" Tuesday");
     assert.equal(await note.inputValue(), "Truck on Tuesday");
-  });
-}
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+  }
+});
 
 test("Escape and Back discard what was typed only if pressed twice", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/customers");
@@ -123,29 +123,12 @@ test("after Enter in a dialog, the keyboard goes on beside the button that is go
   await page.getByRole("dialog").getByLabel("Note").fill("Truck on Monday");
   await page.keyboard.press("Enter");
   await page.locator("button:focus", { hasText: "Change note" }).waitFor();
-  await page.goto(`${fleet.url}/?search=device-3`);
+  await page.getByRole("link", { name: "Fleet" }).click();
   await page.getByRole("checkbox", { name: "Select Tank 3", exact: true }).check();
   await page.getByRole("button", { name: "Threshold of 1 tank" }).press("Enter");
   await page.getByRole("dialog").getByLabel("Alert threshold in %").fill("21");
   await page.keyboard.press("Enter");
   await page.locator("h1:focus").waitFor();
-});
-
-test("what is chosen of a search stays where it is", async (t) => {
-  const opened = await openDashboard(t, browser, fleet, email.admin, "/keys");
-  if (opened === undefined) return;
-  const { page } = opened;
-  await page.getByRole("button", { name: "Create key" }).click();
-  const options = page.getByRole("dialog").getByRole("radio");
-  const values = () => options.evaluateAll((all) => all.map((one) => one.getAttribute("value")));
-  await options.nth(2).waitFor();
-  const before = await values();
-  await options.nth(2).check();
-  assert.deepEqual(await values(), before);
-  await page.keyboard.press("ArrowUp");
-  assert.ok(await options.nth(1).isChecked());
-  await page.getByRole("dialog").getByRole("searchbox").fill("nothing like it");
-  await until("what is chosen stays", async () => (await options.count()) === 2 && (await options.nth(1).isChecked()));
 });
 
 test("a change that was stored has not failed if the screen cannot be loaded again", async (t) => {
@@ -162,7 +145,7 @@ test("a change that was stored has not failed if the screen cannot be loaded aga
   await page.getByText("has been unreachable").waitFor();
 });
 
-test("errors of checkboxes are shown below them", async (t) => {
+test("errors of checkboxes are shown below them; what is chosen of a search stays where it is", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.admin, "/channels");
   if (opened === undefined) return;
   const { page } = opened;
@@ -176,6 +159,20 @@ test("errors of checkboxes are shown below them", async (t) => {
   for (const name of ["Events", "Kinds of alerts"]) await dialog.getByRole("group", { name }).locator(".error").waitFor();
   assert.equal(await page.evaluate("document.activeElement.name"), "events", "the first one has the focus");
   assert.deepEqual(await seriousViolations(page), []);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+
+  await page.getByRole("link", { name: "Keys" }).click();
+  await page.getByRole("button", { name: "Create key" }).click();
+  const options = dialog.getByRole("radio");
+  const values = () => options.evaluateAll((all) => all.map((one) => one.getAttribute("value")));
+  await options.nth(2).waitFor();
+  const before = await values();
+  await options.nth(2).check();
+  assert.deepEqual(await values(), before);
+  await page.keyboard.press("ArrowUp");
+  assert.ok(await options.nth(1).isChecked());
+  await dialog.getByRole("searchbox").fill("nothing like it");
+  await until("what is chosen stays", async () => (await options.count()) === 2 && (await options.nth(1).isChecked()));
 });
 
 test("without https, a secret is copied, or selected; one that was lost with its response is not shown as empty", async (t) => {

@@ -1,4 +1,5 @@
-// The screens of an operator's objects in a real browser: devices, customers, channels, keys, users, audit, and the account.
+// The screens of an operator's objects in a real browser: devices, customers, channels, keys, users, audit, and the account; and the
+// history of the browser, where Back leads to the same place of a list.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -26,33 +27,31 @@ const rowOf = (page: Page, text: string) => page.getByRole("row").filter({ hasTe
 /** Without requests that were given up, because another screen or another search came first. */
 const unexpected = (errors: readonly string[]) => errors.filter((text) => !text.endsWith(" failed"));
 
-/** With what is there when it has loaded; a list, if nothing is said. */
-const SCREENS: readonly (readonly [path: string, title: string, loaded?: string])[] = [
-  ["/", "Fleet", ".fleet tbody tr"],
-  ["/map", "Map", ".country"],
-  ["/devices", "Devices"],
-  ["/customers", "Customers"],
-  ["/customers/c2", "<img"],
-  ["/channels", "Channels"],
-  ["/channels?view=notifications", "Channels"],
-  ["/keys", "Keys"],
-  ["/users", "Users"],
-  ["/audit", "Audit log"],
-  ["/account", "Account"],
+/** The link that leads to each screen, and its title. Those of the fleet, the map, alerts, tanks and the account are in other files. */
+const SCREENS: readonly (readonly [link: string, title: string])[] = [
+  ["Devices", "Devices"],
+  ["Customers", "Customers"],
+  ["<img", "<img"],
+  ["Channels", "Channels"],
+  ["Notifications", "Channels"],
+  ["Keys", "Keys"],
+  ["Users", "Users"],
+  ["Audit log", "Audit log"],
 ];
 
 test("every screen fits a desk and a phone, and axe reports no serious violations", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.admin, "/devices");
   if (opened === undefined) return;
   const { page, requests, errors } = opened;
-  for (const [path, title, loaded = ".list"] of SCREENS) {
-    for (const viewport of [PHONE, DESKTOP]) {
+  for (const [link, title] of SCREENS) {
+    await page.setViewportSize(DESKTOP);
+    await page.getByRole("link", { name: link }).click();
+    // A page that is resized looks as one that is loaded at that width.
+    for (const viewport of [DESKTOP, PHONE]) {
       await page.setViewportSize(viewport);
-      // The others are loaded once: a page that is resized looks as one that is loaded at that width.
-      if (viewport === PHONE || path === "/") await page.goto(fleet.url + path);
       await page.getByRole("heading", { level: 1, name: title }).waitFor();
-      await page.locator(loaded).first().waitFor();
-      const place = `${path} at ${viewport.width} px`;
+      await page.locator(".list").first().waitFor();
+      const place = `${page.url()} at ${viewport.width} px`;
       assert.deepEqual([await overflow(page), await seriousViolations(page)], [0, []], place);
       const heights: number[] = await page
         .locator(".cards tbody tr")
@@ -66,16 +65,17 @@ test("every screen fits a desk and a phone, and axe reports no serious violation
   assert.deepEqual([unexpected(errors), requests.filter((url) => !url.startsWith(`${fleet.url}/`))], [[], []]);
 });
 
-for (const [viewport, device, number] of [
-  [DESKTOP, "desk-sensor", 58],
-  [PHONE, "phone-sensor", 60],
-] as const) {
-  test(`at ${viewport.width} px, a dispatcher assigns a tank to a device, and its pending reading is stored`, async (t) => {
-    const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/devices", { viewport });
-    if (opened === undefined) return;
-    const { page, errors } = opened;
+test("at any width, a dispatcher assigns a tank to a device, and its pending reading is stored", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/devices");
+  if (opened === undefined) return;
+  const { page, errors } = opened;
+  const dialog = page.getByRole("dialog");
+  for (const [viewport, device, number] of [
+    [DESKTOP, "desk-sensor", 58],
+    [PHONE, "phone-sensor", 60],
+  ] as const) {
+    await page.setViewportSize(viewport);
     await page.getByRole("button", { name: `Set up ${device}` }).click();
-    const dialog = page.getByRole("dialog");
     await dialog.getByText("61.5 %").waitFor();
     await dialog.getByRole("searchbox").fill(`Tank ${number}`);
     await dialog.getByRole("radio", { name: new RegExp(`^Tank ${number}`) }).check();
@@ -86,8 +86,8 @@ for (const [viewport, device, number] of [
     const { data } = expectStatus(await manage("GET", `/v1/tanks/t${number}/telemetry?size=1`), 200);
     assert.equal((data as { fill_percentage: number }[])[0]?.fill_percentage, 61.5);
     assert.deepEqual(unexpected(errors), []);
-  });
-}
+  }
+});
 
 test("without a mouse: a profile and the shape of the tank make a payload readable", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/devices");
@@ -189,7 +189,7 @@ test("a dispatcher creates a customer with a tank, changes it, deletes and resto
   await page.getByRole("button", { name: "Restore" }).click();
   await submit("Restore");
   await page.getByRole("link", { name: "Barn" }).waitFor();
-  await page.goto(`${fleet.url}/customers`);
+  await page.getByRole("link", { name: "Customers", exact: true }).click();
   await page.getByRole("searchbox").fill("HOF@lind");
   await page.getByText("1 customer found").waitFor();
   await page.getByRole("searchbox").fill("lindenau hofgut");
@@ -214,7 +214,7 @@ test("an admin creates a key, a webhook and a user: secrets are shown once, a te
   await submit("Revoke");
   await rowOf(page, "report").getByText("Revoked").waitFor();
 
-  await page.goto(`${fleet.url}/channels`);
+  await page.getByRole("link", { name: "Channels" }).click();
   await page.getByRole("button", { name: "Add channel" }).click();
   await dialog.getByLabel("Type").selectOption("webhook");
   await dialog.getByLabel("URL").fill("http://127.0.0.1:9/hook");
@@ -235,7 +235,7 @@ test("an admin creates a key, a webhook and a user: secrets are shown once, a te
   await page.getByRole("button", { name: /^Enable again/ }).click();
   await rowOf(page, "receiver.invalid").getByText("Active").waitFor();
 
-  await page.goto(`${fleet.url}/users`);
+  await page.getByRole("link", { name: "Users" }).click();
   await page.getByRole("button", { name: "Add user" }).click();
   await dialog.getByLabel("Name").fill("Ida");
   await dialog.getByLabel("E-mail address").fill("ida@operator.example");
@@ -289,7 +289,7 @@ test("a customer sees their own settings and nothing of the operator, and ends a
   await page.goto(`${fleet.url}/users`);
   await page.getByRole("heading", { name: "Your role does not allow this" }).waitFor();
   await page.getByRole("main").getByText("This page is for your supplier. Go to your tanks").waitFor();
-  await page.goto(`${fleet.url}/account`);
+  await page.getByRole("link", { name: "Your account" }).click();
   const signOut = page.getByRole("button", { name: "Sign out", exact: true });
   await signOut.nth(1).waitFor();
   await page.context().setOffline(true);
@@ -312,4 +312,56 @@ test("a viewer reads customers and devices, and changes nothing", async (t) => {
   await page.getByText("1 customer found").waitFor();
   await page.goto(`${fleet.url}/keys`);
   await page.getByRole("heading", { name: "Your role does not allow this" }).waitFor();
+});
+
+const scrolledTo = (page: Page): Promise<number> => page.evaluate("Math.round(scrollY)");
+
+test("Back from a tank, or from another page of a list, leads to the same place of the list", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.viewer, "/customers/c1", { viewport: PHONE });
+  if (opened === undefined) return;
+  const { page } = opened;
+  const table = page.getByRole("table", { name: "Tanks" });
+  const row = table.locator("tbody tr").nth(18).getByRole("link");
+  await row.scrollIntoViewIfNeeded();
+  const before = await scrolledTo(page);
+  assert.ok(before > 500);
+  await row.click();
+  await page.locator(".figures").waitFor();
+  assert.equal(await scrolledTo(page), 0);
+  await page.goBack();
+  await until("the list is where it was", async () => Math.abs((await scrolledTo(page)) - before) < 50);
+
+  const next = page.getByRole("link", { name: "Next" });
+  await next.scrollIntoViewIfNeeded();
+  const atEnd = await scrolledTo(page);
+  await next.click();
+  await page.getByText("26–50 of 60").waitFor();
+  await until("the top of the list is in view", async () => {
+    const { y = -1 } = (await table.boundingBox()) ?? {};
+    return y >= 0 && y < 200;
+  });
+  await page.goBack();
+  await page.getByText("1–25 of 60").waitFor();
+  await until("the list is where it was", async () => Math.abs((await scrolledTo(page)) - atEnd) < 50);
+});
+
+test("from a page beyond the last one, Previous leads to the last one", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.viewer, "/customers/c1?page=9");
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.getByText("None of 60").waitFor();
+  await page.getByRole("link", { name: "Previous" }).click();
+  await page.getByText("51–60 of 60").waitFor();
+});
+
+test("typing a date adds no entries to the history", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/audit");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const before: number = await page.evaluate("history.length");
+  const day = page.getByLabel("From");
+  await day.waitFor();
+  for (const value of ["0002-03-01", "0020-03-01", "0202-03-01", "2026-03-01"]) await day.fill(value);
+  await page.waitForURL(/from=2026-03-01/);
+  assert.equal(await page.evaluate("history.length"), before);
 });

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import type { Page } from "playwright-core";
 import { jsonClient } from "../http/client.ts";
 import { createUser } from "../support/browser.ts";
 import { openBrowser } from "../support/chromium.ts";
@@ -61,11 +62,12 @@ before(async () => {
 });
 
 describe("the map", () => {
-  it("shows all tanks together at first, on any screen, whatever towns are called", async (t) => {
+  it("shows all tanks at first; zooms and moves by click, wheel, mouse and keys; its URL is that of the view, and its list has what is in it", async (t) => {
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/map", { viewport: PHONE });
+    if (screen === undefined) return;
+    const { page } = screen;
     for (const size of [PHONE, DESKTOP]) {
-      const screen = await openDashboard(t, browser, service, STAFF.viewer, "/map", { viewport: size });
-      if (screen === undefined) return;
-      const { page } = screen;
+      await page.setViewportSize(size);
       await page.locator(".mark").first().waitFor();
       await page.locator(".country").first().waitFor();
       const counts = await page.locator(".bubble-count").allTextContents();
@@ -82,25 +84,30 @@ describe("the map", () => {
       );
       await expectGood(screen);
     }
-  });
 
-  it("zooms by click, wheel, buttons and keys; its URL leads to the same view, and the list to what is in it", async (t) => {
-    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/map");
-    if (screen === undefined) return;
-    const { page } = screen;
+    // The mouse button is released outside of the map, which does not follow the mouse afterwards.
+    const box = await page.locator(".map").boundingBox();
+    assert.ok(box !== null);
+    const y = box.y + 300;
+    await page.mouse.move(box.x + 2, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x - 20, y);
+    await page.mouse.up();
+    await page.mouse.move(box.x + 60, y, { steps: 3 });
+    await page.mouse.move(box.x + 200, y + 40, { steps: 5 });
+    await page.waitForTimeout(700);
+    assert.equal(new URL(page.url()).search, "");
+
     const around = page.getByRole("button", { name: /^3\d tanks, the most urgent: Low/ });
+    const someTanks = page.getByRole("link", { name: /^List (2|3)\d tanks$/ });
     await around.click();
     await page.waitForURL(/at=/);
-    const list = page.getByRole("link", { name: /^List \d+ tanks?$/ });
-    await page.getByRole("link", { name: /^List (2|3)\d tanks$/ }).waitFor();
+    await someTanks.waitFor();
     const before = page.url();
     await page.mouse.move(500, 400);
     await page.mouse.wheel(0, -400);
     await page.waitForURL((url) => url.href !== before);
     const zoomed = page.url();
-    await page.reload();
-    await page.locator(".mark").first().waitFor();
-    assert.equal(page.url(), zoomed);
     await page.locator(".map").focus();
     await page.keyboard.press("-");
     await page.waitForURL((url) => url.href !== zoomed);
@@ -112,7 +119,22 @@ describe("the map", () => {
     await page.waitForURL((url) => url.href !== outer);
     await page.getByRole("button", { name: "All" }).click();
     await page.waitForURL((url) => !url.search.includes("at="));
+    const list = page.getByRole("link", { name: /^List \d+ tanks?$/ });
     assert.match((await list.getAttribute("href")) ?? "", /^\/\?bbox=/);
+
+    // A mark of several tanks is opened by a key, and the focus stays.
+    await around.focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/at=/);
+    assert.equal(await page.evaluate("document.activeElement.className"), "map");
+    await page.keyboard.press("-");
+    await someTanks.waitFor();
+    await page.getByRole("link", { name: "Map", exact: true }).click();
+    await page.getByRole("link", { name: "List 34 tanks" }).waitFor();
+    assert.equal(new URL(page.url()).search, "");
+    await page.goBack();
+    await page.waitForURL(/at=/);
+    await someTanks.waitFor();
     assert.deepEqual(errorsOf(screen), []);
   });
 
@@ -141,28 +163,18 @@ describe("the map", () => {
     assert.deepEqual(errorsOf(screen), []);
   });
 
-  it("opens a tank by one click or key on it; tanks in one place are listed", async (t) => {
-    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/map?at=60.39,5.32,200");
+  it("opens a tank by a click or a key on it, also after it was moved; a slow or failed request leads nowhere; tanks in one place are listed", async (t) => {
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/map?at=46.948,7.4474,4000");
     if (screen === undefined) return;
-    const { page } = screen;
-    const mark = page.getByRole("button", { name: "1 tank: OK" });
-    await mark.focus();
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/\/tanks\/far$/);
-    await page.goto(`${service.url}/map?at=46.948,7.4474,4000`);
+    const { page, errors } = screen;
     await page.getByRole("button", { name: /^2 tanks/ }).click();
     await page.waitForURL(/\/\?bbox=/);
     await page.getByText("in the map’s view").waitFor();
     await page.getByText("2 tanks found").waitFor();
     const ids = await page.locator(".fleet-tank a").evaluateAll((links) => links.map((link) => link.getAttribute("href")));
     assert.deepEqual(ids.sort(), ["/tanks/same_1", "/tanks/same_2"]);
-    assert.deepEqual(errorsOf(screen), []);
-  });
 
-  it("opens a mark by a key after the map was moved; a slow or failed request leads nowhere", async (t) => {
-    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/map?at=60.39,5.32,200");
-    if (screen === undefined) return;
-    const { page } = screen;
+    await page.getByRole("link", { name: "Map", exact: true }).click();
     const mark = page.getByRole("button", { name: "1 tank: OK" });
     await mark.waitFor();
     const size2 = /\/insight\/v1\/fleet\?.*size=2(&|$)/;
@@ -176,6 +188,7 @@ describe("the map", () => {
     await mark.focus();
     await page.keyboard.press("Enter");
     await page.locator(".notice").getByText("403").waitFor();
+    errors.splice(0);
 
     await page.unroute(size2);
     const { promise: left, resolve: leave } = Promise.withResolvers<void>();
@@ -188,52 +201,21 @@ describe("the map", () => {
     leave();
     await page.waitForTimeout(500);
     assert.equal(new URL(page.url()).pathname, "/alerts");
-  });
 
-  it("does not follow a mouse whose button was released outside of the map", async (t) => {
-    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/map");
-    if (screen === undefined) return;
-    const { page } = screen;
-    await page.locator(".mark").first().waitFor();
-    const box = await page.locator(".map").boundingBox();
-    assert.ok(box !== null);
-    const y = box.y + 300;
-    await page.mouse.move(box.x + 2, y);
-    await page.mouse.down();
-    await page.mouse.move(box.x - 20, y);
-    await page.mouse.up();
-    await page.mouse.move(box.x + 60, y, { steps: 3 });
-    await page.mouse.move(box.x + 200, y + 40, { steps: 5 });
-    await page.waitForTimeout(700);
-    assert.equal(new URL(page.url()).search, "");
-  });
-
-  it("keeps the focus when a mark of several tanks is opened by a key, and shows all again by its link", async (t) => {
-    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/map");
-    if (screen === undefined) return;
-    const { page } = screen;
-    await page.getByRole("button", { name: /^3\d tanks, the most urgent: Low/ }).focus();
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/at=/);
-    assert.equal(await page.evaluate("document.activeElement.className"), "map");
-    await page.keyboard.press("-");
-    await page.getByRole("link", { name: /^List (2|3)\d tanks$/ }).waitFor();
-    await page.getByRole("link", { name: "Map", exact: true }).click();
-    await page.getByRole("link", { name: "List 34 tanks" }).waitFor();
-    assert.equal(new URL(page.url()).search, "");
     await page.goBack();
-    await page.waitForURL(/at=/);
-    await page.getByRole("link", { name: /^List (2|3)\d tanks$/ }).waitFor();
+    await mark.focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/tanks\/far$/);
+    assert.deepEqual(errorsOf(screen), []);
   });
 
   it("loads the countries later if that fails at first", async (t) => {
-    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/account");
-    if (screen === undefined) return;
-    const { page } = screen;
     let attempts = 0;
-    await page.route(/countries.*\.json/, (route) => (++attempts === 1 ? route.abort() : route.continue()));
-    await page.goto(`${service.url}/map`);
-    await page.locator(".country").first().waitFor();
+    const prepare = (page: Page) =>
+      page.route(/countries.*\.json/, (route) => (++attempts === 1 ? route.abort() : route.continue()));
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/map", { prepare });
+    if (screen === undefined) return;
+    await screen.page.locator(".country").first().waitFor();
     assert.ok(attempts > 1);
   });
 

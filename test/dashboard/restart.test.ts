@@ -44,6 +44,7 @@ test("a page says that the service is gone, goes on by itself when it is back, a
   const banner = page.getByText(/has been unreachable since/);
   await banner.waitFor();
   assert.ok(await page.getByText("81.0 %").isVisible(), "what was known stays");
+  assert.equal(await page.getByText("Something went wrong").count(), 0, "it is announced once");
   await here.start();
   await send(72);
   await page.getByText("72.0 %").waitFor();

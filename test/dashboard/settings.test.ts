@@ -16,24 +16,11 @@ const { email, manage } = fleet;
 
 const rowOf = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
 
-test("an admin sees all sessions of a user and of a customer, without pages", async (t) => {
+test("an admin sees all sessions of a user and of a customer, without pages; those of a user are gone with the user", async (t) => {
   const COUNT = 30;
   for (let i = 0; i < COUNT; i++) {
     for (const address of [email.viewer, "office@brenner.example"]) await startSession(fleet.store, Date.now, address);
   }
-  const opened = await openDashboard(t, browser, fleet, email.admin, "/users");
-  if (opened === undefined) return;
-  const { page } = opened;
-  const rows = page.getByRole("table", { name: "Sessions" }).locator("tbody tr");
-  await page.getByRole("button", { name: "Sessions of The viewer" }).click();
-  await until("all are shown", async () => (await rows.count()) >= COUNT);
-  assert.equal(await page.getByRole("navigation", { name: "Pages" }).count(), 0);
-  await page.goto(`${fleet.url}/customers/c1`);
-  await until("all are shown", async () => (await rows.count()) >= COUNT);
-  assert.equal(await page.locator(".section", { hasText: "signed in" }).getByRole("navigation", { name: "Pages" }).count(), 0);
-});
-
-test("sessions of a user are shown and hidden, and are gone with the user", async (t) => {
   await createUser(fleet, "dispatcher", "leaving@operator.example");
   const opened = await openDashboard(t, browser, fleet, email.admin, "/users");
   if (opened === undefined) return;
@@ -51,28 +38,45 @@ test("sessions of a user are shown and hidden, and are gone with the user", asyn
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await row.waitFor({ state: "detached" });
   assert.equal(await sessions.count(), 0);
+
+  const rows = page.getByRole("table", { name: "Sessions" }).locator("tbody tr");
+  await page.getByRole("button", { name: "Sessions of The viewer" }).click();
+  await rows.nth(COUNT - 1).waitFor();
+  assert.equal(await page.getByRole("navigation", { name: "Pages" }).count(), 0);
+  await page.getByRole("link", { name: "Customers", exact: true }).click();
+  await page.getByRole("link", { name: "Brenner Gas GmbH" }).click();
+  await rows.nth(COUNT - 1).waitFor();
+  assert.equal(await page.locator(".section", { hasText: "signed in" }).getByRole("navigation", { name: "Pages" }).count(), 0);
 });
 
 test("behind a path prefix, the link of a user has the prefix", async (t) => {
-  const opened = await openDashboard(t, browser, fleet, email.admin, "/account");
+  const prefixed = `${fleet.url}/tank-monitor`;
+  const prepare = (page: Page) =>
+    page.route(`${prefixed}/**`, async (route) => {
+      const url = route.request().url().replace(prefixed, fleet.url);
+      // The page may have been closed.
+      await route
+        .fetch({ url })
+        .then((response) => route.fulfill({ response }))
+        .catch(() => {});
+    });
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/tank-monitor/users", { prepare });
   if (opened === undefined) return;
   const { page } = opened;
-  const prefixed = `${fleet.url}/tank-monitor`;
-  await page.route(`${prefixed}/**`, async (route) => {
-    const url = route.request().url().replace(prefixed, fleet.url);
-    // The page may have been closed.
-    await route
-      .fetch({ url })
-      .then((response) => route.fulfill({ response }))
-      .catch(() => {});
-  });
-  await page.goto(`${prefixed}/users`);
   await page.getByRole("button", { name: "Create link for The viewer" }).click();
   const link = await page.getByRole("dialog").getByLabel("Link for The viewer").inputValue();
   assert.ok(link.startsWith(`${prefixed}/sign-in#token=`), link);
 });
 
-test("an admin sets the rate of a key, and changes it", async (t) => {
+test("an admin sets and changes the rate of a key; keys and channels of one customer show its name", async (t) => {
+  const keys = [
+    { name: "sends for all", role: "ingest" },
+    { name: "sends for one", role: "ingest", customer_id: "c1" },
+  ];
+  for (const key of keys) expectStatus(await manage("POST", "/manage/v1/keys", key), 201);
+  const channel = { type: "email", to: "one@operator.example", customer_id: "c1" };
+  expectStatus(await manage("POST", "/manage/v1/channels", channel), 201);
+  const name = String(expectStatus(await manage("GET", "/manage/v1/customers/c1"), 200)["name"]);
   const opened = await openDashboard(t, browser, fleet, email.admin, "/keys");
   if (opened === undefined) return;
   const { page } = opened;
@@ -89,37 +93,16 @@ test("an admin sets the rate of a key, and changes it", async (t) => {
   await dialog.getByLabel("Name").fill("gateway 2");
   await dialog.getByRole("button", { name: "Save" }).click();
   await rowOf(page, "gateway 2").getByText("none", { exact: true }).waitFor();
-});
 
-test("a key without a rate of its own has the default rate only if it is of one customer", async (t) => {
-  const keys = [
-    { name: "sends for all", role: "ingest" },
-    { name: "sends for one", role: "ingest", customer_id: "c1" },
-  ];
-  for (const key of keys) expectStatus(await manage("POST", "/manage/v1/keys", key), 201);
-  const opened = await openDashboard(t, browser, fleet, email.admin, "/keys");
-  if (opened === undefined) return;
-  const { page } = opened;
+  // Without a rate of its own, a key has the default rate only if it is of one customer.
   await rowOf(page, "sends for all").getByRole("cell", { name: "none", exact: true }).waitFor();
-  await rowOf(page, "sends for one").getByRole("cell", { name: "default", exact: true }).waitFor();
-});
-
-test("keys and channels of one customer show its name", async (t) => {
-  const key = { name: "of one", role: "read", customer_id: "c1" };
-  expectStatus(await manage("POST", "/manage/v1/keys", key), 201);
-  const channel = { type: "email", to: "one@operator.example", customer_id: "c1" };
-  expectStatus(await manage("POST", "/manage/v1/channels", channel), 201);
-  const { name } = expectStatus(await manage("GET", "/manage/v1/customers/c1"), 200);
-  const opened = await openDashboard(t, browser, fleet, email.admin, "/keys");
-  if (opened === undefined) return;
-  const { page } = opened;
-  await rowOf(page, "of one")
-    .getByRole("link", { name: String(name) })
-    .waitFor();
-  await page.goto(`${fleet.url}/channels`);
+  const ofOne = rowOf(page, "sends for one");
+  await ofOne.getByRole("cell", { name: "default", exact: true }).waitFor();
+  await ofOne.getByRole("link", { name }).waitFor();
+  await page.getByRole("link", { name: "Channels" }).click();
   await page.getByText(`only of customer ${name}`).waitFor();
   await page.getByRole("button", { name: "Edit one@operator.example" }).click();
-  await page.getByRole("dialog").getByText(String(name)).waitFor();
+  await dialog.getByText(name).waitFor();
 });
 
 test("a screen reader reads that an alert is acknowledged", async (t) => {

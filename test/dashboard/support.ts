@@ -59,6 +59,11 @@ export async function startFleet(life: Lifetime, environment: Record<string, str
 const FASTER_POLLING = `const later = setTimeout;
   window.setTimeout = (work, ms = 0, ...rest) => later(work, ms >= 2000 && ms <= 7000 ? ms / 6 : ms, ...rest);`;
 
+type PageOptions = BrowserContextOptions & {
+  /** Called before the page is loaded: with routes and scripts of the test, it has to be loaded only once. */
+  readonly prepare?: (page: Page) => Promise<unknown>;
+};
+
 /** A page with the session of a user or customer. Undefined where there is no browser. */
 export async function openDashboard(
   t: TestContext,
@@ -66,7 +71,7 @@ export async function openDashboard(
   { url, store }: Service,
   email: string | undefined,
   path = "/",
-  options: BrowserContextOptions = {},
+  { prepare, ...options }: PageOptions = {},
 ): Promise<Watched | undefined> {
   if (browser === undefined) {
     assert.equal(process.env["CI"], undefined, NO_BROWSER);
@@ -79,6 +84,7 @@ export async function openDashboard(
     const { secret } = await startSession(store, Date.now, email);
     await watched.page.context().addCookies([{ name: "tank_monitor_session", value: secret, url }]);
   }
+  await prepare?.(watched.page);
   await watched.page.goto(url + path);
   return watched;
 }
@@ -86,10 +92,14 @@ export async function openDashboard(
 const AXE = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 type Violation = { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] };
 
+/** The rules of axe whose results depend on colours. */
+export const COLOURS = { runOnly: ["color-contrast", "link-in-text-block"] };
+
 /** What is seriously wrong for people who use a screen reader or a keyboard, or see colours badly. */
-export async function seriousViolations(page: Page): Promise<string[]> {
+export async function seriousViolations(page: Page, rules: { readonly runOnly?: readonly string[] } = {}): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
-  const { violations } = (await page.evaluate(`axe.run({ resultTypes: ["violations"] })`)) as { violations: Violation[] };
+  const options = JSON.stringify({ resultTypes: ["violations"], ...rules });
+  const { violations } = (await page.evaluate(`axe.run(${options})`)) as { violations: Violation[] };
   return violations
     .filter(({ impact }) => ["serious", "critical"].includes(impact))
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join("\n")}`);

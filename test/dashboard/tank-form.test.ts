@@ -9,7 +9,7 @@ import { openBrowser } from "../support/chromium.ts";
 import { customerRecord, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { expectGood } from "./expect-good.ts";
+import { expectFits, expectGood } from "./expect-good.ts";
 import { openDashboard, PHONE, seriousViolations } from "./support.ts";
 
 const service = await startService({ after }, { environment: { RATE_LIMIT: "0" } });
@@ -39,7 +39,7 @@ before(async () => {
 });
 
 describe("the form of a tank", () => {
-  it("opens at once, also while the tank is loaded, and after an error loads it again", async (t) => {
+  it("opens at once, loads its tank again after an error, and assigns the device of another tank by an exchange that is confirmed", async (t) => {
     const screen = await openDashboard(t, browser, service, STAFF.dispatcher, "/tanks/tank_used", BERLIN);
     if (screen === undefined) return;
     const { page } = screen;
@@ -59,6 +59,24 @@ describe("the form of a tank", () => {
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     assert.equal(await page.evaluate("document.activeElement.textContent"), "Edit");
+
+    const deviceOf = async (id: string) => (await manage("GET", `/v1/tanks/${id}`)).body["assigned_device_id"];
+    const [own, others] = [await deviceOf("tank_used"), await deviceOf("tank_other")];
+    await page.getByRole("button", { name: "Edit" }).click();
+    await dialog.getByLabel("Device").fill(String(others));
+    await dialog.getByRole("button", { name: "Save" }).click();
+    const { name } = (await manage("GET", "/v1/tanks/tank_other")).body;
+    const message = dialog.getByText(`Device ${others} is assigned to the tank “${name}”. Assign another device`);
+    await message.waitFor();
+    await until("the message is in view", () => isInView(message));
+    assert.equal(await isInView(dialog.getByLabel("Exchange the devices")), true);
+    assert.deepEqual(await seriousViolations(page), []);
+    assert.deepEqual([await deviceOf("tank_used"), await deviceOf("tank_other")], [own, others], "nothing is changed yet");
+    await dialog.getByLabel("Exchange the devices").check();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The tank was changed").waitFor();
+    assert.deepEqual([await deviceOf("tank_used"), await deviceOf("tank_other")], [others, own]);
+    await page.locator("section", { hasText: "Device" }).getByText(String(others)).first().waitFor();
   });
 
   it("changes a tank: errors are at the fields, and a change by somebody else is not overwritten", async (t) => {
@@ -76,7 +94,7 @@ describe("the form of a tank", () => {
     await page.getByText("must be from -90 to 90").waitFor();
     assert.equal(await threshold.getAttribute("aria-invalid"), "true");
     screen.errors.splice(0);
-    await expectGood(screen);
+    await expectFits(screen);
     expectStatus(await manage("PATCH", "/manage/v1/tanks/tank_used", { name: "Boiler house 2" }), 200);
     await threshold.fill("25");
     await page.getByLabel("Latitude").fill("48.1");
@@ -90,30 +108,6 @@ describe("the form of a tank", () => {
     await page.getByText("The tank was changed").waitFor();
     const { name, min_fill_alert_percentage } = (await manage("GET", "/v1/tanks/tank_used")).body;
     assert.deepEqual([name, min_fill_alert_percentage], ["Boiler house 2", 25]);
-  });
-
-  it("assigns the device of another tank by an exchange, which the dispatcher is asked for", async (t) => {
-    const screen = await openDashboard(t, browser, service, STAFF.dispatcher, "/tanks/tank_used", BERLIN);
-    if (screen === undefined) return;
-    const { page } = screen;
-    const deviceOf = async (id: string) => (await manage("GET", `/v1/tanks/${id}`)).body["assigned_device_id"];
-    const [own, others] = [await deviceOf("tank_used"), await deviceOf("tank_other")];
-    await page.getByRole("button", { name: "Edit" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Device").fill(String(others));
-    await dialog.getByRole("button", { name: "Save" }).click();
-    const { name } = (await manage("GET", "/v1/tanks/tank_other")).body;
-    const message = dialog.getByText(`Device ${others} is assigned to the tank “${name}”. Assign another device`);
-    await message.waitFor();
-    await until("the message is in view", () => isInView(message));
-    assert.equal(await isInView(dialog.getByLabel("Exchange the devices")), true);
-    assert.deepEqual(await seriousViolations(page), []);
-    assert.deepEqual([await deviceOf("tank_used"), await deviceOf("tank_other")], [own, others], "nothing is changed yet");
-    await dialog.getByLabel("Exchange the devices").check();
-    await dialog.getByRole("button", { name: "Save" }).click();
-    await page.getByText("The tank was changed").waitFor();
-    assert.deepEqual([await deviceOf("tank_used"), await deviceOf("tank_other")], [others, own]);
-    await page.locator("section", { hasText: "Device" }).getByText(String(others)).first().waitFor();
   });
 
   it("has all fields of a tank: capacity, use, customer and district, and which alerts open", async (t) => {

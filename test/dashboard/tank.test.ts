@@ -2,13 +2,14 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import type { Page } from "playwright-core";
 import { expectStatus, jsonClient } from "../http/client.ts";
 import { createUser } from "../support/browser.ts";
 import { openBrowser } from "../support/chromium.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { expectGood } from "./expect-good.ts";
+import { expectFits, expectGood } from "./expect-good.ts";
 import { DESKTOP, fingersOn, openDashboard, PHONE } from "./support.ts";
 import { withManyRefills, withOneRefill } from "./tank-levels.ts";
 
@@ -108,17 +109,18 @@ describe("the screen of a tank", () => {
     assert.match(figures, /Suggested delivery\s+–$/);
     const words = (await page.getByRole("img", { name: /Chart of the level/ }).getAttribute("aria-label")) ?? "";
     assert.doesNotMatch(words, /Expected/);
-    await page.goto(`${service.url}/alerts?kind=runs_low_soon`);
+    await page.getByRole("link", { name: /^Alerts/ }).click();
     await page.getByText("Low soon before a refill; new forecast in a day or two").waitFor();
   });
 
   it("is low, and to be delivered now, also without an alert and before a new forecast", async (t) => {
-    const page = (await openDashboard(t, browser, service, STAFF.viewer, "/account", BERLIN))?.page;
-    await page?.route(/\/insight\/v1\/tanks\/tank_used$/, async (route) => {
-      const response = await route.fetch();
-      await route.fulfill({ response, json: { ...(await response.json()), state: "low", alerts: [] } });
-    });
-    await page?.goto(`${service.url}/tanks/tank_used`);
+    const prepare = (page: Page) =>
+      page.route(/\/insight\/v1\/tanks\/tank_used$/, async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, json: { ...(await response.json()), state: "low", alerts: [] } });
+      });
+    const path = "/tanks/tank_used";
+    const page = (await openDashboard(t, browser, service, STAFF.viewer, path, { ...BERLIN, prepare }))?.page;
     await page?.locator(".figures", { hasText: /Suggested delivery\s*now\s*[\d,]+\sl, up to its usual full level/ }).waitFor();
     await page?.locator(".badge").getByText("Low", { exact: true }).waitFor();
   });
@@ -147,9 +149,9 @@ describe("the screen of a tank", () => {
   });
 
   it("has its chart where the language of the browser is not valid", async (t) => {
-    const page = (await openDashboard(t, browser, service, STAFF.viewer))?.page;
-    await page?.addInitScript(`Object.defineProperty(navigator, "language", { value: "en-US@posix", configurable: true })`);
-    await page?.goto(`${service.url}/tanks/tank_used`);
+    const prepare = (page: Page) =>
+      page.addInitScript(`Object.defineProperty(navigator, "language", { value: "en-US@posix", configurable: true })`);
+    const page = (await openDashboard(t, browser, service, STAFF.viewer, "/tanks/tank_used", { prepare }))?.page;
     await page?.locator(".chart canvas").waitFor();
   });
 
@@ -182,42 +184,39 @@ describe("the screen of a tank", () => {
     const screen = await openDashboard(t, browser, service, STAFF.viewer, "/tanks/tank_used?range=month", BERLIN);
     if (screen === undefined) return;
     const { page } = screen;
-    for (const viewport of [PHONE, DESKTOP]) {
-      await page.setViewportSize(viewport);
-      await page.locator(".chart canvas").waitFor();
-      await page.getByRole("application", { name: /plus and minus zoom/ }).waitFor();
-      await page.getByRole("link", { name: "All", exact: true }).focus();
-      await page.keyboard.press("Tab");
-      const focused = page.locator('[role="application"]:focus');
-      await focused.waitFor();
-      assert.equal(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle"), "solid");
-      const spanAfter = async (key: string) => {
-        const before = page.url();
-        await page.keyboard.press(key);
-        await page.waitForURL((url) => url.href !== before);
-        const { searchParams } = new URL(page.url());
-        return ["from", "to"].map((name) => Date.parse(searchParams.get(name) ?? "") / DAY) as [number, number];
-      };
-      const [from, to] = await spanAfter("+");
-      assert.ok(to - from < 30, "less is shown");
-      const [earlier, until] = await spanAfter("ArrowLeft");
-      assert.ok(earlier < from && Math.abs(until - earlier - (to - from)) < 0.001, "as long, but earlier");
-      const [start, end] = await spanAfter("-");
-      assert.ok(start < earlier && end > until, "around the middle");
-      for (let presses = 0; presses < 25; presses++) await page.keyboard.press("ArrowLeft");
-      await page.getByText("No readings in this time").waitFor();
-      for (let presses = 0; presses < 40; presses++) await page.keyboard.press("ArrowRight");
-      await page.locator(".chart canvas").waitFor();
-      const latest = Date.parse(new URL(page.url()).searchParams.get("to") ?? "");
-      assert.ok(latest < Date.now() + 30 * DAY, "most of the chart is left to the readings");
-      await expectGood(screen);
-      for (const key of ["0", "Escape"]) {
-        await spanAfter("+");
-        await page.keyboard.press(key);
-        await page.waitForURL((url) => url.search === "?range=month");
-      }
-      assert.equal(await focused.count(), 1, "it still has the focus");
+    await page.locator(".chart canvas").waitFor();
+    await page.getByRole("application", { name: /plus and minus zoom/ }).waitFor();
+    await page.getByRole("link", { name: "All", exact: true }).focus();
+    await page.keyboard.press("Tab");
+    const focused = page.locator('[role="application"]:focus');
+    await focused.waitFor();
+    assert.equal(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle"), "solid");
+    const spanAfter = async (key: string) => {
+      const before = page.url();
+      await page.keyboard.press(key);
+      await page.waitForURL((url) => url.href !== before);
+      const { searchParams } = new URL(page.url());
+      return ["from", "to"].map((name) => Date.parse(searchParams.get(name) ?? "") / DAY) as [number, number];
+    };
+    const [from, to] = await spanAfter("+");
+    assert.ok(to - from < 30, "less is shown");
+    const [earlier, until] = await spanAfter("ArrowLeft");
+    assert.ok(earlier < from && Math.abs(until - earlier - (to - from)) < 0.001, "as long, but earlier");
+    const [start, end] = await spanAfter("-");
+    assert.ok(start < earlier && end > until, "around the middle");
+    for (let presses = 0; presses < 25; presses++) await page.keyboard.press("ArrowLeft");
+    await page.getByText("No readings in this time").waitFor();
+    for (let presses = 0; presses < 40; presses++) await page.keyboard.press("ArrowRight");
+    await page.locator(".chart canvas").waitFor();
+    const latest = Date.parse(new URL(page.url()).searchParams.get("to") ?? "");
+    assert.ok(latest < Date.now() + 30 * DAY, "most of the chart is left to the readings");
+    await expectFits(screen);
+    for (const key of ["0", "Escape"]) {
+      await spanAfter("+");
+      await page.keyboard.press(key);
+      await page.waitForURL((url) => url.search === "?range=month");
     }
+    assert.equal(await focused.count(), 1, "it still has the focus");
   });
 
   it("zooms its chart by two fingers, moves it by one, shows all again by a double tap, and lets the page scroll", async (t) => {
@@ -283,21 +282,21 @@ describe("the screen of a tank", () => {
       return new URL(page.url()).search === "?range=month";
     });
     assert.equal(await page.evaluate("visualViewport.scale"), 1, "the page itself is not zoomed");
-    await expectGood(screen);
+    await expectFits(screen);
   });
 
   it("has all refills of a tank that is filled every few days, and counts those of the time shown", async (t) => {
     const refills = "/insight/v1/tanks/tank_busy/refills?size=1";
     await until("refills are found", async () => Number((await manage("GET", refills)).body["total_items"]) > 200, 30_000);
     const total = (await manage("GET", refills)).body["total_items"];
-    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/tanks/tank_busy?range=decade", BERLIN);
+    const [from, to] = [180, 120].map((days) => new Date(now - days * DAY).toISOString());
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, `/tanks/tank_busy?from=${from}&to=${to}`, BERLIN);
     if (screen === undefined) return;
     const { page } = screen;
-    await page.getByRole("img", { name: new RegExp(`${total} refills in the last two years\\.`) }).waitFor();
-    const [from, to] = [180, 120].map((days) => new Date(now - days * DAY).toISOString());
-    await page.goto(`${service.url}/tanks/tank_busy?from=${from}&to=${to}`);
     await page.getByRole("img", { name: /\. (19|20|21) refills\./ }).waitFor();
-    await expectGood(screen);
+    await page.getByRole("link", { name: "10 years" }).click();
+    await page.getByRole("img", { name: new RegExp(`${total} refills in the last two years\\.`) }).waitFor();
+    await expectFits(screen);
   });
 
   it("is paused and resumed by a dispatcher; a viewer and its owner see that it is paused", async (t) => {
@@ -306,32 +305,29 @@ describe("the screen of a tank", () => {
       return (alerts as Record<string, unknown>)["paused_until"];
     };
     const path = "/tanks/tank_used";
-    const screen = await openDashboard(t, browser, service, STAFF.dispatcher, path, BERLIN);
+    const phone = { ...BERLIN, viewport: PHONE };
+    const screen = await openDashboard(t, browser, service, STAFF.dispatcher, path, phone);
     const viewer = await openDashboard(t, browser, service, STAFF.viewer, path, BERLIN);
-    const owner = await openDashboard(t, browser, service, "own@customers.example", path, BERLIN);
+    const owner = await openDashboard(t, browser, service, "own@customers.example", path, phone);
     if (screen === undefined || viewer === undefined || owner === undefined) return;
     const { page } = screen;
     const others = [viewer.page, owner.page];
     const alerts = page.locator("section", { has: page.getByRole("heading", { name: "Alerts" }) });
-    for (const viewport of [PHONE, DESKTOP]) {
-      for (const one of [page, ...others]) await one.setViewportSize(viewport);
-      await alerts.getByRole("button", { name: "Pause" }).click();
-      await page.getByLabel("Until and including").fill("2099-03-04");
-      await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
-      await alerts.getByText("Paused until 5 Mar 2099, 00:00").waitFor();
-      await page.locator(".badge").getByText("Paused until 5 Mar 2099, 00:00").waitFor();
-      assert.equal(await pausedUntil(), "2099-03-04T23:00:00.000Z");
-      await expectGood(screen);
-      for (const other of others) {
-        await other.getByText("Paused until 5 Mar 2099, 00:00: no alert of this tank opens.").waitFor();
-        assert.equal(await other.getByRole("button", { name: /Pause|Resume/ }).count(), 0);
-      }
-      await alerts.getByRole("button", { name: "Resume" }).click();
-      await alerts.getByRole("button", { name: "Pause" }).waitFor();
-      assert.equal(await pausedUntil(), null);
-      for (const other of others)
-        await until("it is not paused", async () => 0 === (await other.getByText("Paused until").count()));
+    await alerts.getByRole("button", { name: "Pause" }).click();
+    await page.getByLabel("Until and including").fill("2099-03-04");
+    await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
+    await alerts.getByText("Paused until 5 Mar 2099, 00:00").waitFor();
+    await page.locator(".badge").getByText("Paused until 5 Mar 2099, 00:00").waitFor();
+    assert.equal(await pausedUntil(), "2099-03-04T23:00:00.000Z");
+    await expectGood(screen);
+    for (const other of others) {
+      await other.getByText("Paused until 5 Mar 2099, 00:00: no alert of this tank opens.").waitFor();
+      assert.equal(await other.getByRole("button", { name: /Pause|Resume/ }).count(), 0);
     }
+    await alerts.getByRole("button", { name: "Resume" }).click();
+    await alerts.getByRole("button", { name: "Pause" }).waitFor();
+    assert.equal(await pausedUntil(), null);
+    for (const other of others) await other.getByText("Paused until").first().waitFor({ state: "detached" });
     const admin = await openDashboard(t, browser, service, STAFF.admin, path, BERLIN);
     const changes = admin?.page.locator("section", { has: admin.page.getByRole("heading", { name: "Changes" }) });
     await changes?.getByText("changed by The dispatcher").first().waitFor();
@@ -339,23 +335,22 @@ describe("the screen of a tank", () => {
   });
 
   it("does not break with names of any kind; its alert is acknowledged", async (t) => {
-    for (const size of [PHONE, DESKTOP]) {
-      const screen = await openDashboard(t, browser, service, STAFF.admin, "/tanks/tank_hostile", { ...BERLIN, viewport: size });
-      if (screen === undefined) return;
-      await screen.page.locator(".chart canvas").waitFor();
-      await screen.page.getByText("No forecast yet").waitFor();
-      await until("its only reading is drawn", () => screen.page.evaluate<boolean>(HAS_LEVEL));
-      await expectGood(screen);
-      assert.ok((await screen.page.title()).includes("<img"));
-      if (size === DESKTOP) {
-        await screen.page.getByRole("button", { name: "Acknowledge" }).click();
-        await screen.page.getByLabel("Note").fill("Truck on Monday");
-        await screen.page.getByRole("dialog").getByRole("button", { name: "Acknowledge" }).click();
-        await screen.page.getByText("Acknowledged, opened").waitFor();
-        await screen.page.getByText("“Truck on Monday”").waitFor();
-        await until("the focus stays in the row", async () => "Change note" === (await screen.page.evaluate(FOCUSED)));
-      }
-    }
+    const screen = await openDashboard(t, browser, service, STAFF.admin, "/tanks/tank_hostile", { ...BERLIN, viewport: PHONE });
+    if (screen === undefined) return;
+    const { page } = screen;
+    await page.locator(".chart canvas").waitFor();
+    await page.getByText("No forecast yet").waitFor();
+    await until("its only reading is drawn", () => page.evaluate<boolean>(HAS_LEVEL));
+    await expectGood(screen);
+    assert.ok((await page.title()).includes("<img"));
+    await page.setViewportSize(DESKTOP);
+    await expectFits(screen);
+    await page.getByRole("button", { name: "Acknowledge" }).click();
+    await page.getByLabel("Note").fill("Truck on Monday");
+    await page.getByRole("dialog").getByRole("button", { name: "Acknowledge" }).click();
+    await page.getByText("Acknowledged, opened").waitFor();
+    await page.getByText("“Truck on Monday”").waitFor();
+    await until("the focus stays in the row", async () => "Change note" === (await page.evaluate(FOCUSED)));
   });
 
   it("has the alerts that are not closed first, also before ten newer ones", async (t) => {
@@ -384,8 +379,7 @@ describe("the screen of a tank", () => {
     assert.equal(await own.page.getByRole("button", { name: "Edit" }).count(), 0);
     assert.equal(await own.page.getByRole("heading", { name: "Changes" }).count(), 0);
     await expectGood(own);
-    const other = await openDashboard(t, browser, service, "own@customers.example", "/tanks/tank_other", BERLIN);
-    if (other === undefined) return;
-    await other.page.getByRole("heading", { name: "There is no such tank" }).waitFor();
+    await own.page.goto(`${service.url}/tanks/tank_other`);
+    await own.page.getByRole("heading", { name: "There is no such tank" }).waitFor();
   });
 });

@@ -24,12 +24,12 @@ const send = async (fill: number) =>
   expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: "t10", fill_percentage: fill }), 200);
 
 test("after hundreds of alerts the fleet is current, and the page has not grown; an outage is said, and over once it is over", async (t) => {
-  const opened = await openDashboard(t, browser, fleet, email.viewer, "/?search=device-10");
+  const prepare = (page: Page) =>
+    page.addInitScript(`const later = setTimeout;
+      window.setTimeout = (work, ms = 0, ...rest) => later(work, ms / ${SPEED}, ...rest);`);
+  const opened = await openDashboard(t, browser, fleet, email.viewer, "/?search=device-10", { prepare });
   if (opened === undefined) return;
   const { page, requests } = opened;
-  await page.addInitScript(`const later = setTimeout;
-    window.setTimeout = (work, ms = 0, ...rest) => later(work, ms / ${SPEED}, ...rest);`);
-  await page.reload();
   await page.locator(".fleet tbody tr").first().waitFor();
   // A first alert, so that all that is loaded on demand has been.
   await send(3);
