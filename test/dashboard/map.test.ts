@@ -9,7 +9,7 @@ import { openBrowser } from "../support/chromium.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { errorsOf, expectGood } from "./expect-good.ts";
+import { errorsOf, expectFits, expectGood } from "./expect-good.ts";
 import { DESKTOP, fingersOn, openDashboard, PHONE } from "./support.ts";
 
 const HOSTILE = `<b onclick="x">مدينة 🛢️ ${"Q".repeat(480)}`;
@@ -227,6 +227,6 @@ describe("the map", () => {
     assert.equal(await page.locator(".mark").count(), 1);
     await page.getByRole("link", { name: "List 1 tank", exact: true }).waitFor();
     await page.locator(".town").getByText("Hunting lodge").waitFor();
-    await expectGood(screen);
+    await expectFits(screen);
   });
 });

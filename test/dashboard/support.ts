@@ -55,9 +55,9 @@ export async function startFleet(life: Lifetime, environment: Record<string, str
   return { ...service, manage, email };
 }
 
-/** The page requests its data every 3 s. Timers of 2 to 7 s run six times as fast, so that tests wait less; typing and notices do not. */
+/** The page requests its data every 3 s. Timers of 2 to 7 s run three times as fast, so that tests wait less; typing and notices do not. */
 const FASTER_POLLING = `const later = setTimeout;
-  window.setTimeout = (work, ms = 0, ...rest) => later(work, ms >= 2000 && ms <= 7000 ? ms / 6 : ms, ...rest);`;
+  window.setTimeout = (work, ms = 0, ...rest) => later(work, ms >= 2000 && ms <= 7000 ? ms / 3 : ms, ...rest);`;
 
 type PageOptions = BrowserContextOptions & {
   /** Called before the page is loaded: with routes and scripts of the test, it has to be loaded only once. */
@@ -99,7 +99,9 @@ export const COLOURS = { runOnly: ["color-contrast", "link-in-text-block"] };
 export async function seriousViolations(page: Page, rules: { readonly runOnly?: readonly string[] } = {}): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
   const options = JSON.stringify({ resultTypes: ["violations"], ...rules });
-  const { violations } = (await page.evaluate(`axe.run(${options})`)) as { violations: Violation[] };
+  // Rows of a table are alike: without those after the tenth, a long one takes half as long.
+  const context = JSON.stringify({ exclude: [["tbody tr:nth-child(n + 11)"]] });
+  const { violations } = (await page.evaluate(`axe.run(${context}, ${options})`)) as { violations: Violation[] };
   return violations
     .filter(({ impact }) => ["serious", "critical"].includes(impact))
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join("\n")}`);
