@@ -2,10 +2,13 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import type { Command } from "../../src/domain/commands/command.ts";
+import { hashSecret } from "../../src/domain/key.ts";
 import { customer, NEW_YEAR, putCustomers } from "../store/conformance/objects.ts";
+import { at, errorOf, executed } from "../support/commands.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { until } from "../support/until.ts";
-import { ENGINES, openQueue } from "./queue.ts";
+import { ENGINES, queuesOf } from "./queue.ts";
 import { recordingReceiver } from "./receiver.ts";
 
 const HOUR = 3_600_000;
@@ -16,8 +19,10 @@ const mailTo = (smtpUrl: string) => ({
 
 for (const engine of ENGINES) {
   suite(`${engine.name}: mail`, () => {
+    const emptyQueue = queuesOf(engine);
+
     test("mail is sent to channels and customers; a refused recipient fails at once", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const server = await startMailServer(t);
       const channel = await queue.channel(null, { type: "email", to: "office@example.com" });
       await queue.mail("office@example.com", { channel_id: channel });
@@ -38,7 +43,7 @@ for (const engine of ENGINES) {
     });
 
     test("mail of a channel goes to the address that it has now", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const server = await startMailServer(t);
       const channel = await queue.channel(null, { type: "email", to: "new@example.com" });
       await queue.mail("former@example.com", { channel_id: channel });
@@ -50,7 +55,7 @@ for (const engine of ENGINES) {
     });
 
     test("a mail server that fails disables no channel; its mail expires after 24 hours", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const server = await startMailServer(t, { behaviour: "greylist" });
       const channel = await queue.channel(null, { type: "email", to: "office@example.com" });
       const id = await queue.mail("office@example.com", { channel_id: channel });
@@ -65,7 +70,7 @@ for (const engine of ENGINES) {
     });
 
     test("mail that is over 24 hours old is not sent, even before it has expired", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const server = await startMailServer(t);
       const channel = await queue.channel(null, { type: "email", to: "office@example.com" });
       const { wake } = queue.start({ ...mailTo(server.url), cleanupMs: HOUR });
@@ -80,7 +85,7 @@ for (const engine of ENGINES) {
     });
 
     test("mail of a disabled channel fails", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const server = await startMailServer(t);
       const channel = await queue.channel(null, { type: "email", to: "office@example.com", state: "disabled" });
       await queue.mail("office@example.com", { channel_id: channel });
@@ -89,8 +94,24 @@ for (const engine of ENGINES) {
       assert.equal(server.received.length, 0);
     });
 
+    test("the link that a customer is sent verifies the address, once", async (t) => {
+      const { store, start } = await emptyQueue(t);
+      const server = await startMailServer(t);
+      await putCustomers(store, customer("ann", { email: "ann@example.com", verified_at: null }));
+      const request = { type: "request_verification", id: "ann", newId: "msg_ann", token: "the-token", publicUrl: "https://x" };
+      await executed(store, request as Command, at(Date.now()));
+      start(mailTo(server.url));
+      const mail = await until("the mail", () => server.received[0]);
+      assert.deepEqual(mail.to, ["ann@example.com"]);
+      assert.match(mail.parsed.text ?? "", /https:\/\/x\/verify\?token=the-token/);
+      const use = { type: "verify_customer", hash: hashSecret("the-token") } as const;
+      await executed(store, use, at(Date.now()));
+      assert.notEqual((await store.managedCustomer("ann"))?.customer.verified_at, null);
+      assert.equal((await errorOf(store, use, at(Date.now()))).error, "customer_unknown");
+    });
+
     test("the link of a verification is not stored any more once its mail has ended", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const server = await startMailServer(t);
       const ids = [
         await queue.mail("a@example.com", { customer_id: "a" }),
@@ -106,7 +127,7 @@ for (const engine of ENGINES) {
     });
 
     test("without settings mail stays pending and expires; that is reported once", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       await queue.mail("owner@example.com", { customer_id: "cus_1" });
       queue.start({ missing: ["MAIL_FROM", "PUBLIC_URL"] });
       await until("it is reported", () => queue.events.some(({ kind }) => kind === "mail_not_configured"));
@@ -123,6 +144,8 @@ for (const engine of ENGINES) {
   });
 
   suite(`${engine.name}: mail to people who do not want it any more`, () => {
+    const emptyQueue = queuesOf(engine);
+
     const DELETED = engine.name === "sqlite" ? 1 : true;
     for (const [what, change, error] of [
       ["have unsubscribed", "unsubscribed_at = 1", "the customer has unsubscribed"],
@@ -131,12 +154,12 @@ for (const engine of ENGINES) {
       ["are deleted", `deleted = ${DELETED}`, "the customer is deleted"],
     ] as const) {
       test(`mail that has waited is not sent to customers who ${what}`, async (t) => {
-        const queue = await openQueue(t, engine);
+        const queue = await emptyQueue(t);
         const server = await startMailServer(t);
-        const own = customer("cus_1", { email: "owner@example.com", verified_at: NEW_YEAR });
-        await putCustomers(queue.store, own);
-        const waiting = await queue.mail("owner@example.com", { customer_id: "cus_1" });
-        await queue.sql(`UPDATE customer SET ${change}`);
+        const id = what.replaceAll(" ", "-");
+        await putCustomers(queue.store, customer(id, { email: "owner@example.com", verified_at: NEW_YEAR }));
+        const waiting = await queue.mail("owner@example.com", { customer_id: id });
+        await queue.sql(`UPDATE customer SET ${change} WHERE id = $1`, id);
         queue.start(mailTo(server.url));
         await until("it has failed", async () => (await queue.states())["failed"] === 1);
         assert.equal((await queue.stored(waiting)).attempts[0]?.error, error);
@@ -146,8 +169,10 @@ for (const engine of ENGINES) {
   });
 
   suite(`${engine.name}: cleanup`, () => {
+    const emptyQueue = queuesOf(engine);
+
     test("events and ended notifications are removed after 30 days, with their alerts; pending ones are kept", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const receiver = await recordingReceiver(t);
       const channel = await queue.channel(receiver.url);
       const [old = "", young = "", damaged = ""] = await queue.notify(channel, 3);
@@ -172,7 +197,7 @@ for (const engine of ENGINES) {
     });
 
     test("a notification that is pending for over ten minutes is reported once, and when it is over", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const channel = await queue.channel("https://example.com/");
       await queue.notify(channel);
       await queue.sql("UPDATE notification SET due_at = due_at + 3600000, pending_since = pending_since - 660000");

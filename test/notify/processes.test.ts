@@ -7,13 +7,15 @@ import { postgresEngine } from "../store/engines.ts";
 import { openedOn } from "../support/postgres/database.ts";
 import { tcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
-import { ENGINES, openQueue } from "./queue.ts";
+import { ENGINES, openQueue, queuesOf } from "./queue.ts";
 import { httpReceiver } from "./receiver.ts";
 
 for (const engine of ENGINES) {
   suite(`${engine.name}: several senders`, () => {
+    const emptyQueue = queuesOf(engine);
+
     test("three senders on one database send everything once", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const received: string[] = [];
       const receiver = await httpReceiver(t, (request, response) => {
         received.push(String(request.headers["webhook-id"]));
@@ -27,7 +29,7 @@ for (const engine of ENGINES) {
     });
 
     test("what a process has claimed is sent by another one when its lease ends, and a late result changes nothing", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const received: string[] = [];
       const receiver = await httpReceiver(t, (request, response) => {
         received.push(String(request.headers["webhook-id"]));

@@ -1,6 +1,6 @@
 // Channels and notifications in the database of a store, and senders on it.
 
-import type { TestContext } from "node:test";
+import { after, type TestContext } from "node:test";
 import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
 import { parseWebhookAllow } from "../../src/domain/alerts/webhook-url.ts";
 import { newId } from "../../src/domain/id.ts";
@@ -58,23 +58,53 @@ export type Queue = Opened & {
 export const SECRET = newWebhookSecret();
 const NO_MAIL = { smtpUrl: null, mailFrom: null };
 
+/** For one test. */
 export async function openQueue(t: TestContext, engine: (typeof ENGINES)[number]): Promise<Queue> {
   const opened = await engine.open(t);
-  const sql = await sqlOn(t, opened.url);
+  return queueOn(t, opened, await sqlOn(t, opened.url));
+}
+
+const EMPTIED = ["notification", "notification_alert", "channel", "event"];
+
+/** Called within a suite, whose tests share one store. Each begins without channels, notifications and events. */
+export function queuesOf(engine: (typeof ENGINES)[number]): (t: TestContext) => Promise<Queue> {
+  const ends: (() => unknown)[] = [];
+  after(async () => {
+    for (const end of ends.toReversed()) await end();
+  });
+  async function open() {
+    const life = { after: (end: () => unknown) => void ends.push(end) };
+    const opened = await engine.open(life);
+    return { opened, sql: await sqlOn(life, opened.url) };
+  }
+  let shared: ReturnType<typeof open> | undefined;
+  return async (t) => {
+    shared ??= open();
+    const { opened, sql } = await shared;
+    for (const table of EMPTIED) await sql(`DELETE FROM ${table}`);
+    return queueOn(t, opened, sql);
+  };
+}
+
+type Row = Readonly<Record<string, string | number | null>>;
+
+function queueOn(t: TestContext, opened: Opened, sql: Sql): Queue {
   const events: LogEvent[] = [];
   let count = 0;
 
-  async function insert(table: string, row: Readonly<Record<string, string | number | null>>): Promise<void> {
-    const names = Object.keys(row);
-    await sql(`INSERT INTO ${table} (${names}) VALUES (${names.map((_, i) => `$${i + 1}`)})`, ...Object.values(row));
+  async function insert(table: string, ...rows: readonly Row[]): Promise<void> {
+    const names = Object.keys(rows[0] ?? {});
+    const parameters = rows.map((_, row) => `(${names.map((_, i) => `$${row * names.length + i + 1}`)})`);
+    await sql(`INSERT INTO ${table} (${names}) VALUES ${parameters}`, ...rows.flatMap((row) => Object.values(row)));
   }
 
-  async function addNotification(fields: Readonly<Record<string, string | null>>): Promise<string> {
+  async function addNotifications(...given: readonly Readonly<Record<string, string | null>>[]): Promise<string[]> {
     const now = Date.now();
-    const id = newId("msg", now);
     const times = { due_at: now, created_at: now, pending_since: now };
-    await insert("notification", { id, alert_ids: "[]", state: "pending", attempts: "[]", ...times, ...fields });
-    return id;
+    const fixed = { alert_ids: "[]", state: "pending", attempts: "[]", ...times };
+    const rows = given.map((fields) => ({ id: newId("msg", now), ...fixed, ...fields }));
+    await insert("notification", ...rows);
+    return rows.map(({ id }) => id);
   }
 
   return {
@@ -92,14 +122,14 @@ export async function openQueue(t: TestContext, engine: (typeof ENGINES)[number]
     },
     async notify(channelId, number = 1) {
       const fields = { channel_id: channelId, customer_id: null, destination: channelId, event: "channel.test" };
-      const ids: string[] = [];
-      for (let i = 0; i < number; i++)
-        ids.push(await addNotification({ ...fields, payload: JSON.stringify({ type: "channel.test", number: ++count }) }));
-      return ids;
+      const payload = () => JSON.stringify({ type: "channel.test", number: ++count });
+      return addNotifications(...Array.from({ length: number }, () => ({ ...fields, payload: payload() })));
     },
     async mail(to, { channel_id = null, customer_id = null }) {
       const payload = JSON.stringify({ to, subject: "Tank low", text: "It is low.", html: "<p>It is low.</p>", headers: {} });
-      return addNotification({ channel_id, customer_id, destination: "mail", event: "alert.opened", payload });
+      const fields = { channel_id, customer_id, destination: "mail", event: "alert.opened", payload };
+      const [id = ""] = await addNotifications(fields);
+      return id;
     },
     async stored(id) {
       const [row] = await sql("SELECT * FROM notification WHERE id = $1", id);

@@ -13,7 +13,7 @@ import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
 import type { Mail } from "../../src/domain/mail/mail.ts";
 import { manualClock } from "../support/clock.ts";
 import { until } from "../support/until.ts";
-import { ENGINES, openQueue, type Queue, SECRET, type StoredNotification } from "./queue.ts";
+import { ENGINES, openQueue, type Queue, queuesOf, SECRET, type StoredNotification } from "./queue.ts";
 import { httpReceiver, recordingReceiver } from "./receiver.ts";
 
 const SECOND = 1000;
@@ -60,8 +60,10 @@ function refusedUpdates(engine: string, id: string): readonly [readonly string[]
 
 for (const engine of ENGINES) {
   suite(`${engine.name}: sending notifications`, () => {
+    const emptyQueue = queuesOf(engine);
+
     test("a due webhook is received with a valid signature, and its attempt is kept", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const receiver = await recordingReceiver(t);
       const [id = ""] = await queue.notify(await queue.channel(receiver.url));
       queue.start();
@@ -81,7 +83,7 @@ for (const engine of ENGINES) {
     });
 
     test("during a rotation a webhook has signatures of both secrets", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const receiver = await recordingReceiver(t);
       const previousSecret = newWebhookSecret();
       await queue.notify(await queue.channel(receiver.url, { previousSecret }));
@@ -91,7 +93,7 @@ for (const engine of ENGINES) {
     });
 
     test("a failed webhook is sent ten times over about three days, with the same id, and then fails", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const receiver = await recordingReceiver(t, 500);
       const [id = ""] = await queue.notify(await queue.channel(receiver.url));
       const service = queue.start();
@@ -118,7 +120,7 @@ for (const engine of ENGINES) {
     });
 
     test("Retry-After is respected", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const receiver = await recordingReceiver(t, 503, { "retry-after": "3600" });
       const [id = ""] = await queue.notify(await queue.channel(receiver.url));
       queue.start();
@@ -128,7 +130,7 @@ for (const engine of ENGINES) {
     });
 
     test("attempts count from the time somebody sends it again, even if the clock was set back since", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const receiver = await recordingReceiver(t, 500);
       const [id = ""] = await queue.notify(await queue.channel(receiver.url));
       const earlier = Array.from({ length: 10 }, () => ({ at: 1, status: 500, duration_ms: 1, error: "before" }));
@@ -141,7 +143,7 @@ for (const engine of ENGINES) {
     });
 
     test("410 disables the channel: what is pending fails, and the operator's e-mail channels are notified", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const receiver = await recordingReceiver(t, 410);
       const gone = await queue.channel(receiver.url);
       await queue.channel(null, { id: "chn_office", type: "email", to: "office@example.com" });
@@ -169,7 +171,7 @@ for (const engine of ENGINES) {
     });
 
     test("mail about a disabled channel that quiet hours hold is not late until they end", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const channel = await queue.channel("https://hooks.example.com/");
       const office = await queue.channel(null, { type: "email", to: "office@example.com" });
       const time = (at: number) => new Date(at).toISOString().slice(11, 16);
@@ -184,7 +186,7 @@ for (const engine of ENGINES) {
     });
 
     test("410 from the URL that a channel had before does not disable it", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const sent = Promise.withResolvers<void>();
       const changed = Promise.withResolvers<void>();
       const former = await httpReceiver(t, async (_, response) => {
@@ -203,7 +205,7 @@ for (const engine of ENGINES) {
     });
 
     test("a channel is disabled with the next notification that fails for good after five days without a delivery", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const channel = await queue.channel("https://hooks.example.com/");
       const attempt = async (outcome: "delivered" | "retried" | "failed") => {
         const error = outcome === "delivered" ? null : "x";
@@ -227,7 +229,7 @@ for (const engine of ENGINES) {
     });
 
     test("a notification that cannot be claimed does not stop those of other channels", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const receiver = await recordingReceiver(t);
       const [damaged, sound] = [await queue.channel(receiver.url), await queue.channel(receiver.url)];
       const [late = "", sent = ""] = [...(await queue.notify(damaged)), ...(await queue.notify(sound))];
@@ -241,7 +243,7 @@ for (const engine of ENGINES) {
     });
 
     test("a notification whose earlier attempts are damaged is sent", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const receiver = await recordingReceiver(t);
       const [damaged = ""] = await queue.notify(await queue.channel(receiver.url), 2);
       await queue.sql("UPDATE notification SET attempts = '{' WHERE id = $1", damaged);
@@ -251,7 +253,7 @@ for (const engine of ENGINES) {
     });
 
     test("a damaged channel is named, and data_damaged", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const id = await queue.channel("https://example.com/");
       await queue.sql("UPDATE channel SET kinds = '[low]'");
       await assert.rejects(queue.store.channelList(), ({ code, cause }: { code?: string; cause?: Error }) => {
@@ -261,7 +263,7 @@ for (const engine of ENGINES) {
     });
 
     test("notifications of a deleted channel fail", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const channel = await queue.channel("https://example.com/");
       await queue.notify(channel, 2);
       await queue.sql("DELETE FROM channel");
@@ -270,7 +272,7 @@ for (const engine of ENGINES) {
     });
 
     test("a stop finishes what is in progress, interrupts what takes too long, and releases the rest", async (t) => {
-      const queue = await openQueue(t, engine);
+      const queue = await emptyQueue(t);
       const slow = await httpReceiver(t, (_, response) => void setTimeout(() => response.end(), 300));
       const hanging = await httpReceiver(t, () => {});
       await queue.notify(await queue.channel(slow.url), 40);
