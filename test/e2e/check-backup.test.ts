@@ -99,7 +99,7 @@ suite("check", () => {
     assert.equal((await here.run(["check", "--repair"])).code, 0);
     assert.equal((await list(service, path, key)).total_items, 999);
 
-    writeFileSync(here.path("many.ndjson"), ndjson(manyLines(40_000)));
+    writeFileSync(here.path("many.ndjson"), ndjson(manyLines(20_000)));
     const importing = here.launch(["import", "many.ndjson"]).exited;
     let isDone = false;
     void importing.finally(() => {
@@ -118,11 +118,11 @@ suite("check", () => {
 const skip = process.platform !== "linux";
 
 suite("a backup", () => {
-  test("a backup during an import is a consistent snapshot, and can be served", async (t) => {
+  test("a backup during an import is a consistent snapshot, and can be used as a database", async (t) => {
     const here = workspace(t);
     const LINES = 40_000;
     writeFileSync(here.path("many.ndjson"), ndjson(manyLines(LINES)));
-    const key = await createKey(here);
+    await createKey(here);
     const importing = here.launch(["import", "many.ndjson", "--json"]);
     const pages = pagesOf(here.path("tanks.db"));
     await until("the import has begun", () => pagesOf(here.path("tanks.db")) > pages + 20, 30_000);
@@ -135,7 +135,8 @@ suite("a backup", () => {
     const checked = await here.run(["check"], copy);
     assert.equal(checked.code, 0, checked.stdout);
     t.diagnostic(checked.stderr);
-    assert.ok((await list(await here.start(["serve"], copy), "/v1/customers", key)).total_items > 0);
+    const copied = await here.run(["customer", "list", "--json"], copy);
+    assert.ok(fixtures.jsonLines(copied.stdout).length > 0, copied.stderr);
   });
 
   test("a backup that does not fit on its disk fails in one line with the reason, and leaves no file", { skip }, async (t) => {

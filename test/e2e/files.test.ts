@@ -8,32 +8,28 @@ import { postgresDatabase } from "../support/postgres/database.ts";
 import { sqlOn } from "../support/sql.ts";
 import { until } from "../support/until.ts";
 import * as fixtures from "./fixtures.ts";
-import { LAUNCHER, type Workspace, workspace } from "./program.ts";
+import { type Workspace, workspace } from "./program.ts";
 
 const { customer, importLines, SMALL_FLEET } = fixtures;
 
 const modeOf = (file: string): string => (statSync(file).mode & 0o777).toString(8);
 
-/** As an operator with an open umask sees it. */
-const OPEN_UMASK = ["bash", "-c", `umask 000; exec "$0" "$@"`, process.execPath, LAUNCHER] as const;
-
-function openly(here: Workspace): Workspace["spawn"] {
-  return (words, more) => here.spawn(words, { ...more, program: OPEN_UMASK });
-}
+// Commands and services inherit it: as an operator with an open umask sees it.
+process.umask(0);
 
 suite("files are private", () => {
   test("a new database, backup, export and list of rejected lines have mode 600, whatever the umask", async (t) => {
     const here = workspace(t);
-    const spawn = openly(here);
     writeFileSync(here.path("fleet.ndjson"), `${fixtures.ndjson(SMALL_FLEET)}{}\n`);
-    assert.equal((await spawn(["import", "fleet.ndjson"])).code, 1);
-    const service = await here.start(["serve"], { program: OPEN_UMASK });
+    assert.equal(modeOf(here.path("fleet.ndjson")), "666", "the umask is open");
+    assert.equal((await here.run(["import", "fleet.ndjson"])).code, 1);
+    const service = await here.start();
     for (const words of [
       ["backup", "copy.db"],
       ["export", "all.ndjson"],
       ["export", "readings.csv"],
     ]) {
-      assert.equal((await spawn(words)).code, 0, words.join(" "));
+      assert.equal((await here.run(words)).code, 0, words.join(" "));
     }
     const files = readdirSync(here.folder).filter((name) => name !== "fleet.ndjson");
     assert.deepEqual(files.sort(), [
@@ -63,7 +59,7 @@ suite("files are private", () => {
     const { url, closeFirst } = await postgresDatabase(t);
     const here = workspace({ after: closeFirst }, { DATABASE_URL: url });
     await importLines(here, SMALL_FLEET);
-    assert.equal((await openly(here)(["backup", "copy.sql"])).code, 0);
+    assert.equal((await here.run(["backup", "copy.sql"])).code, 0);
     assert.equal(modeOf(here.path("copy.sql")), "600");
   });
 });

@@ -8,7 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { until } from "../support/until.ts";
 import { createKey, FIVE_PATHS, importLines, reading, SMALL_FLEET } from "./fixtures.ts";
-import { type Service, workspace } from "./program.ts";
+import { type ExitResult, type Service, workspace } from "./program.ts";
 import { connectTo, get, type Item, item, list, logEntries, logEvents, startRequest, statusOf } from "./requests.ts";
 
 const here = workspace({ after });
@@ -26,49 +26,112 @@ const responses = (service: Service) =>
     }),
   );
 
-test("all five endpoints serve what was imported, and the same bytes after a restart and after a kill under load", async () => {
-  const first = await here.start();
-  const customers = await list(first, "/v1/customers", key);
-  assert.deepEqual(
-    customers.data.map(({ id, tank_count }) => [id, tank_count]),
-    [
-      ["bob", 1],
-      ["ada", 2],
-    ],
-  );
-  assert.equal((await item(first, "/v1/customers/ada", key))["phone"], "+43 1 234");
-  const tanks = await list(first, "/v1/tanks?size=2", key);
-  assert.deepEqual([tanks.data.map(({ id }) => id), tanks.total_items, tanks.total_pages], [["a2", "b1"], 3, 2]);
-  assert.equal((await item(first, "/v1/tanks/a1", key))["owner_id"], "ada");
-  const { data } = await list(first, "/v1/tanks/a1/telemetry", key);
-  assert.deepEqual(
-    data.map(({ fill_percentage }) => fill_percentage),
-    [79.25, 79.5, 80],
-  );
-  assert.deepEqual(await item(first, "/v1/tanks/scrapped", key), { id: "scrapped", object: "tank", deleted: true });
+/** Sends a request with its own id, and returns its log line. */
+async function logged(service: Service, path: string, key?: string): Promise<Item> {
+  const id = `request-${Math.random().toString(36).slice(2)}`;
+  await get(service, path, key, { "x-request-id": id });
+  await service.waitForOutput(new RegExp(`${id}.*\n`), 5000);
+  const found = logEntries(service).filter((entry) => Object.values(entry).includes(id));
+  assert.equal(found.length, 1, "one line per request");
+  return found[0] ?? {};
+}
 
-  const before = await responses(first);
-  const { code, stderr } = await first.stop();
-  assert.equal(code, 0);
-  assert.doesNotMatch(stderr, /empty/, "no advice for an empty database");
-  assert.deepEqual(readdirSync(here.folder).sort(), ["fleet.ndjson", "tanks.db"], "one database file, without a log");
+/** One service after the other, on one database. */
+suite("a service", async () => {
+  let service = await here.start();
+  let before: Awaited<ReturnType<typeof responses>> = [];
 
-  const second = await here.start();
-  assert.deepEqual(await responses(second), before);
-  await importLines(here, [reading("b1", 3, 79)], "later.ndjson");
-  const pending = Promise.allSettled(Array.from({ length: 20 }, () => get(second, "/v1/tanks", key)));
-  second.kill("SIGKILL");
-  assert.equal((await second.exited).signal, "SIGKILL");
-  await pending;
-  const third = await here.start();
-  assert.deepEqual(await responses(third), before);
-  assert.equal((await list(third, "/v1/tanks/b1/telemetry", key)).total_items, 2);
-  await third.stop();
-});
+  test("all five endpoints serve what was imported", async () => {
+    const customers = await list(service, "/v1/customers", key);
+    assert.deepEqual(
+      customers.data.map(({ id, tank_count }) => [id, tank_count]),
+      [
+        ["bob", 1],
+        ["ada", 2],
+      ],
+    );
+    assert.equal((await item(service, "/v1/customers/ada", key))["phone"], "+43 1 234");
+    const tanks = await list(service, "/v1/tanks?size=2", key);
+    assert.deepEqual([tanks.data.map(({ id }) => id), tanks.total_items, tanks.total_pages], [["a2", "b1"], 3, 2]);
+    assert.equal((await item(service, "/v1/tanks/a1", key))["owner_id"], "ada");
+    const { data } = await list(service, "/v1/tanks/a1/telemetry", key);
+    assert.deepEqual(
+      data.map(({ fill_percentage }) => fill_percentage),
+      [79.25, 79.5, 80],
+    );
+    assert.deepEqual(await item(service, "/v1/tanks/scrapped", key), { id: "scrapped", object: "tank", deleted: true });
+    before = await responses(service);
+  });
 
-suite("a stopping service", () => {
-  test("completes a pending request, refuses connections, ignores idle ones and further signals; exit 0", async (t) => {
-    const service = await here.start();
+  test("every line of the log is a JSON object; each request has one, with id, route, status, milliseconds and key id", async () => {
+    const entry = await logged(service, "/v1/tanks/a1/telemetry?size=1", key);
+    assert.deepEqual([entry["route"], entry["status"]], ["/v1/tanks/:id/telemetry", 200]);
+    assert.equal(typeof entry["milliseconds"], "number");
+    assert.match(`${entry["keyId"]}`, /^key_/);
+    assert.ok(Math.abs(Date.now() - Date.parse(`${entry["time"]}`)) < 60_000, "time");
+    const rejected = await logged(service, "/v1/tanks", "tm_wrong");
+    assert.deepEqual([rejected["status"], rejected["keyId"], rejected["code"]], [401, null, "key_invalid"]);
+    const unknown = await logged(service, "/v2/nothing");
+    assert.deepEqual([unknown["status"], unknown["route"]], [404, null]);
+
+    const { code, stderr, stdout } = await service.stop();
+    assert.equal(code, 0);
+    const events = logEntries(service).map(({ event }) => event);
+    assert.equal(events.length, stderr.trimEnd().split("\n").length);
+    const requests = Array.from({ length: 6 + FIVE_PATHS.length + 3 }, () => "request");
+    assert.deepEqual(events, ["listening", "no_users", ...requests, "stopping", "stopped"]);
+    assert.equal(stdout, "");
+    assert.deepEqual(readdirSync(here.folder).sort(), ["fleet.ndjson", "tanks.db"], "one database file, without a log");
+  });
+
+  test("no key, query string or e-mail address is logged, at any level, wherever it was sent", async (t) => {
+    service = await here.start(["serve"], { env: { LOG_LEVEL: "trace" } });
+    assert.deepEqual(await responses(service), before, "after a restart the same bytes are served");
+    const secret = "query-string-content";
+    assert.equal(await statusOf(service, key, "/v1/customers?email=ada%40customers.example"), 200);
+    assert.equal(await statusOf(service, key, `/v1/customers?${secret}=1`), 400);
+    const encoded = `%74m%5F${key.slice(3, 20)}%${Buffer.from(key.slice(20, 21)).toString("hex")}${key.slice(21)}`;
+    const inPaths = [`/v1/tanks/${key}`, `/v1/tanks/${key}/telemetry`, `/${key}`, `/v1/tanks/${encoded}`, `/key=${encoded}`];
+    const inQueries = ["api_key", "key", "X-API-Key"].map((name) => `/v1/tanks?${name}=${key}`);
+    for (const path of [...inPaths, ...inQueries]) await get(service, path);
+    for (const sent of [key, manager]) await get(service, "/metrics", undefined, { authorization: `Bearer ${sent}` });
+    await get(service, "/v1/tanks", `${key}, ${manager}`);
+    for (const id of [key, `apikey=${key}`]) await get(service, "/v1/tanks", key, { "x-request-id": id });
+    await get(service, "/v1/tanks", key, { cookie: `k=${key}`, referer: `http://x/?k=${key}`, "user-agent": key });
+    for (const malformed of [
+      `GET /v1/tanks?k=${key} HTTP/9.9\r\nX-API-Key: ${key}\r\n\r\n`,
+      `POST /v1/tanks HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Length: nonsense\r\n\r\n`,
+    ]) {
+      const socket = (await connectTo(t, service)).end(malformed);
+      for await (const _ of socket);
+    }
+    // What was logged before it is complete.
+    await logged(service, "/healthz");
+    const { stderr, stdout } = await killedUnderLoad();
+    assert.match(stderr, /"event":"query_completed"/, "trace is on");
+    assert.ok(logEvents(service, "request").length >= 12);
+    for (const hidden of [key.slice(3, 20), key.slice(21), manager.slice(3), secret, "customers.example"]) {
+      assert.ok(!`${stdout}${stderr}`.includes(hidden), `${hidden.slice(0, 4)}… is in the log`);
+    }
+  });
+
+  async function killedUnderLoad(): Promise<ExitResult> {
+    await importLines(here, [reading("b1", 3, 79)], "later.ndjson");
+    const pending = Promise.allSettled(Array.from({ length: 20 }, () => get(service, "/v1/tanks", key)));
+    service.kill("SIGKILL");
+    const result = await service.exited;
+    assert.equal(result.signal, "SIGKILL");
+    await pending;
+    return result;
+  }
+
+  test("after a kill under load the same bytes are served", async () => {
+    service = await here.start();
+    assert.deepEqual(await responses(service), before);
+    assert.equal((await list(service, "/v1/tanks/b1/telemetry", key)).total_items, 2);
+  });
+
+  test("that stops completes a pending request, refuses connections, ignores idle ones and further signals; exit 0", async (t) => {
     await connectTo(t, service);
     const idle = await connectTo(t, service);
     idle.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -91,8 +154,8 @@ suite("a stopping service", () => {
     assert.match(stderr, /"event":"stopped".*\n$/);
   });
 
-  test("sends the whole response to a slow reader", async (t) => {
-    const service = await here.start();
+  test("that stops sends the whole response to a slow reader", async (t) => {
+    service = await here.start();
     const path = "/docs/static/swagger-ui-bundle.js";
     const { text } = await get(service, path, undefined, { "accept-encoding": "identity" });
     const socket = (await connectTo(t, service)).pause();
@@ -110,67 +173,8 @@ suite("a stopping service", () => {
   });
 
   test("can be stopped as soon as it listens", async () => {
-    const stopped = [1, 2].map(async () => (await here.start()).stop());
-    for (const { code, signal } of await Promise.all(stopped)) assert.deepEqual([code, signal], [0, null]);
-  });
-});
-
-/** Sends a request with its own id, and returns its log line. */
-async function logged(service: Service, path: string, key?: string): Promise<Item> {
-  const id = `request-${Math.random().toString(36).slice(2)}`;
-  await get(service, path, key, { "x-request-id": id });
-  await service.waitForOutput(new RegExp(`${id}.*\n`), 5000);
-  const found = logEntries(service).filter((entry) => Object.values(entry).includes(id));
-  assert.equal(found.length, 1, "one line per request");
-  return found[0] ?? {};
-}
-
-suite("the log", () => {
-  test("every line is a JSON object; each request has one, with id, route, status, milliseconds and key id", async () => {
-    const service = await here.start();
-    const entry = await logged(service, "/v1/tanks/a1/telemetry?size=1", key);
-    assert.deepEqual([entry["route"], entry["status"]], ["/v1/tanks/:id/telemetry", 200]);
-    assert.equal(typeof entry["milliseconds"], "number");
-    assert.match(`${entry["keyId"]}`, /^key_/);
-    assert.ok(Math.abs(Date.now() - Date.parse(`${entry["time"]}`)) < 60_000, "time");
-    const rejected = await logged(service, "/v1/tanks", "tm_wrong");
-    assert.deepEqual([rejected["status"], rejected["keyId"], rejected["code"]], [401, null, "key_invalid"]);
-    const unknown = await logged(service, "/v2/nothing");
-    assert.deepEqual([unknown["status"], unknown["route"]], [404, null]);
-
-    const { stderr, stdout } = await service.stop();
-    const events = logEntries(service).map(({ event }) => event);
-    assert.equal(events.length, stderr.trimEnd().split("\n").length);
-    assert.deepEqual(events, ["listening", "no_users", "request", "request", "request", "stopping", "stopped"]);
-    assert.equal(stdout, "");
-  });
-
-  test("no key, query string or e-mail address is logged, at any level, wherever it was sent", async (t) => {
-    const service = await here.start(["serve"], { env: { LOG_LEVEL: "trace" } });
-    const secret = "query-string-content";
-    assert.equal(await statusOf(service, key, "/v1/customers?email=ada%40customers.example"), 200);
-    assert.equal(await statusOf(service, key, `/v1/customers?${secret}=1`), 400);
-    const encoded = `%74m%5F${key.slice(3, 20)}%${Buffer.from(key.slice(20, 21)).toString("hex")}${key.slice(21)}`;
-    const inPaths = [`/v1/tanks/${key}`, `/v1/tanks/${key}/telemetry`, `/${key}`, `/v1/tanks/${encoded}`, `/key=${encoded}`];
-    const inQueries = ["api_key", "key", "X-API-Key"].map((name) => `/v1/tanks?${name}=${key}`);
-    for (const path of [...inPaths, ...inQueries]) await get(service, path);
-    for (const sent of [key, manager]) await get(service, "/metrics", undefined, { authorization: `Bearer ${sent}` });
-    await get(service, "/v1/tanks", `${key}, ${manager}`);
-    for (const id of [key, `apikey=${key}`]) await get(service, "/v1/tanks", key, { "x-request-id": id });
-    await get(service, "/v1/tanks", key, { cookie: `k=${key}`, referer: `http://x/?k=${key}`, "user-agent": key });
-    for (const malformed of [
-      `GET /v1/tanks?k=${key} HTTP/9.9\r\nX-API-Key: ${key}\r\n\r\n`,
-      `POST /v1/tanks HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Length: nonsense\r\n\r\n`,
-    ]) {
-      const socket = (await connectTo(t, service)).end(malformed);
-      for await (const _ of socket);
-    }
-    const { stderr, stdout } = await service.stop();
-    assert.match(stderr, /"event":"query_completed"/, "trace is on");
-    assert.ok(logEvents(service, "request").length >= 12);
-    for (const hidden of [key.slice(3, 20), key.slice(21), manager.slice(3), secret, "customers.example"]) {
-      assert.ok(!`${stdout}${stderr}`.includes(hidden), `${hidden.slice(0, 4)}… is in the log`);
-    }
+    const { code, signal } = await (await here.start()).stop();
+    assert.deepEqual([code, signal], [0, null]);
   });
 });
 

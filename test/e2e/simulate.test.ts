@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "../support/free-port.ts";
 import { until } from "../support/until.ts";
 import { createKey } from "./fixtures.ts";
-import { type RunningProgram, workspace } from "./program.ts";
+import { workspace } from "./program.ts";
 import { list, logEvents } from "./requests.ts";
 
 type Summary = Readonly<Record<string, number>> & { readonly verification: Readonly<Record<string, unknown>> };
@@ -23,12 +23,16 @@ suite("simulate", () => {
   const ingestRequests = () => logEvents(service, "request").filter(({ route }) => route === "/ingest/v1/readings").length;
 
   /** Starts the simulator, and waits until readings arrive. */
-  async function simulating(...words: readonly string[]): Promise<RunningProgram> {
+  async function simulating<Started>(start: () => Started): Promise<{ readonly started: Started }> {
     const before = ingestRequests();
-    const program = here.launch(["simulate", "--url", service.url, ...words], keys);
+    const started = start();
     await until("readings arrive", () => ingestRequests() > before + 5, 30_000);
-    return program;
+    return { started };
   }
+  const launch =
+    (...words: readonly string[]) =>
+    () =>
+      here.launch(["simulate", "--url", service.url, ...words], keys);
 
   test("over HTTP: tanks are registered, readings stored and verified, and the summary is JSON", async () => {
     const words = ["simulate", "--url", service.url, "--tanks", "14", "--rate", "100", "--duration", "1s", "--verify", "--json"];
@@ -46,7 +50,7 @@ suite("simulate", () => {
   test("over MQTT, with the service's own endpoint", async () => {
     const [, broker = ""] = await service.waitForOutput(/"event":"mqtt_listening","url":"([^"]+)"/);
     const words = ["simulate", "--mqtt", broker, "--url", service.url, "--rate", "50", "--duration", "1s", "--verify", "--json"];
-    const { code, stdout, stderr } = await here.spawn([...words, "--seed", "over-mqtt"], keys);
+    const { code, stdout, stderr } = await here.run([...words, "--seed", "over-mqtt"], keys);
     assert.equal(code, 0, stderr);
     const { measured, acknowledged, sent, verification } = summaryOf(stdout);
     assert.deepEqual([acknowledged, verification["readings"]], [sent, measured]);
@@ -57,7 +61,7 @@ suite("simulate", () => {
   });
 
   test("with an ingest key alone readings are pending, which is no failure; Ctrl-C ends it with a summary", async () => {
-    const program = await simulating("--rate", "50", "--seed", "pending", "--manage-key", "");
+    const { started: program } = await simulating(launch("--rate", "50", "--seed", "pending", "--manage-key", ""));
     const signalled = performance.now();
     program.kill("SIGINT");
     const { code, stdout, stderr } = await program.exited;
@@ -72,11 +76,12 @@ suite("simulate", () => {
 
   test("a service that is killed and restarted: nothing acknowledged is lost, and nothing stored twice", async () => {
     const { port } = new URL(service.url);
-    const program = await simulating("--rate", "200", "--duration", "3s", "--verify", "--json", "--seed", "killed");
+    const words = ["--rate", "200", "--duration", "2s", "--verify", "--json", "--seed", "killed"];
+    const { started: simulation } = await simulating(() => here.run(["simulate", "--url", service.url, ...words], keys));
     service.kill("SIGKILL");
     await service.exited;
     service = await here.start(["serve", "--port", port]);
-    const { code, stdout, stderr } = await program.exited;
+    const { code, stdout, stderr } = await simulation;
     assert.equal(code, 0, stderr + stdout);
     const { measured, resent = 0, verification } = summaryOf(stdout);
     assert.ok(resent > 0, "requests failed when it was killed");
@@ -104,7 +109,7 @@ suite("simulate", () => {
   });
 
   test("a service that stays away: undelivered readings are reported, exit 1", async () => {
-    const program = await simulating("--rate", "100", "--json");
+    const { started: program } = await simulating(launch("--rate", "100", "--json"));
     await service.stop();
     // Ten readings at this rate.
     await pause(100);

@@ -55,56 +55,49 @@ suite("starting the service", { concurrency: 2 }, () => {
     assert.match(steps, new RegExp(`${service.url}/docs`));
   });
 
-  test("a port in use or an address of another machine is one line, exit 1, also with workers", async (t) => {
-    const here = workspace(t);
-    const service = await here.start();
-    const { port } = new URL(service.url);
-    const calls: readonly (readonly [words: string, message: RegExp])[] = [
-      [`--port ${port}`, new RegExp(`port ${port}.*in use`)],
-      [`--port ${port} --workers 2`, new RegExp(`port ${port}.*in use`)],
-      [`--mqtt ${port}`, new RegExp(`port ${port}.*in use`)],
-      [`--mqtt ${port} --workers 2`, new RegExp(`port ${port}.*in use`)],
-      ["--host 203.0.113.7", /203\.0\.113\.7/],
-      ["--host no-such-host.invalid --workers 2", /no-such-host\.invalid/],
-    ];
-    const env = { DATABASE_URL: "sqlite:new/tanks.db" };
-    for (const [words, message] of calls) failsWith(await here.spawn(["serve", ...words.split(" ")], { env }), message);
-    assert.equal(existsSync(here.path("new")), false, "no database is created");
-    assert.equal((await get(service, "/readyz")).status, 200, "the service that uses the port keeps running");
-  });
-
-  test("services that start at once on a new database all respond", async (t) => {
+  test("services that start at once on a new database all respond; a port in use or an address of another machine is one line, exit 1, also with workers", async (t) => {
     const here = workspace(t, { DATABASE_URL: "sqlite:new/folder/tanks.db" });
-    const services = await Promise.all([1, 2].map(() => here.start()));
-    const statuses = await Promise.all(services.map(async (service) => (await get(service, "/readyz")).status));
-    assert.deepEqual(statuses, [200, 200]);
+    const services = await Promise.all([here.start(), here.start()]);
+    const statuses = () => Promise.all(services.map(async (service) => (await get(service, "/readyz")).status));
+    assert.deepEqual(await statuses(), [200, 200]);
+
+    const { port } = new URL(services[0].url);
+    const inUse = new RegExp(`port ${port}.*in use`);
+    // The first ones have nothing open yet that could keep a process running.
+    const calls: readonly (readonly [run: "run" | "spawn", words: string, message: RegExp])[] = [
+      ["run", `--port ${port}`, inUse],
+      ["run", "--host 203.0.113.7", /203\.0\.113\.7/],
+      ["run", "--host no-such-host.invalid --workers 2", /no-such-host\.invalid/],
+      ["spawn", `--port ${port} --workers 2`, inUse],
+      ["spawn", `--mqtt ${port}`, inUse],
+      ["spawn", `--mqtt ${port} --workers 2`, inUse],
+    ];
+    const env = { DATABASE_URL: "sqlite:other/tanks.db" };
+    for (const [run, words, message] of calls) failsWith(await here[run](["serve", ...words.split(" ")], { env }), message);
+    assert.equal(existsSync(here.path("other")), false, "no database is created");
+    assert.deepEqual(await statuses(), [200, 200], "the service that uses the port keeps running");
   });
 });
 
 suite("settings", { concurrency: 2 }, () => {
-  test(".env is read, the environment overrides it, and a flag overrides both", async (t) => {
+  test(".env is read, the environment overrides it, and a flag overrides both; names that are no settings are reported without their values", async (t) => {
     const here = workspace(t);
     const [inFile, inEnvironment, inFlag] = await Promise.all([freePort(), freePort(), freePort()]);
-    writeFileSync(here.path(".env"), `# my settings\nPORT=${inFile}\nDATABASE_URL="sqlite:of-file.db"\n`);
-    const services = await Promise.all([
-      here.start(["serve"], { env: { PORT: undefined, DATABASE_URL: undefined } }),
-      here.start(["serve"], { env: { PORT: `${inEnvironment}` } }),
-      here.start(["serve", "--port", `${inFlag}`], { env: { PORT: `${inEnvironment}` } }),
-    ]);
+    const known = `# my settings\nPORT=${inFile}\nMQTT=${inFile}\nDATABASE_URL="sqlite:of-file.db"\n`;
+    const unknown = "SMPT_URL=smtp://user:hunter2@mail.example\nPUBLIC_URL https://hunter2.example\n";
+    writeFileSync(here.path(".env"), known + unknown);
+    const service = await here.start(["serve", "--port", `${inFlag}`], {
+      env: { PORT: `${inFile}`, MQTT: `${inEnvironment}`, DATABASE_URL: undefined, MAIL_FORM: "hunter2@example.com" },
+    });
+    const [, mqtt = ""] = await service.waitForOutput(/"event":"mqtt_listening","url":"([^"]+)"/);
     assert.deepEqual(
-      services.map(({ url }) => Number(new URL(url).port)),
-      [inFile, inEnvironment, inFlag],
+      [service.url, mqtt].map((url) => Number(new URL(url).port)),
+      [inFlag, inEnvironment],
     );
-    assert.deepEqual([existsSync(here.path("of-file.db")), existsSync(here.path("tanks.db"))], [true, true]);
-  });
-
-  test("serve warns about names that are no settings, in .env and the environment, without their values", async (t) => {
-    const here = workspace(t);
-    writeFileSync(here.path(".env"), "SMPT_URL=smtp://user:hunter2@mail.example\nPUBLIC_URL https://hunter2.example\n");
-    const service = await here.start(["serve"], { env: { MAIL_FORM: "hunter2@example.com" } });
+    assert.deepEqual([existsSync(here.path("of-file.db")), existsSync(here.path("tanks.db"))], [true, false]);
     assert.deepEqual(service.stderr().match(/^tank-monitor: .*$/gm), [
       "tank-monitor: warning: SMPT_URL in .env is not a setting; did you mean SMTP_URL?",
-      "tank-monitor: warning: line 2 of .env is not NAME=VALUE, so it is ignored",
+      "tank-monitor: warning: line 6 of .env is not NAME=VALUE, so it is ignored",
       "tank-monitor: warning: MAIL_FORM in the environment is not a setting; did you mean MAIL_FROM?",
     ]);
     assert.doesNotMatch(service.stderr(), /hunter2/);
@@ -158,9 +151,9 @@ test("a database of another program, of a newer version, or no database at all i
     failsWith(await here.run(["serve"], { env: { DATABASE_URL: `sqlite:${name}` } }), message);
     assert.ok(readFileSync(here.path(name)).equals(before), `${name} is unchanged`);
   }
-  for (const words of [["serve"], ["serve", "--workers", "2"]]) {
-    failsWith(await here.spawn(words, { env: { DATABASE_URL: "sqlite:." } }), /cannot be (opened|created)/);
-  }
+  const env = { DATABASE_URL: "sqlite:." };
+  failsWith(await here.run(["serve"], { env }), /cannot be (opened|created)/);
+  failsWith(await here.spawn(["serve", "--workers", "2"], { env }), /cannot be (opened|created)/);
 });
 
 /** The port of a server that accepts TLS as PostgreSQL does, with a certificate that no authority has signed. */
