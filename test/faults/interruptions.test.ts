@@ -6,32 +6,32 @@ import { Mqtt5Broker } from "../support/mqtt5-broker.ts";
 import { until } from "../support/until.ts";
 import { keepAlertsThroughKills } from "./alert-kills.ts";
 import { surviveBrokenConnections, surviveKills } from "./kills.ts";
-import { POSTGRES, SEED, SQLITE, startScenario } from "./scenario.ts";
+import { LIGHT_LOAD, POSTGRES, SEED, SQLITE, startScenario } from "./scenario.ts";
 import { publishTo } from "./senders.ts";
 
 for (const { name, processes, times } of [
-  { name: "the service", processes: 1, times: 2 },
+  { name: "the service", processes: 1, times: 1 },
   { name: "a worker, and the supervisor", processes: 2, times: 2 },
 ] as const) {
   test(`kill -9 of ${name} under load loses nothing that was acknowledged, seed ${SEED}`, async (t) => {
-    await surviveKills(t, { engine: SQLITE, seed: `${SEED} ${name}`, times, processes, maxReadings: 500 });
+    await surviveKills(t, { engine: SQLITE, seed: `${SEED} ${name}`, times, processes, maxReadings: 500, load: LIGHT_LOAD });
   });
 }
 
 for (const { name, ...kills } of [
-  { name: "one process, SQLite", engine: SQLITE, services: 1, workers: 1 },
-  { name: "workers, SQLite", engine: SQLITE, services: 1, workers: 2 },
-  { name: "two services, PostgreSQL", engine: POSTGRES, services: 2, workers: 1 },
+  { name: "one process, SQLite", engine: SQLITE, services: 1, workers: 1, times: 1 },
+  { name: "workers, SQLite", engine: SQLITE, services: 1, workers: 2, times: 2 },
+  { name: "two services, PostgreSQL", engine: POSTGRES, services: 2, workers: 1, times: 1 },
 ] as const) {
   test(`kill -9 while alerts open and close loses and doubles none, ${name}, seed ${SEED}`, async (t) => {
-    await keepAlertsThroughKills(t, { ...kills, seed: `${SEED} ${name}`, times: 2 });
+    await keepAlertsThroughKills(t, { ...kills, seed: `${SEED} ${name}` });
   });
 }
 
 const MAX_READINGS = 200;
 
 test(`clients of the MQTT endpoint whose connections break send again, seed ${SEED}`, async (t) => {
-  await surviveBrokenConnections(t, { engine: SQLITE, seed: SEED, times: 5, maxReadings: MAX_READINGS });
+  await surviveBrokenConnections(t, { engine: SQLITE, seed: SEED, times: 5, maxReadings: MAX_READINGS, load: LIGHT_LOAD });
 });
 
 test(`an external broker drops its connections, and the service is killed: all of it is stored once, seed ${SEED}`, async (t) => {

@@ -7,7 +7,7 @@ import { isRunning, workerPids } from "../e2e/requests.ts";
 import type { Lifetime } from "../support/service.ts";
 import { tcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
-import { type Engine, type Scenario, startScenario } from "./scenario.ts";
+import { type Engine, type LoadSize, type Scenario, startScenario } from "./scenario.ts";
 
 export type Kills = {
   readonly engine: Engine;
@@ -17,6 +17,8 @@ export type Kills = {
   readonly processes: 1 | 2;
   /** At most this many readings are acknowledged between two interruptions. */
   readonly maxReadings: number;
+  /** By default as much as possible. */
+  readonly load?: LoadSize;
 };
 
 const TIMEOUT_MS = 30_000;
@@ -25,8 +27,8 @@ const MOMENT_MS = 30;
 /** A start takes about as long. */
 const START_MS = 800;
 
-export async function surviveKills(life: Lifetime, { engine, seed, times, processes, maxReadings }: Kills): Promise<void> {
-  const scenario = await startScenario(life, engine, seed);
+export async function surviveKills(life: Lifetime, { engine, seed, times, processes, maxReadings, load }: Kills): Promise<void> {
+  const scenario = await startScenario(life, engine, seed, load);
   const more = { WORKERS: String(processes) };
   let service = await scenario.start(more);
   const stopSending = await scenario.send(service);
@@ -40,7 +42,7 @@ export async function surviveKills(life: Lifetime, { engine, seed, times, proces
       await killAll(service);
       await scenario.expectStored();
       await scenario.settle();
-      if (processes === 1 && scenario.random.chance(0.3)) await killStarting(scenario);
+      if (processes === 1 && (kill === 0 || scenario.random.chance(0.3))) await killStarting(scenario);
       service = await scenario.start(more);
     }
   }
@@ -79,9 +81,9 @@ async function killWorker(service: Service, { random }: Scenario): Promise<void>
 /** Connections of MQTT clients break `times` times, each after up to `maxReadings` acknowledged readings. */
 export async function surviveBrokenConnections(
   life: Lifetime,
-  { engine, seed, times, maxReadings }: Pick<Kills, "engine" | "seed" | "times" | "maxReadings">,
+  { engine, seed, times, maxReadings, load }: Omit<Kills, "processes">,
 ): Promise<void> {
-  const scenario = await startScenario(life, engine, seed);
+  const scenario = await startScenario(life, engine, seed, load);
   const service = await scenario.start();
   const proxy = await tcpProxy(life, `mqtt://127.0.0.1:${scenario.ports.mqtt}`);
   const stopSending = await scenario.send(service, proxy.url);

@@ -15,7 +15,7 @@ import { changeOwner, serverUser } from "../support/postgres/programs.ts";
 import { ownPostgres } from "../support/postgres/server.ts";
 import { until } from "../support/until.ts";
 import { type DiskKind, mountSmallDisk } from "./disks.ts";
-import { type Scenario, startScenario } from "./scenario.ts";
+import { type LoadSize, type Scenario, startScenario } from "./scenario.ts";
 import { publishTo } from "./senders.ts";
 
 /** Resident memory in megabytes. */
@@ -132,15 +132,27 @@ async function sendLarge(scenario: Scenario, service: Service, times: number, se
   return max;
 }
 
-export async function surviveFullDisk(t: TestContext, kind: DiskKind, seed: string, seconds: number): Promise<void> {
+export async function surviveFullDisk(
+  t: TestContext,
+  kind: DiskKind,
+  seed: string,
+  seconds: number,
+  load?: LoadSize,
+): Promise<void> {
   const { databaseUrl: url, fill: begin, free: end } = await kind.open(t);
-  const scenario = await startScenario(t, { name: kind.name, open: async () => ({ url, life: t }) }, seed);
+  const scenario = await startScenario(t, { name: kind.name, open: async () => ({ url, life: t }) }, seed, load);
   await surviveOutage(t, scenario, { begin, end, canRead: true, seconds, event: "writes" });
 }
 
-export async function survivePostgresOutage(t: TestContext, mode: StopMode, seed: string, seconds: number): Promise<void> {
+export async function survivePostgresOutage(
+  t: TestContext,
+  mode: StopMode,
+  seed: string,
+  seconds: number,
+  load?: LoadSize,
+): Promise<void> {
   const server = await ownPostgres(t);
-  const scenario = await startScenario(t, { name: "PostgreSQL", open: async () => ({ url: server.url, life: t }) }, seed);
+  const scenario = await startScenario(t, { name: "PostgreSQL", open: async () => ({ url: server.url, life: t }) }, seed, load);
   const [begin, end] = [() => server.stop(mode), () => server.start()];
   await surviveOutage(t, scenario, { begin, end, canRead: false, seconds, event: "store" });
 }

@@ -45,12 +45,16 @@ export const POSTGRES: Engine = {
   },
 };
 
-const HTTP_READINGS = 300;
+/** How much the senders send: as much as possible, up to so many readings in a request, or less, which takes less of the processor. */
+export type LoadSize = { readonly httpReadings: number; readonly pauseMs: number };
+
+const FULL_LOAD: LoadSize = { httpReadings: 300, pauseMs: 0 };
+export const LIGHT_LOAD: LoadSize = { httpReadings: 100, pauseMs: 10 };
 const SHOWN = 10;
 
 export type Scenario = Awaited<ReturnType<typeof startScenario>>;
 
-export async function startScenario(givenLife: Lifetime, engine: Engine, seed: string) {
+export async function startScenario(givenLife: Lifetime, engine: Engine, seed: string, size = FULL_LOAD) {
   const { url, settled, life } = await engine.open(givenLife);
   const here = workspace(life, { DATABASE_URL: url, RATE_LIMIT: "0" });
   await importLines(here, FLEET);
@@ -60,18 +64,22 @@ export async function startScenario(givenLife: Lifetime, engine: Engine, seed: s
   const serve = ["serve", "--port", String(ports.http), "--mqtt", String(ports.mqtt)];
   const random = seeded(seed);
   const tally: Tally = { unavailable: 0, broken: 0, unexpected: [] };
-  const load = { ledger: new Ledger(), measurements: new Measurements(random), tally, random };
+  const load = { ledger: new Ledger(), measurements: new Measurements(random), tally, random, pauseMs: size.pauseMs };
   const { ledger, measurements } = load;
 
-  async function post({ url }: Service, path: string, body: object): Promise<HttpResponse> {
+  async function post({ url }: Service, path: string, body: string): Promise<HttpResponse> {
     const headers = { "x-api-key": manageKey, "content-type": "application/json" };
-    const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    const response = await fetch(`${url}${path}`, { method: "POST", headers, body });
     return { status: response.status, headers: response.headers, text: await response.text() };
   }
 
   /** The secret of a new ingest key. */
   async function ingestKey(service: Service, binding: object = {}): Promise<string> {
-    const { status, text } = await post(service, "/manage/v1/keys", { name: "sender", role: "ingest", ...binding });
+    const { status, text } = await post(
+      service,
+      "/manage/v1/keys",
+      JSON.stringify({ name: "sender", role: "ingest", ...binding }),
+    );
     assert.equal(status, 201, text);
     return (JSON.parse(text) as { readonly secret: string }).secret;
   }
@@ -106,7 +114,7 @@ export async function startScenario(givenLife: Lifetime, engine: Engine, seed: s
     async send(service: Service, mqttUrl = `mqtt://127.0.0.1:${ports.mqtt}`): Promise<() => Promise<unknown>> {
       const gateway = await ingestKey(service);
       const senders = [
-        httpSender(load, service.url, gateway, HTTP_READINGS),
+        httpSender(load, service.url, gateway, size.httpReadings),
         httpSender(load, service.url, await ingestKey(service), 1),
         mqttSender(load, mqttUrl, gateway),
         mqttSender(load, mqttUrl, await ingestKey(service, { device_id: FIRST_SOURCE.deviceId }), FIRST_SOURCE),
@@ -120,7 +128,7 @@ export async function startScenario(givenLife: Lifetime, engine: Engine, seed: s
     message(count: number): (service: Service) => Promise<HttpResponse> {
       const readings = measurements.fresh(count, FIRST_SOURCE);
       const sending = ledger.begin(readings);
-      const body = readings.map((reading) => ({ tank_id: FIRST_SOURCE.tankId, ...readingJson(reading) }));
+      const body = JSON.stringify(readings.map((reading) => ({ tank_id: FIRST_SOURCE.tankId, ...readingJson(reading) })));
       return async (service) => {
         const response = await post(service, "/ingest/v1/readings", body);
         if (response.status === 200) sending.acknowledged();

@@ -23,6 +23,8 @@ export type Load = {
   readonly measurements: Measurements;
   readonly tally: Tally;
   readonly random: Random;
+  /** After each request and message; 0 for as many as possible. */
+  readonly pauseMs: number;
 };
 
 export type LoadSender = {
@@ -46,7 +48,7 @@ const ACCEPTED = new Set(["stored", "duplicate", "replaced", "pending"]);
 
 /** Up to `maxReadings` per request, by tank or by device. */
 export function httpSender(
-  { ledger, measurements, tally, random }: Load,
+  { ledger, measurements, tally, random, pauseMs }: Load,
   url: string,
   key: string,
   maxReadings: number,
@@ -59,6 +61,7 @@ export function httpSender(
     while (!isStopped) {
       const readings = retried ?? measurements.some(random.chance(0.3) ? 1 : random.whole(1, maxReadings));
       const isDone = await send(readings);
+      if (pauseMs > 0) await pause(pauseMs);
       retried = isDone || random.chance(0.3) ? undefined : readings;
     }
   }
@@ -117,7 +120,7 @@ const READINGS_PER_MESSAGE = 20;
 
 /** Of any source, or of one alone. */
 export function mqttSender(load: Load, url: string, password: string, only?: Source): LoadSender {
-  const { tally } = load;
+  const { tally, pauseMs } = load;
   const client = mqtt.connect(url, { username: "any", password, reconnectPeriod: MQTT_RETRY_MS, reconnectOnConnackError: true });
   // Emitted with every failed attempt.
   client.on("error", () => {});
@@ -128,6 +131,7 @@ export function mqttSender(load: Load, url: string, password: string, only?: Sou
     while (!isStopped) {
       const { sending, topic, payload } = nextMessage(load, only);
       await client.publishAsync(topic, payload, { qos: 1 }).then(sending.acknowledged, sending.broken);
+      if (pauseMs > 0) await pause(pauseMs);
     }
   }
 
