@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { createKey, customer, type Line, ndjson, reading, tank } from "./fixtures.ts";
 import { workspace } from "./program.ts";
 import { type Item, type List, list } from "./requests.ts";
@@ -12,6 +12,8 @@ const CUSTOMERS = 60;
 const TANKS = 90;
 const READINGS = 20_000;
 const MAX_RESPONSE_MS = 1500;
+/** Shorter than a transaction of the import. */
+const PAUSE_MS = 2;
 
 /** The version is in every field of an object, and in the owner of a tank. */
 function* fleet(version: number): Generator<Line> {
@@ -54,7 +56,7 @@ test("during an import responses have consistent objects, exact totals that only
       total = page.total_items;
       totals.add(total);
       look(page);
-      await turn();
+      await pause(PAUSE_MS);
     }
   }
 
@@ -69,7 +71,7 @@ test("during an import responses have consistent objects, exact totals that only
     watchTelemetry(),
   ]);
   async function watchTelemetry(): Promise<void> {
-    while (isImporting && (await list(service, "/v1/tanks", key)).total_items < TANKS) await turn();
+    while (isImporting && (await list(service, "/v1/tanks", key)).total_items < TANKS) await pause(PAUSE_MS);
     await watch("/v1/tanks/t5/telemetry?size=100&page=2", ({ data }) => {
       const instants = data.map(({ created_at }) => `${created_at}`);
       assert.deepEqual(instants, [...new Set(instants)].sort().reverse());

@@ -147,7 +147,7 @@ async function runInSharedProcess(words: readonly string[], { cwd, env }: Comman
 function startCommandProcess(): ChildProcess {
   const child = fork(fileURLToPath(new URL("command-process.ts", import.meta.url)), {
     env: { ...inherited, NODE_COMPILE_CACHE: COMPILE_CACHE },
-    execArgv: [],
+    execArgv: [`--import=${new URL("../support/resolve-imports.ts", import.meta.url).href}`],
   });
   alive.set(child, false);
   child.once("exit", () => {

@@ -40,7 +40,7 @@ test("provisioning registers customers, tanks and devices; repeating it changes 
 
 test("backlogs, duplicates and shuffled readings of every maker are stored as measured, and verified run by run", async (t) => {
   const service = await startService(t);
-  for (const count of [600, 200]) {
+  for (const count of [280, 140]) {
     const { verification, ...summary } = await sendTo(service, { tanks: 14, count });
     const { sent, duplicate } = summary;
     const none = { resent: 0, replaced: 0, pending: 0, rejected: 0, undelivered: 0, reasons: [] };
