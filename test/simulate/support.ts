@@ -38,13 +38,15 @@ export async function runSimulation(run: Run): Promise<{ readonly summary: Summa
   return { summary: tally.summary(), tally };
 }
 
+type SentFleet = { readonly seed?: string; readonly tanks?: number; readonly count: number; readonly clock?: Clock };
+
 /** Sends to a running service, and verifies its telemetry afterwards. */
 export async function sendTo(
   service: Service,
-  { tanks = 10, count, clock = Date.now }: { readonly tanks?: number; readonly count: number; readonly clock?: Clock },
+  { seed = "test", tanks = 10, count, clock = Date.now }: SentFleet,
 ): Promise<Summary & { readonly verification: VerificationResult }> {
   const manager = httpClient(service.url, await service.key({ role: "manage" }));
-  const fleet = seededFleet("test", tanks, MAKERS);
+  const fleet = seededFleet(seed, tanks, MAKERS);
   await provision(fleet, manager, () => {});
   const transport = httpTransport(httpClient(service.url, await service.key({ role: "ingest" })));
   const { summary, tally } = await runSimulation({ fleet, transport, count, clock });
