@@ -13,7 +13,7 @@ const TANKS = 90;
 const READINGS = 20_000;
 const MAX_RESPONSE_MS = 1500;
 /** Shorter than a transaction of the import. */
-const PAUSE_MS = 2;
+const PAUSE_MS = 4;
 
 /** The version is in every field of an object, and in the owner of a tank. */
 function* fleet(version: number): Generator<Line> {

@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { after, suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Lifetime } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { createKey, importLines, SMALL_FLEET } from "./fixtures.ts";
 import { type Service, workspace } from "./program.ts";
-import { type Connection, connectToAll, get, isRunning, logEvents, startRequest, workerPids } from "./requests.ts";
+import { type Connection, connectToAll, get, isRunning, logEvents, workerPids } from "./requests.ts";
+import { expectStopped, startRequests } from "./stopping-workers.ts";
 
 const SERVE = ["serve", "--workers", "2"];
 const EXIT_TIMEOUT_MS = 30_000;
@@ -18,31 +18,11 @@ await importLines(here, SMALL_FLEET);
 const key = await createKey(here);
 const manager = await createKey(here, "--role", "manage");
 
-/** Starts so many requests that each worker has some; returns a function that completes them. */
-async function startRequests(life: Lifetime, service: Service): Promise<() => Promise<void>> {
-  const finishes = await Promise.all(Array.from({ length: 24 }, () => startRequest(life, service, key)));
-  // A worker that responds to a later connection has accepted the earlier ones.
-  await connectToAll(life, service);
-  return async () => {
-    for (const response of await Promise.all(finishes.map((finish) => finish())))
-      assert.match(response, /^HTTP\/1\.1 200 OK\r\n[\s\S]*"total_items":3\}$/);
-  };
-}
-
 const pidOf = (service: Service, worker: number): number => workerPids(service).get(worker) ?? assert.fail(`no worker ${worker}`);
 const waitForExits = (service: Service, count: number) =>
   until(`${count} exits`, () => logEvents(service, "worker_exited").length >= count, EXIT_TIMEOUT_MS);
 const waitForReplacement = (service: Service, old: number, worker: number) =>
   until("a replacement", () => pidOf(service, worker) !== old && pidOf(service, worker), EXIT_TIMEOUT_MS);
-
-async function expectStopped(service: Service, workers: readonly number[]): Promise<void> {
-  const { code, signal, stderr } = await service.exited;
-  assert.deepEqual([code, signal], [0, null]);
-  assert.equal(stderr.match(/"event":"stopping"/g)?.length, 1);
-  assert.match(stderr, /"event":"stopped".*\n$/);
-  assert.deepEqual(workers.filter(isRunning), []);
-  assert.deepEqual(readdirSync(here.folder).sort(), ["fleet.ndjson", "tanks.db"]);
-}
 
 suite("one service", async () => {
   const service = await here.start(SERVE);
@@ -93,7 +73,7 @@ suite("one service", async () => {
   });
 
   test("SIGTERM to one: it completes its requests, stops, and is replaced", async (t) => {
-    const finish = await startRequests(t, service);
+    const finish = await startRequests(t, service, key);
     const victim = pidOf(service, 1);
     process.kill(victim, "SIGTERM");
     await finish();
@@ -105,7 +85,7 @@ suite("one service", async () => {
 
   test("SIGTERM to the supervisor: requests are completed, connections refused, exit 0, nothing left behind", async (t) => {
     const workers = [...workerPids(service).values()];
-    const finish = await startRequests(t, service);
+    const finish = await startRequests(t, service, key);
     service.kill("SIGTERM");
     await service.waitForOutput(/"event":"stopping"/);
     const isRefused = () =>
@@ -115,21 +95,8 @@ suite("one service", async () => {
       );
     await until("connections are refused", isRefused);
     await finish();
-    await expectStopped(service, workers);
+    await expectStopped(here, service, workers);
   });
-});
-
-test("Ctrl-C, which reaches all processes, twice: requests are completed, exit 0, nothing left behind", async (t) => {
-  const service = await here.start(SERVE);
-  const workers = [...workerPids(service).values()];
-  const finish = await startRequests(t, service);
-  for (const pid of [...workers, ...workers]) process.kill(pid, "SIGINT");
-  service.kill("SIGINT");
-  service.kill("SIGINT");
-  await service.waitForOutput(/"event":"stopping"/);
-  await finish();
-  await expectStopped(service, workers);
-  assert.doesNotMatch(service.stderr(), /"event":"worker_exited"/);
 });
 
 test("SIGTERM before the first worker listens: exit 0, and no process is left", async (t) => {
@@ -146,7 +113,7 @@ test("SIGTERM before the first worker listens: exit 0, and no process is left", 
 test("kill -9 of the supervisor: the workers complete their requests, and exit", async (t) => {
   const service = await here.start(SERVE);
   const workers = [...workerPids(service).values()];
-  const finish = await startRequests(t, service);
+  const finish = await startRequests(t, service, key);
   service.kill("SIGKILL");
   await service.exited;
   await finish();

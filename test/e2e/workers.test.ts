@@ -9,7 +9,8 @@ import { metricErrors } from "../support/prometheus.ts";
 import { until } from "../support/until.ts";
 import { createKey, importLines, SMALL_FLEET } from "./fixtures.ts";
 import { workspace } from "./program.ts";
-import { connectToAll, get, list, logEntries, logEvents } from "./requests.ts";
+import { connectToAll, get, list, logEntries, logEvents, workerPids } from "./requests.ts";
+import { expectStopped, startRequests } from "./stopping-workers.ts";
 
 const broker = await new Mqtt5Broker().listen({ after });
 const here = workspace({ after });
@@ -131,5 +132,17 @@ suite("several workers", () => {
     const telemetry = await list(service, "/v1/tanks/a1/telemetry", key);
     assert.deepEqual([telemetry.total_items, broker.acknowledged.length], [23, 20]);
     assert.equal(logEvents(service, "broker_connected").length, 2);
+  });
+
+  test("Ctrl-C, which reaches all processes, twice: requests are completed, exit 0, nothing left behind", async (t) => {
+    const workers = [...workerPids(service).values()];
+    const finish = await startRequests(t, service, key);
+    for (const pid of [...workers, ...workers]) process.kill(pid, "SIGINT");
+    service.kill("SIGINT");
+    service.kill("SIGINT");
+    await service.waitForOutput(/"event":"stopping"/);
+    await finish();
+    await expectStopped(here, service, workers);
+    assert.doesNotMatch(service.stderr(), /"event":"worker_exited"/);
   });
 });
