@@ -36,7 +36,7 @@ suite("simulate", () => {
 
   test("over HTTP: tanks are registered, readings stored and verified, and the summary is JSON", async () => {
     const words = ["simulate", "--url", service.url, "--tanks", "14", "--rate", "100", "--duration", "1s", "--verify", "--json"];
-    const { code, stdout, stderr } = await here.spawn(words, keys);
+    const { code, stdout, stderr } = await here.run(words, keys);
     assert.equal(code, 0, stderr);
     const { measured = 0, stored, duplicate = 0, sent, rejected, undelivered, verification } = summaryOf(stdout);
     assert.ok(measured > 25 && measured <= 200, `${measured} readings in a second`);
