@@ -1,6 +1,7 @@
 // A script of test/store/processes as a child process that exchanges lines.
 
 import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -17,7 +18,11 @@ export type Script = {
 export async function startScript(life: Lifetime, file: string, ...args: string[]): Promise<Script> {
   const path = fileURLToPath(new URL(`../store/processes/${file}`, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], { stdio: ["pipe", "pipe", "inherit"] });
-  life.after(() => child.kill("SIGKILL"));
+  const exited = once(child, "exit");
+  life.after(async () => {
+    child.kill("SIGKILL");
+    await exited;
+  });
   // Input for a killed process is lost.
   child.stdin.on("error", () => {});
   const output = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
