@@ -34,19 +34,25 @@ export type Corruption = {
 const EMAIL = "many@customers.example";
 /** Of the tank "long": 132 blocks, hence two levels of the rank index. */
 export const READINGS = 17_000;
+const TANKS_OF_C3 = 7;
 const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
 /**
- * The lists of 400 customers and of the 300 tanks of "c0" have a rank index. The tank "short" has a head and no blocks, "gone" is
- * deleted; the devices "waits" and "strange" are assigned to no tank; "moved" was assigned to "t1", and is assigned to "short".
+ * The lists of 400 customers and of the 300 tanks of "c0" have a rank index. The tank "medium" has 14 blocks; "short" and the tanks
+ * of "c3", "m0" to "m6", have a head and no blocks; "gone" is deleted. The devices "waits", "queued" and "strange" are assigned to
+ * no tank; "moved" was assigned to "t1", and is assigned to "short".
  */
 export async function fill(store: Store): Promise<void> {
   await putCustomers(store, ...times(400, (i) => customer(`c${i}`, { email: EMAIL, created_at: i })));
   await putTanks(store, tank("long", "c1", { created_at: 1 }), tank("short", "c2", { created_at: 2 }));
   await putTanks(store, ...times(300, (i) => tank(`t${i}`, "c0", { created_at: i })));
+  const ofC3 = times(TANKS_OF_C3, (i) => `m${i}`);
+  await putTanks(store, ...["medium", ...ofC3].map((id) => tank(id, id === "medium" ? "c2" : "c3", { created_at: 3 })));
   for (const [id, count] of [
     ["long", READINGS],
+    ["medium", 2000],
     ["short", 50],
+    ...ofC3.map((short) => [short, 40] as const),
   ] as const) {
     await putReadings(
       store,
@@ -58,11 +64,14 @@ export async function fill(store: Store): Promise<void> {
   await createKey(store, key("other"), "other hash");
   const now = at(Date.now());
   await store.importTanks([{ tank: tank("gone", "c1", { created_at: 3 }), deleted: true }], now);
-  await ingestFills(store, "waits", [
-    [1, 10],
-    [2, 20],
-  ]);
-  await ingest(store, { device: "waits", at: 3, payload: { distance: 5 } }, { device: "strange", at: 1, fill: 5 });
+  for (const device of ["waits", "queued"]) {
+    await ingestFills(store, device, [
+      [1, 10],
+      [2, 20],
+    ]);
+    await ingest(store, { device, at: 3, payload: { distance: 5 } });
+  }
+  await ingest(store, { device: "strange", at: 1, fill: 5 });
   await executed(store, command.putDevice("waits", { profile: "elsys" }), now);
   await executed(store, command.putDevice("moved", { tank_id: "t1" }), now);
   const shape = { kind: "upright", height: 2, unit: "m" };
@@ -71,7 +80,7 @@ export async function fill(store: Store): Promise<void> {
 
 /** Pages and totals that wrong derived data would make wrong. */
 export async function sampleReads(store: Store): Promise<unknown> {
-  const found: unknown[] = [await tankCounts(store, "c0", "c1", "c2")];
+  const found: unknown[] = [await tankCounts(store, "c0", "c1", "c2", "c3")];
   for (const page of [1, 3]) {
     for (const range of [{}, { from: 130, to: 4000 }]) {
       found.push(
@@ -86,26 +95,37 @@ export async function sampleReads(store: Store): Promise<unknown> {
   for (const from of [0, 500, 127_000, 128_000, 9_000_000, 16_900_000]) {
     found.push(await readingsOf(store, "long", { from, page: 2 }), await readingsOf(store, "long", { to: from, size: 7 }));
   }
+  for (const range of [{ page: 10 }, { from: 500_000 }, { to: 900_000 }]) found.push(await readingsOf(store, "medium", range));
   found.push(
     await readingsOf(store, "short"),
     await fleetOf(store, { state: "low" }),
     await fleetOf(store, { silentSince: 1e12, owner_id: "c1" }),
+    await fleetOf(store, { owner_id: "c3" }),
     await store.deviceSearch({ page: 1, size: 100, pending: undefined }),
     await store.deviceSearch({ page: 1, size: 100, pending: true }),
-    await store.managedDevice("device of long"),
-    await store.managedDevice("waits"),
+    ...(await Promise.all(["device of m4", "device of m5", "waits", "queued"].map((id) => store.managedDevice(id)))),
   );
   return found;
 }
 
-/** Reported in these places only; a repair corrects all of it, and reads are as before. */
-export async function expectRepair(
-  store: Store,
-  { where, what }: Pick<Corruption, "where" | "what">,
-  reads: unknown,
-): Promise<void> {
+type Expected = Pick<Corruption, "name" | "where" | "what">;
+
+/** Rounds of corruptions that are checked together: those of a round are reported in different places. */
+export function roundsOf<T extends Expected>(corruptions: readonly T[]): { readonly names: string; readonly round: T[] }[] {
+  const rounds: T[][] = [];
+  for (const corruption of corruptions) {
+    const isApart = (round: readonly T[]) => !round.some(({ where }) => where.some((place) => corruption.where.includes(place)));
+    const round = rounds.find(isApart);
+    if (round === undefined) rounds.push([corruption]);
+    else round.push(corruption);
+  }
+  return rounds.map((round) => ({ names: round.map(({ name }) => name).join("; "), round }));
+}
+
+/** Each is reported in its places only; a repair corrects all of it, and reads are as before. */
+export async function expectRepair(store: Store, round: readonly Expected[], reads: unknown): Promise<void> {
   const { findings } = await checked(store);
-  expectFindings(findings, where, what);
+  expectFindings(findings, round);
   assert.ok(findings.every(({ repaired }) => !repaired));
   assert.deepEqual(
     (await checked(store, true)).findings,
@@ -116,12 +136,12 @@ export async function expectRepair(
   assert.deepEqual(await sampleReads(store), reads);
 }
 
-/** Reported once in each of these places, and again after a repair. */
-export async function expectReport(store: Store, { where, what }: Pick<Corruption, "where" | "what">): Promise<void> {
+/** Each is reported once in each of its places, and again after a repair. */
+export async function expectReport(store: Store, round: readonly Expected[]): Promise<void> {
   for (const repair of [false, true]) {
     const { findings } = await checked(store, repair);
-    expectFindings(findings, where, what);
-    assert.equal(findings.length, where.length, JSON.stringify(findings));
+    expectFindings(findings, round);
+    assert.equal(findings.length, round.flatMap(({ where }) => where).length, JSON.stringify(findings));
     assert.ok(findings.every(({ repaired }) => !repaired));
   }
 }
@@ -174,7 +194,12 @@ export async function expectDamageKept(store: Store): Promise<void> {
   assert.deepEqual(await places(), ["device moved", "tank short"]);
 }
 
-function expectFindings(findings: readonly Finding[], where: readonly string[], what: RegExp): void {
-  assert.deepEqual([...new Set(findings.map((finding) => finding.where))].toSorted(), where.toSorted(), JSON.stringify(findings));
-  assert.match(findings.map((finding) => finding.what).join("\n"), new RegExp(what, "m"));
+export function expectFindings(findings: readonly Finding[], round: readonly Expected[]): void {
+  const places = round.flatMap(({ where }) => where);
+  const found = new Set(findings.map(({ where }) => where));
+  assert.deepEqual([...found].toSorted(), places.toSorted(), JSON.stringify(findings));
+  for (const { name, where, what } of round) {
+    const messages = findings.filter((finding) => where.includes(finding.where)).map((finding) => finding.what);
+    assert.match(messages.join("\n"), new RegExp(what, "m"), name);
+  }
 }

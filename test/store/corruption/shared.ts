@@ -11,7 +11,7 @@ const corruptions = (rows: readonly Row[]): Corruption[] =>
 /** SQLite has a table for the fleet, PostgreSQL columns of the heads. */
 export const FLEET_CORRUPTIONS = {
   sqlite: corruptions([
-    ["a tank not in the fleet", "DELETE FROM fleet WHERE tank = 'long'", "tank long", /^it is not in the fleet$/],
+    ["a tank not in the fleet", "DELETE FROM fleet WHERE tank = 'm6'", "tank m6", /^it is not in the fleet$/],
     [
       "a deleted tank in the fleet",
       "INSERT INTO fleet (tank, threshold, at, fill) VALUES ('gone', 20, 0, 50)",
@@ -26,7 +26,7 @@ export const FLEET_CORRUPTIONS = {
     ],
   ]),
   postgres: corruptions([
-    ["a tank not in the fleet", "UPDATE head SET threshold = NULL WHERE tank = 'long'", "tank long", /^it is not in the fleet$/],
+    ["a tank not in the fleet", "UPDATE head SET threshold = NULL WHERE tank = 'm6'", "tank m6", /^it is not in the fleet$/],
     [
       "a deleted tank in the fleet",
       "UPDATE head SET threshold = 20 WHERE tank = 'gone'",
@@ -43,20 +43,20 @@ export const FLEET_CORRUPTIONS = {
 } as const;
 
 export const REPAIRABLE = corruptions([
-  ...["fill = 7", "fill = NULL", "at = at - 1000", "threshold = 21"].map((change): Row => {
-    return [`fleet: ${change}`, `UPDATE fleet SET ${change} WHERE tank = 'long'`, "tank long", FLEET_MISMATCH];
+  ...["fill = 7", "fill = NULL", "at = at - 1000", "threshold = 21"].map((change, i): Row => {
+    return [`fleet: ${change}`, `UPDATE fleet SET ${change} WHERE tank = 'm${i}'`, `tank m${i}`, FLEET_MISMATCH];
   }),
   [
     "a device unknown",
-    "DELETE FROM device WHERE id = 'device of long'",
-    "tank long",
-    /^its device device of long should be assigned to it, but is unknown$/,
+    "DELETE FROM device WHERE id = 'device of m4'",
+    "tank m4",
+    /^its device device of m4 should be assigned to it, but is unknown$/,
   ],
   [
     "a device without its tank",
-    "UPDATE device SET tank = NULL WHERE id = 'device of long'",
-    "tank long",
-    /^its device device of long should be assigned to it, but is assigned to none$/,
+    "UPDATE device SET tank = NULL WHERE id = 'device of m5'",
+    "tank m5",
+    /^its device device of m5 should be assigned to it, but is assigned to none$/,
   ],
   [
     "a device of another device's tank",
@@ -70,7 +70,7 @@ export const REPAIRABLE = corruptions([
   }),
   ...[9, 0].map((count): Row => {
     const what = new RegExp(`^it has 3 pending readings, its count says ${count}$`);
-    return [`a pending count of ${count}`, `UPDATE device SET pending = ${count} WHERE id = 'waits'`, "device waits", what];
+    return [`a pending count of ${count}`, `UPDATE device SET pending = ${count} WHERE id = 'queued'`, "device queued", what];
   }),
   [
     "a pending reading of an unknown device",
@@ -85,12 +85,12 @@ export const UNREPAIRABLE = corruptions([
   ["an audit entry missing", "DELETE FROM audit WHERE number = 5", "the audit log", /some are missing/],
   ["the first audit entry missing", "DELETE FROM audit WHERE number = 1", "the audit log", /some are missing/],
   ["an unreadable audit entry", "UPDATE audit SET changes = '{' WHERE number = 6", "the audit log", /6/],
-  ["an unreadable shape", "UPDATE tank SET shape = '{' WHERE id = 'long'", "tank long", /shape/],
+  ["an unreadable shape", "UPDATE tank SET shape = '{' WHERE id = 't20'", "tank t20", /shape/],
   ["an unreadable profile", "UPDATE device SET profile = '{' WHERE id = 'waits'", "device waits", /profile/],
   [
     "an unreadable payload",
-    "UPDATE pending_reading SET fill = NULL, payload = '{' WHERE device = 'waits' AND created_at = 2",
-    "device waits",
+    "UPDATE pending_reading SET fill = NULL, payload = '{' WHERE device = 'queued' AND created_at = 2",
+    "device queued",
     /payload/,
   ],
   [
@@ -113,14 +113,14 @@ export const UNREPAIRABLE = corruptions([
   ],
   [
     "a place that does not exist",
-    "UPDATE tank SET latitude = 91 WHERE id = 'long'",
-    "tank long",
+    "UPDATE tank SET latitude = 91 WHERE id = 't21'",
+    "tank t21",
     /location.latitude: must be from -90 to 90/,
   ],
   [
     "an instant outside the calendar",
-    "UPDATE tank SET updated_at = 9000000000000000 WHERE id = 'long'",
-    "tank long",
+    "UPDATE tank SET updated_at = 9000000000000000 WHERE id = 't22'",
+    "tank t22",
     /updated_at: 9000000000000000 is not an instant/,
   ],
   [

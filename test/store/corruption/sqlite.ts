@@ -11,7 +11,8 @@ type Row = readonly [name: string, corrupt: SqliteCorruption["corrupt"], where: 
 const corruptions = (rows: readonly Row[]): SqliteCorruption[] =>
   rows.map(([name, corrupt, where, what]) => ({ name, corrupt, where: [where].flat(), what }));
 
-const LONG = "(SELECT pk FROM tank WHERE id = 'long')";
+export const LONG = "(SELECT pk FROM tank WHERE id = 'long')";
+const MEDIUM = "(SELECT pk FROM tank WHERE id = 'medium')";
 const SHORT = "(SELECT pk FROM tank WHERE id = 'short')";
 const LISTS: readonly [series: string, where: string][] = [
   ["customer", "list of all customers"],
@@ -20,10 +21,10 @@ const LISTS: readonly [series: string, where: string][] = [
   ["tank owner_id c0", "list of the tanks of customer c0"],
 ];
 
-/** The start of a block of "long". */
-const blockStart = (offset: number): string =>
-  `(SELECT start FROM block WHERE tank = ${LONG} ORDER BY start LIMIT 1 OFFSET ${offset})`;
-const SWAP_BLOCKS = `CREATE TEMP TABLE two AS SELECT pk, data, checksum FROM block WHERE tank = ${LONG} ORDER BY start LIMIT 2 OFFSET 7;
+/** The start of a block. */
+export const blockStart = (tank: string, offset: number): string =>
+  `(SELECT start FROM block WHERE tank = ${tank} ORDER BY start LIMIT 1 OFFSET ${offset})`;
+const SWAP_BLOCKS = `CREATE TEMP TABLE two AS SELECT pk, data, checksum FROM block WHERE tank = ${MEDIUM} ORDER BY start LIMIT 2 OFFSET 7;
   UPDATE block SET (data, checksum) = (SELECT data, checksum FROM two WHERE two.pk <> block.pk) WHERE pk IN (SELECT pk FROM two)`;
 
 type IndexTable = { readonly table: string; readonly series: string; readonly order: string; readonly nodes: readonly string[] };
@@ -72,19 +73,19 @@ export const REPAIRABLE = corruptions([
   }),
   [
     "no rank index of readings",
-    `DELETE FROM reading_index WHERE tank = ${LONG}`,
-    "tank long",
+    `DELETE FROM reading_index WHERE tank = ${MEDIUM}`,
+    "tank medium",
     /^level 0 of its rank index is wrong$/,
   ],
   [
     "a group stored under another key",
-    `UPDATE reading_index SET start = start + 1 WHERE tank = ${LONG} AND level = 0 AND start = ${blockStart(64)}`,
+    `UPDATE reading_index SET start = start + 1 WHERE tank = ${LONG} AND level = 0 AND start = ${blockStart(LONG, 64)}`,
     "tank long",
     /^level 0 of its rank index is wrong$/,
   ],
   [
     "a group cut off",
-    `UPDATE reading_index SET offsets = substr(offsets, 1, 80) WHERE tank = ${LONG} AND level = 0 AND start = ${blockStart(64)}`,
+    `UPDATE reading_index SET offsets = substr(offsets, 1, 80) WHERE tank = ${LONG} AND level = 0 AND start = ${blockStart(LONG, 64)}`,
     "tank long",
     /^level 0 of its rank index is wrong$/,
   ],
@@ -95,17 +96,17 @@ export const REPAIRABLE = corruptions([
     "tank short",
     /^level 1 of its rank index is wrong$/,
   ],
-  ["two blocks in each other's place", SWAP_BLOCKS, "tank long", /^its readings are not in the order, or not in the blocks/],
+  ["two blocks in each other's place", SWAP_BLOCKS, "tank medium", /^its readings are not in the order, or not in the blocks/],
   [
     "a block that begins late",
-    `UPDATE block SET start = start + 1500 WHERE tank = ${LONG} AND start = ${blockStart(4)}`,
-    "tank long",
+    `UPDATE block SET start = start + 1500 WHERE tank = ${MEDIUM} AND start = ${blockStart(MEDIUM, 4)}`,
+    "tank medium",
     /^its readings are not in the order, or not in the blocks/,
   ],
   [
     "a head that begins in the last block",
-    `UPDATE head SET start = start - 5000 WHERE tank = ${LONG}`,
-    "tank long",
+    `UPDATE head SET start = start - 5000 WHERE tank = ${MEDIUM}`,
+    "tank medium",
     /^its readings are not in the order, or not in the blocks/,
   ],
   [
@@ -166,6 +167,7 @@ export const REPAIRABLE = corruptions([
       /its \d+ entries should have a rank index, they have none/,
     ],
   ]),
+  // Two in each list.
   ...[
     "ids = 'x' || ids",
     "ids = 'null'",
@@ -175,9 +177,10 @@ export const REPAIRABLE = corruptions([
     "offsets = substr(offsets, 1, 8)",
     "positions = substr(positions, 1, 12)",
     "positions = x''",
-  ].map((sql): Row => {
-    const update = `UPDATE list_index SET ${sql} WHERE series = 'customer'`;
-    return [`an unreadable rank index: ${sql}`, update, "list of all customers", /^level 0 of its rank index is wrong$/];
+  ].map((sql, i): Row => {
+    const [series, where] = LISTS[i % LISTS.length] as (typeof LISTS)[number];
+    const update = `UPDATE list_index SET ${sql} WHERE series = '${series}'`;
+    return [`an unreadable rank index: ${sql}`, update, where, /^level 0 of its rank index is wrong$/];
   }),
   [
     "an index that misses a row",
@@ -194,15 +197,15 @@ export const TWO_TANKS_OF_ONE_DEVICE =
 export const UNREPAIRABLE = corruptions([
   [
     "an unreadable block",
-    `UPDATE block SET data = x'07070707' WHERE tank = ${LONG} AND start = ${blockStart(3)}`,
+    `UPDATE block SET data = x'07070707' WHERE tank = ${LONG} AND start = ${blockStart(LONG, 3)}`,
     "tank long",
     /is damaged: restore a backup/,
   ],
   ["an unreadable head", `UPDATE head SET data = x'ff' WHERE tank = ${SHORT}`, "tank short", /is damaged: restore a backup/],
   [
     "a tank of an unknown customer",
-    "UPDATE tank SET owner_id = 'nobody' WHERE id = 'long'; UPDATE customer SET tank_count = 0 WHERE id = 'c1'",
-    "tank long",
+    "UPDATE tank SET owner_id = 'nobody' WHERE id = 'm0'; UPDATE customer SET tank_count = tank_count - 1 WHERE id = 'c3'",
+    "tank m0",
     /owner_id: there is no customer nobody: import/,
   ],
   [
