@@ -15,47 +15,43 @@ const fleetOf = ({ name }: Engine): string => (name === "postgres" ? "head" : "f
 
 function alertCheckTests(engine: Engine): void {
   const change = (tankId: string, set: string): string => `UPDATE ${fleetOf(engine)} SET ${set} WHERE tank = '${tankId}'`;
-  /** What somebody did to the database behind our back, and what is found. */
+  /** By tank: what somebody did to the database behind our back, and what is found. */
   const DAMAGE: Readonly<Record<string, readonly [finding: RegExp, ...sql: string[]]>> = {
-    "a low alert without an active condition": [
-      /a low alert.*its condition low is not active/,
-      change("low", "active_conditions = 0"),
-    ],
-    "an active condition that does not hold": [
-      /its condition low is active, but its fill is 60/,
-      change("fine", "active_conditions = 1"),
-    ],
-    "a condition that does not exist": [/its active conditions are 64/, change("fine", "active_conditions = 64")],
-    "no time of the next evaluation": [/no time at which/, change("fine", "evaluate_at = NULL")],
-    "another owner": [/1 of its alerts belong to another owner/, "UPDATE alert SET owner_id = 'b'"],
-    "a low tank without an alert": [
+    low1: [/a low alert.*its condition low is not active/, change("low1", "active_conditions = 0")],
+    fine1: [/its condition low is active, but its fill is 60/, change("fine1", "active_conditions = 1")],
+    fine2: [/its active conditions are 64/, change("fine2", "active_conditions = 64")],
+    fine3: [/no time at which/, change("fine3", "evaluate_at = NULL")],
+    low2: [/1 of its alerts belong to another owner/, "UPDATE alert SET owner_id = 'b' WHERE tank_id = 'low2'"],
+    low3: [
       /its fill is 10, but its condition low is not active/,
-      "DELETE FROM alert",
-      change("low", "active_conditions = 0"),
+      "DELETE FROM alert WHERE tank_id = 'low3'",
+      change("low3", "active_conditions = 0"),
     ],
   };
 
-  for (const [name, [finding, ...sql]] of Object.entries(DAMAGE)) {
-    test(`${name} is found and repaired`, async (t) => {
-      const { store, url } = await engine.open(t);
-      await putFleet(store, { a: ["low", "fine"], b: [] });
-      await openAlert(store, "low");
-      await measure(store, "fine", 60);
-      await store.sweepAlerts({ settings: DEFAULT_ALERT_SETTINGS });
-      assert.deepEqual((await checked(store)).findings, []);
-      for (const one of sql) await runSql(url, one);
-      const { findings } = await checked(store);
-      assert.equal(findings.length, 1, JSON.stringify(findings));
-      assert.match(findings[0]?.what ?? "", finding);
-      assert.equal((await checked(store, true)).findings[0]?.repaired, true);
-      assert.deepEqual((await checked(store)).findings, []);
-      const { data } = await alertsOf(store);
-      assert.deepEqual(
-        data.map(({ tank_id, owner_id, state }) => [tank_id, owner_id, state]),
-        [["low", "a", "open"]],
-      );
-    });
-  }
+  test("wrong conditions, alerts that are missing or of another owner, and no time of the next evaluation are found and repaired", async (t) => {
+    const { store, url } = await engine.open(t);
+    const low = Object.keys(DAMAGE).filter((id) => id.startsWith("low"));
+    const fine = Object.keys(DAMAGE).filter((id) => id.startsWith("fine"));
+    await putFleet(store, { a: [...low, ...fine], b: [] });
+    for (const id of low) await openAlert(store, id);
+    for (const id of fine) await measure(store, id, 60);
+    await store.sweepAlerts({ settings: DEFAULT_ALERT_SETTINGS });
+    assert.deepEqual((await checked(store)).findings, []);
+    for (const [, ...sql] of Object.values(DAMAGE)) for (const one of sql) await runSql(url, one);
+    const { findings } = await checked(store);
+    assert.equal(findings.length, Object.keys(DAMAGE).length, JSON.stringify(findings));
+    for (const [id, [what]] of Object.entries(DAMAGE)) {
+      assert.match(findings.find(({ where }) => where === `tank ${id}`)?.what ?? "", what, id);
+    }
+    assert.ok((await checked(store, true)).findings.every(({ repaired }) => repaired));
+    assert.deepEqual((await checked(store)).findings, []);
+    const { data } = await alertsOf(store);
+    assert.deepEqual(
+      data.map(({ tank_id, owner_id, state }) => [tank_id, owner_id, state]).toSorted(),
+      low.map((id) => [id, "a", "open"]).toSorted(),
+    );
+  });
 
   test("an alert of a deleted tank that is not closed is closed", async (t) => {
     const { store, url } = await engine.open(t);
