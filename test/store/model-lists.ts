@@ -27,14 +27,14 @@ export function cached<T>(values: Map<string, T>, name: string, make: () => T): 
 /** As a value comes back that is stored as JSON. */
 export const asJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
-const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+/** As latin1 the bytes of an id are letters, which compare as the bytes do. */
+const bytesOf = (id: string): string => Buffer.from(id).toString("latin1");
 
 type Listed = { readonly id: string; readonly created_at: Instant };
 
 /** By instant, then by the bytes of the id, descending. */
 export function newestFirst<T extends Listed>(objects: readonly T[]): T[] {
-  // As latin1 the bytes of an id are letters, which compare as the bytes do.
-  const named = objects.map((object) => ({ object, bytes: Buffer.from(object.id).toString("latin1") }));
+  const named = objects.map((object) => ({ object, bytes: bytesOf(object.id) }));
   named.sort((a, b) => b.object.created_at - a.object.created_at || (a.bytes < b.bytes ? 1 : -1));
   return named.map(({ object }) => object);
 }
@@ -85,9 +85,12 @@ export function matchingTanks(states: readonly TankState[], search: TankSearch):
 }
 
 export function matchingDevices(devices: readonly ManagedDevice[], search: DeviceSearch): Page<ManagedDevice> {
-  const matching = devices.filter(({ pending }) => search.pending === undefined || search.pending === pending > 0);
+  const matching = devices
+    .filter(({ pending }) => search.pending === undefined || search.pending === pending > 0)
+    .map((managed) => ({ managed, bytes: bytesOf(managed.device.id) }))
+    .sort((a, b) => (a.bytes < b.bytes ? -1 : 1));
   return cutPage(
-    matching.toSorted((a, b) => compareBytes(a.device.id, b.device.id)),
+    matching.map(({ managed }) => managed),
     search,
   );
 }
@@ -135,8 +138,8 @@ export function matchingFleet(entries: readonly FleetEntry[], query: FleetQuery)
     .filter(({ tank }) => startsWith(tank.location.city, city))
     .filter((entry) => searchWords(search).every((word) => isWordOfEntry(entry, word)))
     .filter(({ tank }) => area === undefined || isIn(area, tank.location))
-    .map((entry) => ({ entry, rank: rankOf(entry) }))
-    .sort((a, b) => (a.rank === b.rank ? compareBytes(a.entry.tank.id, b.entry.tank.id) : a.rank - b.rank));
+    .map((entry) => ({ entry, rank: rankOf(entry), bytes: bytesOf(entry.tank.id) }))
+    .sort((a, b) => (a.rank === b.rank ? (a.bytes < b.bytes ? -1 : 1) : a.rank - b.rank));
   return cutPage(
     matching.map(({ entry }) => entry),
     query,

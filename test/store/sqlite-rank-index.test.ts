@@ -40,7 +40,7 @@ for (const [name, place] of Object.entries(ORDERS)) {
     const store = await folder.open();
     await putCustomers(store, customer("owner", { created_at: 0 }));
     await putTanks(store, tank("one", "owner"));
-    const steps = 80;
+    const steps = 40;
     for (let step = 0; step < steps; step++) {
       const at = (i: number): number => Math.floor(place(step) * 1e9) + i;
       const hundred = Array.from({ length: 100 }, (_, i) => customer(`c${step} ${i}`, { created_at: 1e12 + at(i) }));

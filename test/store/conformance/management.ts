@@ -206,7 +206,7 @@ export function fleetConformance(engine: Engine): void {
   test("every page of a long fleet follows the one before", async (t) => {
     const { store } = await engine.open(t);
     const model = new ModelStore();
-    const tanks = Array.from({ length: 1800 }, (_, i) => {
+    const tanks = Array.from({ length: 900 }, (_, i) => {
       return tank(`t${i}`, i % 3 === 0 ? "b" : "a", { location: { ...NO_LOCATION, city: i % 5 === 0 ? "Ulm" : "Bonn" } });
     });
     const readings = tanks.flatMap(({ id }, i) =>
@@ -220,8 +220,8 @@ export function fleetConformance(engine: Engine): void {
     const sorts = ["margin", "silent"] as const;
     await updateWholeOrder(store, Date.now());
     for (const state of [undefined, ...LEVEL_STATES]) {
-      for (const filter of [{}, { owner_id: "a" }, { owner_id: "a", size: 10 }, { city: "u" }, { silentSince: 900 * 60_000 }]) {
-        for (const [i, page] of [1, 2, 5, 9, 10, 11, 12, 18, 19].entries()) {
+      for (const filter of [{}, { owner_id: "a" }, { owner_id: "a", size: 10 }, { city: "u" }, { silentSince: 450 * 60_000 }]) {
+        for (const [i, page] of [1, 2, 5, 9, 10].entries()) {
           for (const sort of i < 4 ? sorts : [sorts[i % 2] ?? "margin"]) {
             const query = { ...WHOLE_FLEET, ...filter, sort, state, page };
             assert.deepEqual(await store.fleetPage(query), await model.fleetPage(query), JSON.stringify(query));
