@@ -1,3 +1,3 @@
 import { fuzzTest } from "../fuzz/run.ts";
 
-fuzzTest("postgres", 4_000);
+fuzzTest("postgres", 2_000);

@@ -1,3 +1,3 @@
 import { fuzzTest } from "../fuzz/run.ts";
 
-fuzzTest("sqlite", 16_000);
+fuzzTest("sqlite", 18_000);

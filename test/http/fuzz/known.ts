@@ -22,6 +22,8 @@ export type SenderKey = {
   readonly role: Role | "none";
   readonly customerId: string | null;
   readonly session?: SessionRole;
+  /** Of somebody who is signed in. */
+  readonly email?: string;
 };
 
 const withoutQuery = (path: string): string => path.split("?", 1)[0] ?? "";
@@ -114,7 +116,7 @@ async function signIn(
     const [first, ...others] = await Promise.all([1, 2, 3, 4].map(() => startSession(store, clock, email)));
     // The others are ended by requests.
     for (const { id } of others) known.learn("", undefined, { object: "session", id });
-    senders.push({ secret: first?.secret ?? "", role: "none", customerId, session });
+    senders.push({ secret: first?.secret ?? "", role: "none", customerId, session, email });
   }
   return senders;
 }

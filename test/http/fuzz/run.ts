@@ -12,6 +12,7 @@ import { hasSessionRole, type SessionRole } from "../../../src/domain/session.ts
 import { type RequiredRole, SUFFICIENT_ROLES } from "../../../src/http/auth.ts";
 import { SESSION_COOKIE } from "../../../src/http/cookies.ts";
 import { checked } from "../../store/conformance/objects.ts";
+import { startSession } from "../../support/browser.ts";
 import { manualClock } from "../../support/clock.ts";
 import { postgresDatabase, TEMPLATE_LOCALE } from "../../support/postgres/database.ts";
 import { type Lifetime, startService } from "../../support/service.ts";
@@ -20,7 +21,7 @@ import { KnownObjects, type SenderKey, startRound } from "./known.ts";
 import { CURRENT_ETAG, encodeBody, type GeneratedRequest, requestsFor } from "./requests.ts";
 import { Offset, Reference } from "./values.ts";
 
-const REQUESTS_PER_ROUND = 250;
+const REQUESTS_PER_ROUND = 1000;
 const HOUR = 3_600_000;
 /** So early that a long run ends before today: `check` reports what is in the future. */
 const START = Date.parse("2025-01-01T00:00:00.000Z");
@@ -93,6 +94,7 @@ export async function sendRandomRequests(life: Lifetime, { requests, seed, envir
     const body: Item = isJson ? JSON.parse(text) : {};
     if (isJson) expectValidBody(generated);
     known.learn(path, headers.etag, body);
+    if (operation.operationId === "signOut" && status === 200) await signInAgain(sender);
     if (sender.customerId === null) return;
     // In an object, any text may be the id of a customer.
     const request = `${path} ${options.body}`;
@@ -102,6 +104,13 @@ export async function sendRandomRequests(life: Lifetime, { requests, seed, envir
     for (const id of [...ids, ...(await ownersIn([body, tank], service.store))]) {
       assert.equal(id, sender.customerId, "an object of another customer");
     }
+  }
+
+  /** The senders of a round stay signed in. */
+  async function signInAgain(sender: SenderKey): Promise<void> {
+    if (sender.email === undefined) return;
+    const { secret } = await startSession(service.store, time.clock, sender.email);
+    senders = senders.map((one) => (one.email === sender.email ? { ...one, secret } : one));
   }
 
   /** What a management operation accepts is what it documents. Readings are validated one by one. */
