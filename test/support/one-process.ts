@@ -2,6 +2,7 @@
 // measure time or memory, or stop a database server of their own, are in folders named `alone`: each file is a process.
 
 import { globSync } from "node:fs";
+import { test } from "node:test";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -18,5 +19,10 @@ export const filesOf = (pattern: string): string[] =>
     .sort();
 
 export async function importTests(group: keyof typeof GROUPS): Promise<void> {
-  for (const file of filesOf(GROUPS[group])) await import(new URL(file, ROOT).href);
+  for (const file of filesOf(GROUPS[group])) {
+    const load = () => import(new URL(file, ROOT).href);
+    // The services that a file of tests over HTTP has started end with it, so that they do not go on beside the next one.
+    if (group === "http") void test(file, load);
+    else await load();
+  }
 }
