@@ -8,7 +8,7 @@ import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { at, command, executed } from "../support/commands.ts";
 import { incomingBatch, ingest } from "../support/readings.ts";
-import { startScript } from "../support/script.ts";
+import { type Script, startScript } from "../support/script.ts";
 import { measure, openAlert, putFleet } from "./alert-support.ts";
 import { scopeOf } from "./conformance/objects.ts";
 import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
@@ -131,8 +131,8 @@ function eventFeed(engine: Engine): void {
       }
       await own.close();
     }
-    async function writeElsewhere(writer: number): Promise<void> {
-      const script = await startScript(t, "ingests.ts", url);
+    const scripts = await Promise.all([2, 3].map(() => startScript(t, "ingests.ts", url)));
+    async function writeElsewhere(writer: number, script: Script): Promise<void> {
       for (let round = 0; round < rounds; round++) {
         const sent = readings(writer, round);
         for (const reading of sent) script.send(JSON.stringify([reading]));
@@ -142,7 +142,10 @@ function eventFeed(engine: Engine): void {
 
     const expected = writers * 8 * rounds;
     let isDone = false;
-    const written = Promise.all([writeHere(0), writeHere(1), writeElsewhere(2), writeElsewhere(3)]).then(() => {
+    const written = Promise.all([
+      ...[writeHere(0), writeHere(1)],
+      ...scripts.map((script, i) => writeElsewhere(2 + i, script)),
+    ]).then(() => {
       isDone = true;
     });
     const [seen, own]: [number[], number[]] = [[], []];

@@ -13,11 +13,20 @@ export async function runSql(url: string, sql: string): Promise<Record<string, u
       db.close();
     }
   }
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
+  return (await poolOf(url).query(sql)).rows;
+}
+
+const pools = new Map<string, pg.Pool>();
+
+/** Connections are used again for a while: opening one takes longer than most statements. */
+function poolOf(url: string): pg.Pool {
+  const known = pools.get(url);
+  if (known !== undefined) return known;
+  // Without the name by which sessions of other processes are found.
+  const connectionString = Object.assign(new URL(url), { search: "" }).href;
+  const pool = new pg.Pool({ connectionString, max: 2, idleTimeoutMillis: 2000, allowExitOnIdle: true });
+  // The database is dropped after the test.
+  pool.on("error", () => {});
+  pools.set(url, pool);
+  return pool;
 }
