@@ -24,7 +24,13 @@ export const SIZES = {
 } as const satisfies Record<string, Size>;
 
 /** The same seed and size lead to the same steps. */
-export async function runAgainstModel(engine: Engine, life: Lifetime, seed: string, sizeName: keyof typeof SIZES): Promise<void> {
+export async function runAgainstModel(
+  engine: Engine,
+  life: Lifetime,
+  seed: string,
+  sizeName: keyof typeof SIZES,
+  steps: number = SIZES[sizeName].steps,
+): Promise<void> {
   const [random, size, model, etags] = [seeded(seed), SIZES[sizeName], new ModelStore(), [] as string[]];
   const opened = await engine.open(life);
   let [stores, now, current] = [[opened.store], Date.parse("2026-06-01T00:00:00Z"), "the beginning"];
@@ -37,20 +43,20 @@ export async function runAgainstModel(engine: Engine, life: Lifetime, seed: stri
   };
   try {
     for (const step of firstSteps(context(0))) await compareStep(step, opened.store, model);
-    for (let number = 1; number <= size.steps; number++) {
+    for (let number = 1; number <= steps; number++) {
       now += random.pick(PAUSES);
       if (random.chance(0.02)) {
         for (const store of stores) await store.close();
         stores = [await opened.reopen(), ...(random.chance(0.5) ? [await opened.reopen()] : [])];
       }
-      const steps = Array.from({ length: random.chance(0.1) ? random.whole(2, 8) : 1 }, (_, i) => {
+      const atOnce = Array.from({ length: random.chance(0.1) ? random.whole(2, 8) : 1 }, (_, i) => {
         return randomStep(context(number * 10 + i));
       });
-      current = `step ${number}: ${steps.map(({ description }) => description).join("\n")}`;
+      current = `step ${number}: ${atOnce.map(({ description }) => description).join("\n")}`;
       // One store executes the writes it gets at once in their order.
       const store = random.pick(stores);
-      const results = Promise.all(steps.map((step) => step.run(store)));
-      for (const [i, step] of steps.entries()) assert.deepEqual((await results)[i], await step.run(model));
+      const results = Promise.all(atOnce.map((step) => step.run(store)));
+      for (const [i, step] of atOnce.entries()) assert.deepEqual((await results)[i], await step.run(model));
       if (number % STEPS_BETWEEN_READS === 0) {
         await updateWholeOrder(stores[0] ?? opened.store, now);
         await compare(randomQueries(random, model, now));
