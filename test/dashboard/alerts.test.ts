@@ -74,6 +74,8 @@ test("at any width, a dispatcher acknowledges with a note, pauses the tank, and 
     await page.setViewportSize(viewport);
     await page.getByRole("link", { name: "Open", exact: true }).click();
     const row = rowIn(opened, name);
+    await row.waitFor();
+    await expectGood(opened);
     await row.getByRole("button", { name: "Acknowledge" }).click();
     const dialog = page.getByRole("dialog");
     assert.match(await dialog.innerText(), new RegExp(`Low: ${name}\\s+Brenner Gas GmbH, (Bonn|Köln)`));
