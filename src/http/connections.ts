@@ -3,7 +3,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Observe } from "../domain/log-events.ts";
-import { paced } from "../domain/paced.ts";
+import { throttled } from "../domain/throttled.ts";
 import type { ConnectionLimit } from "./connection-limit.ts";
 
 export type ConnectionRules = {
@@ -100,7 +100,7 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
   });
 
   // Connections that are idle for too long. Without a listener Node would close all of them in one turn.
-  const closeIdle = paced(({ socket, bytesRead }: { socket: Socket; bytesRead: number }) => {
+  const closeIdle = throttled(({ socket, bytesRead }: { socket: Socket; bytesRead: number }) => {
     const isIdle = connections.get(socket)?.unsent === 0 && socket.bytesRead === bytesRead;
     if (isIdle) socket.destroy();
     return isIdle;
@@ -118,7 +118,7 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
     connection.sentAt = now;
     return false;
   }
-  const dropStalled = paced((socket: Socket) => {
+  const dropStalled = throttled((socket: Socket) => {
     const isStillStalled = isStalled(socket);
     if (isStillStalled) drop(socket, "too_slow");
     return isStillStalled;

@@ -6,8 +6,8 @@ import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { ERROR_TITLES, type ErrorCode, RequestError } from "../domain/errors.ts";
 import type { Observe } from "../domain/log-events.ts";
-import { paced } from "../domain/paced.ts";
 import { array, integer, object, oneOf, text } from "../domain/schema.ts";
+import { throttled } from "../domain/throttled.ts";
 import { isDraining } from "./body.ts";
 import { lastCompleteRequest, unsentResponse } from "./connections.ts";
 import type { KnownPaths } from "./paths.ts";
@@ -181,7 +181,7 @@ export function connectionErrorHandler(observe: Observe, paths: KnownPaths): (er
     const [head, body] = rawResponse(rejection, randomUUID(), allow);
     socket.end(packetOf(error).startsWith("HEAD ") ? head : head + body, () => socket.destroy());
   }
-  const handleTimeout = paced(({ error, socket, request }: RequestTimeout) => {
+  const handleTimeout = throttled(({ error, socket, request }: RequestTimeout) => {
     const complete = lastCompleteRequest(socket);
     const hasArrived = complete !== undefined && complete !== request;
     if (socket.destroyed || hasArrived) return false;

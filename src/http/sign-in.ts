@@ -199,7 +199,7 @@ export class SignInService {
   async #check<T>(client: ClientInfo, work: () => Promise<T>): Promise<T> {
     const network = networkOf(client.address);
     if (this.#checks.waiting(network) >= MAX_WAITING_CHECKS) {
-      throw throttled("Too many links and codes from this address are being checked.");
+      throw throttleError("Too many links and codes from this address are being checked.");
     }
     return this.#checks.run(network, async () => {
       if (client.isDisconnected()) throw new RequestError("request_malformed", "The client has closed the connection.");
@@ -215,12 +215,12 @@ export class SignInService {
 
   async #limitWrongLinksAndCodes({ address }: ClientInfo, count: 0 | 1): Promise<void> {
     if (await exceeds(this.#options.limits, "wrong sign-in link or code", networkOf(address), count)) {
-      throw throttled("Too many wrong links or codes from this address.");
+      throw throttleError("Too many wrong links or codes from this address.");
     }
   }
 }
 
-const throttled = (problem: string): RequestError =>
+const throttleError = (problem: string): RequestError =>
   new RequestError("keys_throttled", `${problem} Retry after the time in Retry-After.`, { retryAfter: 1 });
 
 function agentOf({ userAgent = "" }: ClientInfo): string | null {

@@ -67,7 +67,7 @@ export function seededFleet(seed: Seed, size: number, makers: readonly Maker[]):
 /** Unique: an EUI-64 contains the device's number too. */
 function deviceId(maker: Maker, tag: string, number: number): string {
   const prefix = sensorOf(maker)?.euiPrefix ?? "";
-  if (prefix === "") return `${maker === "own" ? "sim" : maker}-${tag}-${number + 1}`;
+  if (prefix === "") return `${maker === "generic" ? "sim" : maker}-${tag}-${number + 1}`;
   return prefix + tag.slice(0, 5) + number.toString(16).padStart(5, "0");
 }
 

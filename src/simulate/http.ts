@@ -75,9 +75,9 @@ export function httpTransport(send: HttpClient): MessageTransport {
 
 function requestFor(messages: readonly Message[]): { readonly path: string; readonly json: string } {
   const [first] = messages;
-  if (first !== undefined && first.format !== "own") return { path: `/ingest/v1/${first.format}`, json: first.text };
+  if (first !== undefined && first.format !== "json") return { path: `/ingest/v1/${first.format}`, json: first.text };
   const readings = messages.flatMap((message) =>
-    message.format === "own" ? message.readings.map((reading) => ({ device_id: message.device, ...reading })) : [],
+    message.format === "json" ? message.readings.map((reading) => ({ device_id: message.device, ...reading })) : [],
   );
   return { path: "/ingest/v1/readings", json: JSON.stringify(readings) };
 }

@@ -4,23 +4,23 @@ import { formatInstant, type Instant } from "../domain/instant.ts";
 import type { SimulatedDevice } from "./fleet.ts";
 import { distanceTo, fillAt, levelAt, sensorOf } from "./sensors.ts";
 
-/** A reading before it is sent. `value` is a level in millimetres, or a fill percentage for maker `own`. */
+/** A reading before it is sent. `value` is a level in millimetres, or a fill percentage for maker `generic`. */
 export type MeasuredReading = { readonly number: number; readonly at: Instant; readonly value: number };
 
 /** `numbers` are those of its readings, in order. */
 export type Message = { readonly device: string; readonly numbers: readonly number[] } & (
-  | { readonly format: "own"; readonly readings: readonly object[] }
+  | { readonly format: "json"; readonly readings: readonly object[] }
   | { readonly format: "chirpstack" | "tts"; readonly text: string }
 );
 
 /** What the device measures at that fill. */
 export function valueAt({ maker, shape }: SimulatedDevice, fill: number): number {
-  return maker === "own" ? Math.round(fill * 100) / 100 : levelAt(shape, fill);
+  return maker === "generic" ? Math.round(fill * 100) / 100 : levelAt(shape, fill);
 }
 
 /** The fill that the service must derive from the value. */
 export function fillOf({ maker, shape }: SimulatedDevice, value: number): number {
-  return maker === "own" ? value : fillAt(shape, value);
+  return maker === "generic" ? value : fillAt(shape, value);
 }
 
 /** One message with all readings in the service's own format; one message per reading from a network server. */
@@ -28,12 +28,12 @@ export function messagesOf(device: SimulatedDevice, measured: readonly MeasuredR
   const { id, maker, shape } = device;
   const sensor = sensorOf(maker);
   const payload = (level: number) => sensor?.payload({ level, distance: distanceTo(shape, level) }) ?? {};
-  if (sensor === undefined || sensor.format === "own") {
+  if (sensor === undefined || sensor.format === "json") {
     const readings = measured.map(({ at, value }) => {
       const created_at = formatInstant(at);
       return sensor === undefined ? { created_at, fill_percentage: value } : { created_at, payload: payload(value) };
     });
-    return [{ device: id, format: "own", numbers: measured.map(({ number }) => number), readings }];
+    return [{ device: id, format: "json", numbers: measured.map(({ number }) => number), readings }];
   }
   const { format, port } = sensor;
   const wrap = format === "chirpstack" ? chirpstackUplink : ttsUplink;
@@ -49,7 +49,7 @@ const TENANT = "ttn";
 
 export function topicOf({ format, device }: Message): string {
   switch (format) {
-    case "own":
+    case "json":
       return `tanks/${device}/readings`;
     case "chirpstack":
       return `application/${APPLICATION_ID}/device/${device}/event/up`;

@@ -129,7 +129,7 @@ class MqttConnection {
 }
 
 function payloadOf(message: Message): string {
-  if (message.format !== "own") return message.text;
+  if (message.format !== "json") return message.text;
   return JSON.stringify(message.readings.length === 1 ? message.readings[0] : message.readings);
 }
 

@@ -11,8 +11,8 @@ type Surface = { readonly level: number; readonly distance: number };
 type Sensor = {
   /** The profile that interprets its payload. */
   readonly profile: string;
-  /** The message format: that of a network server, or `own` for `/ingest/v1/readings`. */
-  readonly format: "chirpstack" | "tts" | "own";
+  /** The message format: that of a network server, or `json` for `/ingest/v1/readings`. */
+  readonly format: "chirpstack" | "tts" | "json";
   /** The maker's part of an EUI-64; empty where its devices have none. */
   readonly euiPrefix: string;
   readonly port: number;
@@ -60,19 +60,19 @@ const SENSORS = {
   },
   mopeka: {
     profile: "mopeka",
-    format: "own",
+    format: "json",
     euiPrefix: "",
     port: 0,
     payload: ({ level }) => ({ model_id: "M1017", tempc: 12, lvl_cm: level / 10, batt: 96, quality: 3 }),
   },
 } as const satisfies Readonly<Record<string, Sensor>>;
 
-/** A device of maker `own` sends the fill percentage itself and has no sensor model. */
-export type Maker = keyof typeof SENSORS | "own";
-export const MAKERS: readonly Maker[] = ["own", "milesight", "milesight-tts", "dragino", "decentlab", "elsys", "mopeka"];
+/** A device of maker `generic` sends the fill percentage itself and has no sensor model. */
+export type Maker = keyof typeof SENSORS | "generic";
+export const MAKERS: readonly Maker[] = ["generic", "milesight", "milesight-tts", "dragino", "decentlab", "elsys", "mopeka"];
 
 export function sensorOf(maker: Maker): Sensor | undefined {
-  return maker === "own" ? undefined : SENSORS[maker];
+  return maker === "generic" ? undefined : SENSORS[maker];
 }
 
 /** Common ultrasonic sensors cannot see anything nearer than 280 to 500 mm. */

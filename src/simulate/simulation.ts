@@ -127,15 +127,15 @@ const NO_RESULT: SendResult = { status: "rejected", reason: "the response has fe
 
 /** Bounded, so that an unavailable service slows devices down instead of filling memory. */
 class MessageQueue {
-  /** Messages in our own format are sent in batches, others one by one. */
-  readonly #own: Message[] = [];
+  /** JSON messages are sent in batches, others one by one. */
+  readonly #batchable: Message[] = [];
   readonly #others: Message[] = [];
   readonly #takers: (() => void)[] = [];
-  #isOwnTurn = true;
+  #isBatchTurn = true;
   #isClosed = false;
 
   get size(): number {
-    return this.#own.length + this.#others.length;
+    return this.#batchable.length + this.#others.length;
   }
 
   get isFull(): boolean {
@@ -143,7 +143,7 @@ class MessageQueue {
   }
 
   put(message: Message): void {
-    (message.format === "own" ? this.#own : this.#others).push(message);
+    (message.format === "json" ? this.#batchable : this.#others).push(message);
     this.#takers.shift()?.();
   }
 
@@ -154,9 +154,9 @@ class MessageQueue {
       await new Promise<void>((resolve) => this.#takers.push(resolve));
     }
     // The two kinds alternate, so that neither holds up the other.
-    this.#isOwnTurn = !this.#isOwnTurn;
-    const isOwn = this.#others.length === 0 || (this.#isOwnTurn && this.#own.length > 0);
-    return isOwn ? this.#own.splice(0, batchSize) : this.#others.splice(0, 1);
+    this.#isBatchTurn = !this.#isBatchTurn;
+    const isBatch = this.#others.length === 0 || (this.#isBatchTurn && this.#batchable.length > 0);
+    return isBatch ? this.#batchable.splice(0, batchSize) : this.#others.splice(0, 1);
   }
 
   close(): void {

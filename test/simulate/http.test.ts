@@ -64,7 +64,7 @@ test("a request is sent again after 429 and 5xx; any other unexpected response e
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => server.close());
   const transport = transportTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  const own = seededFleet("x", 1, ["own"]);
+  const own = seededFleet("x", 1, ["generic"]);
   const { summary } = await runSimulation({ fleet: own, transport, count: 1 });
   assert.deepEqual([summary.stored, summary.resent], [1, 2]);
   for (const message of [/responded with 200: no details given/, /responded with 403: wrong role/]) {
@@ -99,7 +99,7 @@ test("rejected readings are counted, with the first reasons", async () => {
 
 test("each difference between what was measured and what is stored is found", async () => {
   const manager = httpClient(service.url, await service.key({ role: "manage" }));
-  const fleet = seededFleet("verify", 3, ["own", "dragino", "elsys"]);
+  const fleet = seededFleet("verify", 3, ["generic", "dragino", "elsys"]);
   await provision(fleet, manager, () => {});
   const { tally } = await runSimulation({ fleet, transport: httpTransport(manager), count: 120, rate: 1000 });
   const expectDifferences = async (missing: number, different: number, unexpected: number, message = /^/) => {

@@ -52,7 +52,7 @@ test("some messages are sent twice, immediately or later, and are identical", ()
 });
 
 test("some devices go offline and send their backlog later, in order or shuffled", () => {
-  const backlogs = messages.filter(({ format, numbers }) => format === "own" && numbers.length > 1);
+  const backlogs = messages.filter(({ format, numbers }) => format === "json" && numbers.length > 1);
   assert.ok(backlogs.length > 10, `${backlogs.length} backlogs`);
   const inOrder = backlogs.filter(({ numbers }) => numbers.every((number, i) => i === 0 || number > (numbers[i - 1] ?? 0)));
   assert.ok(inOrder.length > 0 && inOrder.length < backlogs.length, `${inOrder.length} of ${backlogs.length} in order`);

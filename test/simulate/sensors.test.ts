@@ -59,7 +59,7 @@ for (const maker of MAKERS) {
         assert.deepEqual([reading.source, reading.createdAt], [{ deviceId: device.id }, AT]);
         const read = readFill(device, capacity, reading);
         assert.ok(Math.abs(read - fillOf(device, value)) <= 0.0101, `${read} instead of ${fillOf(device, value)}`);
-        const isExact = maker === "own" || fill === 100;
+        const isExact = maker === "generic" || fill === 100;
         const step = isExact ? 0.01 : fillAt(device.shape, value + 1) - fillAt(device.shape, value) + 0.01;
         assert.ok(read <= fill + 0.0101 && read >= fill - step - 0.0101, `${read} of ${fill} with ${JSON.stringify(device)}`);
       }
@@ -73,17 +73,17 @@ test("a backlog is one message in the service's own format, and one message per 
     const device = seededFleet("makers", 1, [maker]).device(0);
     const backlog = [2, 0, 1].map((number) => ({ number, at: AT + number, value: 50 }));
     const messages = messagesOf(device, backlog);
-    const format = sensorOf(maker)?.format ?? "own";
+    const format = sensorOf(maker)?.format ?? "json";
     formats.add(format);
     assert.deepEqual(
       messages.map(({ numbers }) => numbers),
-      format === "own" ? [[2, 0, 1]] : [[2], [0], [1]],
+      format === "json" ? [[2, 0, 1]] : [[2], [0], [1]],
       maker,
     );
     const instants = messages.flatMap(decode).map(({ createdAt }) => createdAt - AT);
     assert.deepEqual(instants, [2, 0, 1], maker);
   }
-  assert.deepEqual(formats, new Set(["own", "chirpstack", "tts"]));
+  assert.deepEqual(formats, new Set(["json", "chirpstack", "tts"]));
 });
 
 function devicesOf(maker: Maker): { device: SimulatedDevice; capacity: number }[] {
@@ -92,7 +92,7 @@ function devicesOf(maker: Maker): { device: SimulatedDevice; capacity: number }[
 }
 
 function decode(message: Message): IncomingReading[] {
-  const text = message.format === "own" ? JSON.stringify(message.readings) : message.text;
+  const text = message.format === "json" ? JSON.stringify(message.readings) : message.text;
   return decodeMqttMessage(createMqttMessage(topicOf(message), Buffer.from(text), 0)).map((reading) => {
     assert.ok(!("rejected" in reading), JSON.stringify(reading));
     return reading;

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { createSecureContext, TLSSocket } from "node:tls";
 import type { Clock } from "../../domain/instant.ts";
 import type { Observe } from "../../domain/log-events.ts";
-import { paced } from "../../domain/paced.ts";
+import { throttled } from "../../domain/throttled.ts";
 import type { Ingest } from "../ingest.ts";
 import { Batcher } from "./batcher.ts";
 import { Connection, type ConnectionDependencies } from "./connection.ts";
@@ -39,7 +39,7 @@ export class MqttEndpoint {
   readonly #shared: ConnectionDependencies;
   readonly #admit: EndpointDependencies["admit"];
   readonly #servers: Server[] = [];
-  readonly #closeSlow = paced((connection: Connection) => {
+  readonly #closeSlow = throttled((connection: Connection) => {
     const isTooSlow = connection.isTooSlow(performance.now());
     if (isTooSlow) connection.closeSlow();
     return isTooSlow;

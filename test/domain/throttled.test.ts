@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { paced } from "../../src/domain/paced.ts";
+import { throttled } from "../../src/domain/throttled.ts";
 
 const items = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
@@ -8,7 +8,7 @@ test("a few items are handled at a time, in order, each once while it waits", ()
   mock.timers.enable({ apis: ["setTimeout"] });
   try {
     const handled: number[] = [];
-    const handle = paced((item: number) => handled.push(item) > 0);
+    const handle = throttled((item: number) => handled.push(item) > 0);
     for (const item of [...items(5), ...items(5)]) handle(item);
     mock.timers.tick(0);
     assert.deepEqual(handled, items(2));
@@ -28,7 +28,7 @@ test("items with nothing to do hold nobody up", () => {
   mock.timers.enable({ apis: ["setTimeout"] });
   try {
     const handled: number[] = [];
-    const handle = paced((item: number) => {
+    const handle = throttled((item: number) => {
       if (item < 1000) return false;
       handled.push(item);
       return true;

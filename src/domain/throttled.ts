@@ -7,7 +7,7 @@ const PAUSE_MS = 10;
  * Calls `handle` for each item, in the order they are given, and pauses after every few for which it returns true: 200 a second. False
  * means that there was nothing to do. An item that is waiting is not added again.
  */
-export function paced<T>(handle: (item: T) => boolean): (item: T) => void {
+export function throttled<T>(handle: (item: T) => boolean): (item: T) => void {
   const waiting = new Set<T>();
   let isScheduled = false;
   function handleSome(): void {
