@@ -77,16 +77,14 @@ export function objectTables({ prepare, insert, runForIds }: SqlRunner, addHeads
       await put("customer", WRITTEN_CUSTOMER_COLUMNS, rows);
     },
 
-    /** In the order of their ids, in which all processes lock customers. */
     async addTankCounts(deltas: ReadonlyMap<string, number>): Promise<void> {
       const add = prepare("UPDATE customer SET tank_count = tank_count + $1 WHERE id = $2");
-      await Promise.all([...deltas.keys()].sort().map((id) => add(deltas.get(id) ?? 0, id)));
+      await Promise.all(Array.from(deltas, ([id, delta]) => add(delta, id)));
     },
 
-    /** In the same order. */
     async updateLastSeen(seen: ReadonlyMap<string, Instant>): Promise<void> {
       const update = prepare(UPDATE_LAST_SEEN);
-      await Promise.all([...seen.keys()].sort().map((id) => update(id, seen.get(id) ?? 0)));
+      await Promise.all(Array.from(seen, ([id, at]) => update(id, at)));
     },
 
     /** New tanks get an empty head. */

@@ -23,7 +23,7 @@ const WRITES = {
   importTanks,
   importDevices,
   execute: executeCommand,
-  updateLastSeen: (tx: EngineTransaction, seen: ReadonlyMap<string, number>) => tx.updateLastSeen(seen),
+  updateLastSeen,
   claimNotifications,
   recordAttempts,
   endPending: (tx: EngineTransaction, destination: string, now: Instant) => tx.endPending(destination, now),
@@ -52,6 +52,12 @@ export function runWrite<N extends WriteName>(tx: EngineTransaction, name: N, ar
 }
 
 const importContext = (): AuditContext => ({ by: ACTORS.import, at: Date.now() });
+
+/** Also changes customers, as commands and imports do: without the lock each could wait for a customer that the other has changed. */
+async function updateLastSeen(tx: EngineTransaction, seen: ReadonlyMap<string, number>): Promise<void> {
+  await tx.lockLists();
+  await tx.updateLastSeen(seen);
+}
 
 async function importCustomers(
   tx: StoreTransaction,
