@@ -1,12 +1,11 @@
 // The files that commands create, and those that they must not touch.
 
 import assert from "node:assert/strict";
-import { chmodSync, linkSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, linkSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, watch, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { after, suite, test } from "node:test";
 import { postgresDatabase } from "../support/postgres/database.ts";
 import { sqlOn } from "../support/sql.ts";
-import { until } from "../support/until.ts";
 import * as fixtures from "./fixtures.ts";
 import { type Workspace, workspace } from "./program.ts";
 
@@ -113,10 +112,16 @@ suite("a backup or export that is stopped leaves nothing behind", () => {
   async function expectNothingLeft(here: Workspace, words: readonly string[], signal: NodeJS.Signals): Promise<void> {
     const before = readdirSync(here.folder);
     const added = () => readdirSync(here.folder).filter((name) => !before.includes(name) && !name.startsWith("tanks.db-"));
+    const watcher = watch(here.folder);
     const running = here.launch(words);
-    await until("a partial file", () => added().some((name) => name.includes(".partial-")), 30_000);
-    running.kill(signal);
+    // At once: polling could miss the file.
+    watcher.on("change", (_, name) => {
+      if (!String(name).includes(".partial-")) return;
+      watcher.close();
+      running.kill(signal);
+    });
     const { code, stderr } = await running.exited;
+    watcher.close();
     assert.deepEqual([code, added()], [130, []], stderr);
   }
 
