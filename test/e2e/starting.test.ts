@@ -1,7 +1,6 @@
 // Starting the service: settings, databases that cannot be used, and what it prints.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
@@ -22,23 +21,10 @@ function failsWith({ code, stderr, stdout }: ExitResult, message: RegExp, exitCo
 }
 
 suite("starting the service", { concurrency: 2 }, () => {
-  test("an empty database: the first response comes within 3 s, and the service prints the next steps", async (t) => {
-    const started = async () => {
-      const startedAt = performance.now();
-      const service = await workspace(t).start();
-      assert.equal((await get(service, "/readyz")).status, 200);
-      return { service, milliseconds: Math.round(performance.now() - startedAt) };
-    };
-    // Others use the processors, too: one of three starts is in time, and if even a process that does nothing takes long, in proportion.
-    const limit = (): number => {
-      const startedAt = performance.now();
-      execFileSync(process.execPath, ["-e", "0"]);
-      return Math.max(3000, 50 * (performance.now() - startedAt));
-    };
-    let { service, milliseconds } = await started();
-    for (let again = 0; again < 2 && milliseconds >= limit(); again++) ({ service, milliseconds } = await started());
-    const allowed = limit();
-    assert.ok(milliseconds < allowed, `${milliseconds} ms, not ${Math.round(allowed)}`);
+  // How long it takes is a figure of the benchmark: `npm run bench -- starting`.
+  test("an empty database: the service responds, and prints the next steps", async (t) => {
+    const service = await workspace(t).start();
+    assert.equal((await get(service, "/readyz")).status, 200);
     const [steps] = await service.waitForOutput(/The database is empty[\s\S]*\/docs/);
     for (const command of [
       "customer create",
