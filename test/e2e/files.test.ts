@@ -129,7 +129,7 @@ suite("a backup or export that is stopped leaves nothing behind", () => {
     const here = workspace(t);
     await importLines(here, SMALL_FLEET);
     const db = new DatabaseSync(here.path("tanks.db"));
-    db.exec("CREATE TABLE filler AS SELECT zeroblob(100000000)");
+    db.exec("CREATE TABLE filler AS SELECT zeroblob(300000000)");
     db.close();
     await expectNothingLeft(here, ["backup", "copy.db"], "SIGTERM");
   });
