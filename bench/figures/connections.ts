@@ -6,10 +6,11 @@ import { ReadingNumbers } from "../dataset/live-readings.ts";
 import { temporaryFleet } from "../dataset/running-fleet.ts";
 import type { Figure, Measured, Row } from "../figure.ts";
 import { startBenchProgram } from "../measure/bench-program.ts";
+import { startReader } from "../measure/reader.ts";
 import { alternate, ratioOf } from "../measure/sampling.ts";
 import type { Holding, HoldResult } from "../programs/hold-connections.ts";
 import type { Publishes, PublishTimes } from "../programs/publish-at-rate.ts";
-import type { Reads, ReadTimes } from "../programs/read-at-rate.ts";
+import type { ReadTimes } from "../programs/read-at-rate.ts";
 
 /** Per second, of the others. */
 const READS = 500;
@@ -56,8 +57,7 @@ async function measure(bench: Bench): Promise<Measured[]> {
   await using database = await temporaryFleet(bench, "sqlite");
   const keys = Array.from({ length: KEYS }, () => createKey(database.url, "ingest"));
   await using service = await startWithMqtt("sqlite", database.url);
-  const secret = service.headers["x-api-key"] ?? "";
-  await using reader = await startBenchProgram<Reads, ReadTimes>("read-at-rate", [service.url, secret, String(scale.tanks)]);
+  await using reader = await startReader(service, scale.tanks);
   const words = [service.url, service.mqttUrl, ...keys];
   await using holder = await startBenchProgram<Holding, HoldResult>("hold-connections", words);
   const messageWords = [service.mqttUrl, createKey(database.url, "ingest"), String(scale.tanks)];

@@ -2,7 +2,6 @@
 
 import { readFileSync } from "node:fs";
 import { type Bench, ENGINE_NAMES, ENGINES, type Engine, log } from "../bench.ts";
-import type { Contestant } from "../contestants/contestant.ts";
 import { withClient } from "../contestants/postgres-client.ts";
 import { createKey, createSession, startTankMonitor } from "../contestants/tank-monitor.ts";
 import { databaseOf, temporaryDatabase } from "../dataset/databases.ts";
@@ -10,9 +9,10 @@ import { ReadingNumbers } from "../dataset/live-readings.ts";
 import { scaleFleet } from "../dataset/plans.ts";
 import type { Figure, Measured, Row } from "../figure.ts";
 import { type RunTime, startBenchProgram } from "../measure/bench-program.ts";
+import { startReader } from "../measure/reader.ts";
 import { alternate, median, ratioOf } from "../measure/sampling.ts";
 import type { Dashboards, Polls } from "../programs/open-dashboards.ts";
-import type { Reads, ReadTimes } from "../programs/read-at-rate.ts";
+import type { ReadTimes } from "../programs/read-at-rate.ts";
 import type { Batches } from "../programs/send-batches.ts";
 
 const DASHBOARDS = 200;
@@ -62,10 +62,8 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   await using service = await startTankMonitor(engine, database.url);
   await using secondDatabase = await temporaryDatabase(bench, engine, "second", original);
   await using secondService = await startTankMonitor(engine, secondDatabase.url);
-  const readerOf = ({ url, headers }: Contestant) =>
-    startBenchProgram<Reads, ReadTimes>("read-at-rate", [url, headers["x-api-key"] ?? "", String(scale.tanks)]);
-  await using reader = await readerOf(service);
-  await using secondReader = await readerOf(secondService);
+  await using reader = await startReader(service, scale.tanks);
+  await using secondReader = await startReader(secondService, scale.tanks);
   await using sender = await startBenchProgram<Batches, RunTime>("send-batches", [service.url, ingestKey, String(scale.tanks)]);
   const cookie = await createSession(database.url, service.url);
   await using viewers = await startBenchProgram<Dashboards, Polls>("open-dashboards", [service.url, cookie]);

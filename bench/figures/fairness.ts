@@ -6,9 +6,10 @@ import { ReadingNumbers } from "../dataset/live-readings.ts";
 import { temporaryFleet } from "../dataset/running-fleet.ts";
 import type { Figure, Measured, Row } from "../figure.ts";
 import { startBenchProgram } from "../measure/bench-program.ts";
+import { startReader } from "../measure/reader.ts";
 import { alternate, median, ratioOf } from "../measure/sampling.ts";
 import type { Flood, FloodResult } from "../programs/flood.ts";
-import type { Reads, ReadTimes } from "../programs/read-at-rate.ts";
+import type { ReadTimes } from "../programs/read-at-rate.ts";
 import type { Singles, SingleTimes } from "../programs/send-at-rate.ts";
 
 /** Per second, of the others. */
@@ -73,7 +74,7 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   const secondKey = createKey(secondDatabase.url, "ingest");
   await using secondService = await startTankMonitor(engine, secondDatabase.url);
   const words = (secret: string, url = service.url) => [url, secret, String(scale.tanks)];
-  await using reader = await startBenchProgram<Reads, ReadTimes>("read-at-rate", words(service.headers["x-api-key"] ?? ""));
+  await using reader = await startReader(service, scale.tanks);
   await using sender = await startBenchProgram<Singles, SingleTimes>("send-at-rate", words(otherKey));
   await using flooder = await startBenchProgram<Flood, FloodResult>("flood", words(floodKey));
   await using secondFlooder = await startBenchProgram<Flood, FloodResult>("flood", words(secondKey, secondService.url));

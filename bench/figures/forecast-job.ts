@@ -8,8 +8,9 @@ import { ReadingNumbers } from "../dataset/live-readings.ts";
 import { fleet } from "../dataset/plans.ts";
 import type { Figure, Measured, Row } from "../figure.ts";
 import { type BenchProgram, type RunTime, startBenchProgram } from "../measure/bench-program.ts";
+import { startReader } from "../measure/reader.ts";
 import { alternate, median, ratioOf } from "../measure/sampling.ts";
-import type { Reads, ReadTimes } from "../programs/read-at-rate.ts";
+import type { ReadTimes } from "../programs/read-at-rate.ts";
 import type { Batches } from "../programs/send-batches.ts";
 
 /** One every four hours, in the four years of the data. */
@@ -51,8 +52,7 @@ async function readRows(bench: Bench, engine: Engine): Promise<Measured[]> {
   const { tanks, seconds, rounds } = bench.scale;
   await using database = await copyOfFleet(bench, engine, "forecasting");
   await using service = await startTankMonitor(engine, database.url);
-  const words = [service.url, service.headers["x-api-key"] ?? "", String(tanks)];
-  await using reader = await startBenchProgram<Reads, ReadTimes>("read-at-rate", words);
+  await using reader = await startReader(service, tanks);
   const count = (sql: string) => selectNumber(engine, database.url, sql);
   const reads = { rate: READS_PER_SECOND, seconds };
   async function idle(): Promise<ReadTimes & { readonly rate: number }> {

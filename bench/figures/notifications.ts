@@ -2,12 +2,12 @@
 // webhook takes.
 
 import { type Bench, ENGINE_NAMES, ENGINES, type Engine, log } from "../bench.ts";
-import type { Contestant } from "../contestants/contestant.ts";
 import { createKey, startTankMonitor } from "../contestants/tank-monitor.ts";
 import { crossingsFromNow, ReadingNumbers } from "../dataset/live-readings.ts";
 import { temporaryFleet } from "../dataset/running-fleet.ts";
 import type { Figure, Measured, Missing, Row } from "../figure.ts";
 import { type RunTime, startBenchProgram } from "../measure/bench-program.ts";
+import { startReader } from "../measure/reader.ts";
 import { alternate, median, ratioOf } from "../measure/sampling.ts";
 import type { Reads, ReadTimes } from "../programs/read-at-rate.ts";
 import type { Received, Reception } from "../programs/receive-webhooks.ts";
@@ -77,10 +77,8 @@ async function onEngine(bench: Bench, engine: Engine): Promise<(Measured | Missi
   await using sender = await startBenchProgram<Batches, RunTime>("send-batches", words(ingestKey));
   await using receiver = await startBenchProgram<Reception, Received>("receive-webhooks", words(manageKey));
   await using timer = await startBenchProgram<Singles, WebhookTimes>("time-webhooks", words(manageKey));
-  const readerOf = ({ url, headers }: Contestant) =>
-    startBenchProgram<Reads, ReadTimes>("read-at-rate", [url, headers["x-api-key"] ?? "", String(tanks)]);
-  await using reader = await readerOf(service);
-  await using secondReader = await readerOf(secondService);
+  await using reader = await startReader(service, tanks);
+  await using secondReader = await startReader(secondService, tanks);
   const numbers = new ReadingNumbers();
 
   /** Prepares to send readings in batches, one batch at a time: no commit has two readings of a tank, which would be one event. */

@@ -7,8 +7,9 @@ import { ReadingNumbers } from "../dataset/live-readings.ts";
 import { scaleFleet } from "../dataset/plans.ts";
 import type { Figure, Measured, Row } from "../figure.ts";
 import { type RunTime, startBenchProgram } from "../measure/bench-program.ts";
+import { startReader } from "../measure/reader.ts";
 import { alternate, ratioOf } from "../measure/sampling.ts";
-import type { Reads, ReadTimes } from "../programs/read-at-rate.ts";
+import type { ReadTimes } from "../programs/read-at-rate.ts";
 import type { Batches } from "../programs/send-batches.ts";
 import type { Messages } from "../programs/send-messages.ts";
 
@@ -58,10 +59,7 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   const key = createKey(database.url, "ingest");
   await using service = await startWithMqtt(engine, database.url);
   const words = (url: string, secret: string) => [url, secret, String(scale.tanks)];
-  await using reader = await startBenchProgram<Reads, ReadTimes>(
-    "read-at-rate",
-    words(service.url, service.headers["x-api-key"] ?? ""),
-  );
+  await using reader = await startReader(service, scale.tanks);
   await using http = await startBenchProgram<Batches, RunTime>("send-batches", words(service.url, key));
   await using mqtt = await startBenchProgram<Messages, RunTime>("send-messages", words(service.mqttUrl, key));
   const seconds = scale.mixedSeconds;
