@@ -15,7 +15,7 @@ const fleetOf = ({ name }: Engine): string => (name === "postgres" ? "head" : "f
 
 function alertCheckTests(engine: Engine): void {
   const change = (tankId: string, set: string): string => `UPDATE ${fleetOf(engine)} SET ${set} WHERE tank = '${tankId}'`;
-  /** By tank: what somebody did to the database behind our back, and what is found. */
+  /** By tank: how its rows are damaged, and what is found. */
   const DAMAGE: Readonly<Record<string, readonly [finding: RegExp, ...sql: string[]]>> = {
     low1: [/a low alert.*its condition low is not active/, change("low1", "active_conditions = 0")],
     fine1: [/its condition low is active, but its fill is 60/, change("fine1", "active_conditions = 1")],

@@ -38,7 +38,7 @@ async function withoutForeignKey(url: string, table: string, column: string, sql
   db.exec(sql);
 }
 
-/** What somebody did to the database behind our back, and what is found. */
+/** How the database is damaged, and what is found. */
 type Damage = readonly [where: RegExp, what: RegExp, sql: string];
 
 const UNREPAIRABLE: Readonly<Record<string, Damage>> = {

@@ -46,7 +46,7 @@ export async function openPage(life: Lifetime, browser: Browser, options: Browse
   const page = await browser.newPage({ viewport: { width: 1280, height: 1000 }, ...options });
   life.after(async () => {
     if (page.isClosed()) return;
-    // A request may still be answered by the test.
+    // The test may still be responding to a request of the page.
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.close();
   });
