@@ -7,7 +7,7 @@ import type { Instant } from "./instant.ts";
 import { interpret } from "./interpret.ts";
 import type { Lookups } from "./lookups.ts";
 import { profileNamed } from "./profile.ts";
-import { type IncomingBatch, READING_OUTCOMES, type ReadingBatch, type ReadingSource } from "./reading.ts";
+import { type IncomingBatch, OUTCOME, type ReadingBatch, type ReadingSource } from "./reading.ts";
 import type { ManagedDevice } from "./resource.ts";
 
 /** While this many devices have pending readings, those of further unknown devices are rejected. */
@@ -38,14 +38,9 @@ export type Placement = {
   readonly reasons: ReadonlyMap<number, string>;
 };
 
-const STORED = READING_OUTCOMES.indexOf("stored");
-const TANK_UNKNOWN = READING_OUTCOMES.indexOf("tank_unknown");
-const PENDING = READING_OUTCOMES.indexOf("pending");
-const REJECTED = READING_OUTCOMES.indexOf("rejected");
-
 /** Places the readings at these positions of the batch: all of them by default. */
 export async function placeReadings(lookups: Lookups, batch: IncomingBatch, only?: Uint32Array): Promise<Placement> {
-  const outcomes = new Uint8Array(batch.source.length).fill(STORED);
+  const outcomes = new Uint8Array(batch.source.length).fill(OUTCOME.stored);
   const all = only ?? batch.source.map((_, position) => position);
   if (batch.sources.every(isUnboundTank)) {
     const readings = {
@@ -72,13 +67,13 @@ export async function placeReadings(lookups: Lookups, batch: IncomingBatch, only
         superseded.push({ device: source.id, created_at: batch.createdAt[position] as number });
       }
     } else if ("pending" in result && context.newDevices.admits(source)) {
-      outcomes[position] = PENDING;
+      outcomes[position] = OUTCOME.pending;
       pending.set(`${batch.createdAt[position]} ${source.id}`, result.pending);
     } else if ("pending" in result) {
-      outcomes[position] = REJECTED;
+      outcomes[position] = OUTCOME.rejected;
       reasons.set(position, tooManyDevices());
     } else {
-      outcomes[position] = "rejected" in result ? REJECTED : TANK_UNKNOWN;
+      outcomes[position] = "rejected" in result ? OUTCOME.rejected : OUTCOME.tank_unknown;
       if ("rejected" in result) reasons.set(position, result.rejected);
     }
   }
@@ -250,10 +245,11 @@ export type ResolvedReading = DeviceInstant & { readonly isRejected: boolean };
 
 /** If not one reading of a device could be interpreted, its profile is taken to be wrong and all of them stay pending. */
 export function resolvedReadings(pending: readonly PendingReading[], outcomes: Uint8Array): ResolvedReading[] {
-  const isStored = (position: number): boolean => outcomes[position] !== PENDING && outcomes[position] !== REJECTED;
+  const isStored = (position: number): boolean =>
+    outcomes[position] !== OUTCOME.pending && outcomes[position] !== OUTCOME.rejected;
   const interpreted = new Set(pending.filter((_, position) => isStored(position)).map(({ device }) => device));
   return pending.flatMap(({ device, created_at }, position) => {
-    if (outcomes[position] === PENDING || !interpreted.has(device)) return [];
-    return [{ device, created_at, isRejected: outcomes[position] === REJECTED }];
+    if (outcomes[position] === OUTCOME.pending || !interpreted.has(device)) return [];
+    return [{ device, created_at, isRejected: outcomes[position] === OUTCOME.rejected }];
   });
 }

@@ -106,6 +106,10 @@ export type ReadingResult = "stored" | "duplicate" | "replaced" | "pending" | Re
 
 /** The outcomes in the store, by index. */
 export const READING_OUTCOMES = ["stored", "replaced", "duplicate", "tank_unknown", "pending", "rejected"] as const;
+type ReadingOutcome = (typeof READING_OUTCOMES)[number];
+export const OUTCOME = Object.fromEntries(READING_OUTCOMES.map((name, i) => [name, i])) as Readonly<
+  Record<ReadingOutcome, number>
+>;
 
 /** `outcomes[i]` is an index into `READING_OUTCOMES`; `reasons` has those of rejected readings, by position. */
 export type IngestResult = { readonly outcomes: Uint8Array; readonly reasons: ReadonlyMap<number, string> };

@@ -32,7 +32,7 @@ import {
   resolvedReadings,
   setStoreOutcomes,
 } from "../../src/domain/placement.ts";
-import { type IncomingBatch, type IngestResult, READING_OUTCOMES, type ReadingBatch } from "../../src/domain/reading.ts";
+import { type IncomingBatch, type IngestResult, OUTCOME, type ReadingBatch } from "../../src/domain/reading.ts";
 import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "../../src/domain/records.ts";
 import type { Resource } from "../../src/domain/resource.ts";
 import type { SessionReads } from "../../src/domain/session.ts";
@@ -241,13 +241,13 @@ export class ModelStore extends ModelReads implements ModelledStore {
   #storeReadings({ tankIds, tank, createdAt, fill }: ReadingBatch): Uint8Array {
     return Uint8Array.from(tank, (index, i) => {
       const [id, at, value] = [tankIds[index] as string, createdAt[i] as number, fill[i] as number];
-      if (!this.data.tanks.has(id)) return READING_OUTCOMES.indexOf("tank_unknown");
+      if (!this.data.tanks.has(id)) return OUTCOME.tank_unknown;
       const series = this.data.readings.get(id) ?? new Map<Instant, number>();
       this.data.readings.set(id, series);
       const known = series.get(at);
       series.set(at, value);
       if (known !== value) this.data.sortedReadings.delete(id);
-      return READING_OUTCOMES.indexOf(known === undefined ? "stored" : known === value ? "duplicate" : "replaced");
+      return OUTCOME[known === undefined ? "stored" : known === value ? "duplicate" : "replaced"];
     });
   }
 

@@ -200,7 +200,9 @@ test("the sweep, and what it evaluates, use indexes", async (t) => {
     await tables.fleetAfter({ after: "", scope: "all" }, 500);
     await tables.fleetAfter({ after: "", scope: "timed" }, 500);
     await tables.evaluationInputs(["one"]);
-    await telemetryWrites(db, () => {}, 3).setEvaluations(new Map([["one", { activeConditions: 0, evaluateAt: null }]]));
+    await telemetryWrites(db, () => {}, 3, new Set()).setEvaluations(
+      new Map([["one", { activeConditions: 0, evaluateAt: null }]]),
+    );
     await tables.alertsNotClosed(["one"]);
     await tables.tanksWithOwners(["one"]);
     await tables.moveAlerts(new Map([["one", "a"]]));
@@ -220,7 +222,7 @@ test("the sweep, and what it evaluates, use indexes", async (t) => {
 });
 
 test("readings are appended by primary keys only", async (t) => {
-  const plans = (await plansOf((db) => telemetryWrites(db, () => {}, 3), databaseFolder(t).file)).filter(({ sql }) =>
+  const plans = (await plansOf((db) => telemetryWrites(db, () => {}, 3, new Set()), databaseFolder(t).file)).filter(({ sql }) =>
     /UPDATE (fleet|head)/.test(sql),
   );
   assert.ok(plans.length >= 4);

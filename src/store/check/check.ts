@@ -249,7 +249,7 @@ export const REPAIRS = {
   }),
 };
 
-type RepairName = keyof typeof REPAIRS;
+export type RepairName = keyof typeof REPAIRS;
 
 /** The head is locked. */
 async function rebuildTank(tx: StoreTransaction, operations: CheckOperations, { row, readings }: CheckedTank): Promise<void> {

@@ -21,14 +21,11 @@ import type { Instant } from "../../domain/instant.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { columnsOf, lastReading } from "../series/block.ts";
 import { isIntactHead, openHead } from "../series/checksum.ts";
-import { LISTS } from "../series/lists.ts";
 import type { TankWithOwner } from "./alert-tables.ts";
 import { type EventContext, lockForEvents, type Outgoing, toChannels } from "./events.ts";
 import { updateLists } from "./lists.ts";
 import { ownerMail, planMailToNewOwners } from "./owner-mail.ts";
 import type { StoreTransaction } from "./transaction.ts";
-
-const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
 
 /** The last step of every transaction. Returns how many notifications were created. */
 export async function finishTransaction(tx: StoreTransaction): Promise<number> {
@@ -240,7 +237,7 @@ async function writeAlerts(
     tx.addEvents(events.map(({ event, sequence, payload }) => ({ sequence, at: now, owner_id: event.tank.owner_id, payload }))),
     tx.addNotifications(notifications),
     tx.planNotifications(outgoing.flatMap(({ planned }) => planned)),
-    updateLists(tx, ALERT_LISTS, listed),
+    updateLists(tx, "alert", listed),
   ]);
   return notifications.length;
 }

@@ -2,19 +2,9 @@
 
 import { type FleetOrderState, FORECAST_MAX_AGE_MS, sortKeysOf } from "../../domain/fleet-order.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
-import { LISTS } from "../series/lists.ts";
 import type { FleetTank, ForecastRow } from "./forecast-tables.ts";
 import { updateLists } from "./lists.ts";
 import type { StoreTransaction } from "./transaction.ts";
-
-const FLEET_LISTS = [
-  LISTS.fleetByUrgency,
-  LISTS.fleetByMargin,
-  LISTS.fleetBySilence,
-  LISTS.fleetOfOwnerByUrgency,
-  LISTS.fleetOfOwnerByMargin,
-  LISTS.fleetOfOwnerBySilence,
-];
 
 /** `outdated`: tanks whose forecasts are to be computed again, whatever their readings. */
 export async function updateSortKeys(
@@ -50,7 +40,7 @@ export async function writeSortKeys(
   const gone = changes.flatMap(({ before, after }) => (before !== undefined && after === undefined ? [before.id] : []));
   await tx.removeForecasts(gone);
   await tx.putForecasts(changes.flatMap(({ after }) => after ?? []));
-  await updateLists(tx, FLEET_LISTS, changes);
+  await updateLists(tx, "forecast", changes);
 }
 
 function rowOf(tank: FleetTank, forecastOf: (tank: FleetTank) => ForecastState): ForecastRow | undefined {

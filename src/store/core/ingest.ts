@@ -4,7 +4,7 @@ import { ReleasedReadings } from "../../domain/commands/command.ts";
 import { deviceKey } from "../../domain/id.ts";
 import type { Lookups } from "../../domain/lookups.ts";
 import { batchOfPending, type Placement, placeReadings, resolvedReadings, setStoreOutcomes } from "../../domain/placement.ts";
-import { type IncomingBatch, type IngestResult, READING_OUTCOMES, type ReadingSource } from "../../domain/reading.ts";
+import { type IncomingBatch, type IngestResult, OUTCOME, type ReadingSource } from "../../domain/reading.ts";
 import { MAX_PENDING_PER_DEVICE } from "../../domain/store.ts";
 import { type Append, positionsById } from "../series/merge.ts";
 import { lookupsOn } from "./lookups.ts";
@@ -17,8 +17,6 @@ import {
   tryStoreReadings,
 } from "./telemetry.ts";
 import type { AppendResult, StoreTransaction } from "./transaction.ts";
-
-const STORED = READING_OUTCOMES.indexOf("stored");
 
 type IngestedBatch = IngestResult & { readonly longHeads: readonly string[] };
 
@@ -48,7 +46,7 @@ async function appendLocked(tx: StoreTransaction, batch: IncomingBatch): Promise
   const appendsByDevice = batch.sources.every(isUnboundDevice) && batch.payloads.size === 0;
   const { appended, longHeads, remaining } = appendsByDevice ? await appendByDevice(tx, batch) : NO_DEVICE_APPENDS;
   if (remaining?.length === 0)
-    return { outcomes: new Uint8Array(batch.source.length).fill(STORED), reasons: new Map(), longHeads };
+    return { outcomes: new Uint8Array(batch.source.length).fill(OUTCOME.stored), reasons: new Map(), longHeads };
   // Place and interpret.
   const lookups = lookupsOn(tx);
   const placement = await placeReadings(lookups, batch, remaining);

@@ -5,6 +5,7 @@ import {
   entryChanges,
   LIST_END,
   LIST_START,
+  LISTS,
   type ListedChange,
   type ListKind,
   seriesOf,
@@ -16,12 +17,13 @@ import type { ListSegment, StoreTransaction } from "./transaction.ts";
 type ListChange = EntryChange & { readonly kind: ListKind; readonly series: string };
 type GrownSegment = ListSegment & { readonly kind: ListKind; readonly series: string; readonly rank: number };
 
-/** All lists that these objects are in. */
+/** All lists of the table. */
 export async function updateLists(
   tx: StoreTransaction,
-  kinds: readonly ListKind[],
+  table: ListKind["table"],
   listed: readonly ListedChange[],
 ): Promise<void> {
+  const kinds = Object.values(LISTS).filter((kind) => kind.table === table);
   const changes = kinds.flatMap((kind) =>
     entryChanges(kind, listed).map((entry) => ({ kind, series: seriesOf(kind, entry.key), ...entry })),
   );

@@ -21,9 +21,6 @@ import { lookupsOn } from "./lookups.ts";
 import type { CountedDevice } from "./object-tables.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
-const CUSTOMER_LISTS = [LISTS.customers, LISTS.customersByEmail];
-const TANK_LISTS = [LISTS.tanks, LISTS.tanksOfOwner];
-
 export async function writeCustomers(
   tx: StoreTransaction,
   changes: readonly Change<CustomerState>[],
@@ -32,7 +29,7 @@ export async function writeCustomers(
   if (changes.length === 0) return;
   await tx.putCustomers(changes, context.at);
   const listed = changes.map(({ before, after }) => ({ before: liveCustomer(before), after: liveCustomer(after) }));
-  await updateLists(tx, CUSTOMER_LISTS, listed);
+  await updateLists(tx, "customer", listed);
   await tx.endSessionsOfCustomers(changes.filter(endsSessions).map(({ id }) => id));
   await tx.appendAudit(auditCustomers(changes), context);
 }
@@ -49,7 +46,7 @@ export async function writeTanks(
   if (alerted.length > 0) await tx.lockHeads(alerted.toSorted());
   await tx.putTanks(changes, context.at);
   const listed = changes.map(({ before, after }) => ({ before: liveTank(before), after: liveTank(after) }));
-  await updateLists(tx, TANK_LISTS, listed);
+  await updateLists(tx, "tank", listed);
   await tx.addTankCounts(tankCountDeltas(listed));
   await tx.setThresholds(changedThresholds(changes));
   tx.alertWork.addOwners(newOwners(changes));

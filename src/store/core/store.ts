@@ -11,6 +11,7 @@ import type { Observe } from "../../domain/log-events.ts";
 import type { ManagementReads } from "../../domain/management-reads.ts";
 import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
 import type { Maintenance, Reads, Store } from "../../domain/store.ts";
+import type { RepairName } from "../check/check.ts";
 import type { WriteArgs, WriteName, WriteResult } from "./writes.ts";
 
 type EngineReads = Reads &
@@ -32,29 +33,33 @@ export type Engine = Pick<Maintenance, "backup" | "exportRecords" | "check" | "s
   readonly close: () => Promise<void>;
 };
 
-/** All but repairs. A list, because the table of writes would load their code into the thread that serves requests. */
-const WRITE_NAMES = [
-  "importCustomers",
-  "importTanks",
-  "importDevices",
-  "execute",
-  "updateLastSeen",
-  "claimNotifications",
-  "recordAttempts",
-  "endPending",
-  "expireAndReschedule",
-  "removeOldNotifications",
-  "sweepAlerts",
-  "tanksDue",
-  "evaluateTank",
-  "composeNotifications",
-  "postponeNotifications",
-  "updateSortKeys",
-  "storeForecasts",
-  "putFleetOrderState",
-] as const satisfies readonly WriteName[];
+/**
+ * All but repairs. On PostgreSQL they run at once, or are queued behind earlier readings and commands. Names only, because the table
+ * of writes would load their code into the thread that serves requests.
+ */
+export const STORE_WRITES = {
+  importCustomers: "queued",
+  importTanks: "queued",
+  importDevices: "queued",
+  execute: "queued",
+  updateLastSeen: "queued",
+  claimNotifications: "at once",
+  recordAttempts: "at once",
+  endPending: "at once",
+  expireAndReschedule: "at once",
+  removeOldNotifications: "at once",
+  sweepAlerts: "queued",
+  tanksDue: "queued",
+  evaluateTank: "queued",
+  composeNotifications: "at once",
+  postponeNotifications: "at once",
+  updateSortKeys: "at once",
+  storeForecasts: "at once",
+  putFleetOrderState: "at once",
+} as const satisfies Record<Exclude<WriteName, RepairName>, "queued" | "at once">;
+type StoreWriteName = keyof typeof STORE_WRITES;
 type StoreWrites = {
-  readonly [N in (typeof WRITE_NAMES)[number]]: (...args: WriteArgs<N>) => Promise<WriteResult<N>>;
+  readonly [N in StoreWriteName]: (...args: WriteArgs<N>) => Promise<WriteResult<N>>;
 };
 
 export function storeOn(engine: Engine, observe: Observe, health = new StoreHealth(observe)): Store {
@@ -101,7 +106,7 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     }
   }
 
-  const writes = WRITE_NAMES.map((name) => [
+  const writes = (Object.keys(STORE_WRITES) as StoreWriteName[]).map((name) => [
     name,
     watched(health.writes, name, (...args: WriteArgs<typeof name>) => write(name, ...args)),
   ]);

@@ -1,7 +1,7 @@
 // Stores readings of tanks: appends where it can, merges the rest.
 
 import { chunksOf } from "../../domain/chunks.ts";
-import { READING_OUTCOMES, type ReadingBatch, type ReadingSource } from "../../domain/reading.ts";
+import { OUTCOME, type ReadingBatch, type ReadingSource } from "../../domain/reading.ts";
 import type { Block } from "../series/block.ts";
 import { type HeadRow, isIntactHead, openBlock, openHead } from "../series/checksum.ts";
 import {
@@ -17,9 +17,6 @@ import {
 import { LATEST, RankIndex } from "../series/rank-index.ts";
 import { loadIndexes, saveIndexes } from "./rank-indexes.ts";
 import type { AppendResult, StoreTransaction } from "./transaction.ts";
-
-const STORED = READING_OUTCOMES.indexOf("stored");
-const TANK_UNKNOWN = READING_OUTCOMES.indexOf("tank_unknown");
 
 /** Outcomes are indexes into `READING_OUTCOMES`. */
 export type StoredReadings = { readonly outcomes: Uint8Array; readonly longHeads: readonly string[] };
@@ -68,7 +65,7 @@ export async function appendReadings(
   positions: Map<string, Uint32Array>,
 ): Promise<AppendResult> {
   const appends = appendsOf(batch, positions);
-  const result = appends.length === 0 ? NOTHING_APPENDED : await tx.append(by, batch, appends, tx.damagedTanks);
+  const result = appends.length === 0 ? NOTHING_APPENDED : await tx.append(by, batch, appends);
   for (const { id } of result.appended) positions.delete(id);
   tx.alertWork.addTanks(result.toEvaluate);
   return result;
@@ -87,8 +84,9 @@ async function mergeAll(
   positions: ReadonlyMap<string, Uint32Array>,
   heads: ReadonlyMap<string, HeadRow>,
 ): Promise<Uint8Array> {
-  const outcomes = new Uint8Array(batch.tank.length).fill(STORED);
-  for (const [tankId, own] of positions) if (!heads.has(tankId)) for (const position of own) outcomes[position] = TANK_UNKNOWN;
+  const outcomes = new Uint8Array(batch.tank.length).fill(OUTCOME.stored);
+  for (const [tankId, own] of positions)
+    if (!heads.has(tankId)) for (const position of own) outcomes[position] = OUTCOME.tank_unknown;
   for (const chunk of headChunks(heads)) tx.alertWork.addTanks(await mergeChunk(tx, batch, positions, chunk, outcomes));
   if (tx.damagedTanks.size > 0) for (const tankId of heads.keys()) tx.damagedTanks.delete(tankId);
   return outcomes;

@@ -52,15 +52,10 @@ export interface StoreTransaction extends Lookups, Omit<ReturnType<typeof shared
 
   /**
    * Appends to heads that have room and end before the readings, without reading them. Readings of a device go to the tank
-   * to which it has been assigned since the first of them or earlier, if it has no pending readings. Nothing is appended to tanks of
-   * `except`.
+   * to which it has been assigned since the first of them or earlier, if it has no pending readings. Nothing is appended to
+   * `damagedTanks`.
    */
-  append(
-    by: ReadingSource["kind"],
-    batch: BatchColumns,
-    appends: readonly Append[],
-    except: ReadonlySet<string>,
-  ): Promise<AppendResult>;
+  append(by: ReadingSource["kind"], batch: BatchColumns, appends: readonly Append[]): Promise<AppendResult>;
   lockHeads(tankIds: readonly string[]): Promise<ReadonlyMap<string, HeadRow>>;
   /** Does not wait. "busy": another transaction holds one of them. */
   tryLockHeads(tankIds: readonly string[]): Promise<ReadonlyMap<string, HeadRow> | "busy">;

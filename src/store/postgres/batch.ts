@@ -2,7 +2,7 @@
 
 import type { InsertRows, RunForIds } from "../core/many-rows.ts";
 import { bigints, doubles, texts } from "./arrays.ts";
-import { type Db, statementOf, type Value } from "./connection.ts";
+import { type Db, statement, type Value } from "./connection.ts";
 import { COLUMN_TYPES } from "./schema.ts";
 
 type ColumnValue = string | number | boolean | null;
@@ -15,7 +15,7 @@ export function insertOn(db: Db): InsertRows {
     const arrays = types.map((type, i) => `$${i + 1}::${type}[]`);
     const insertion = `INSERT INTO ${table} (${columns.join(", ")}) SELECT * FROM unnest(${arrays.join(", ")}) ${end}`;
     const values = columnsOf(rows).map((column, i) => arrayOf(types[i] as string, column));
-    await db.rows(statementOf(insertion), values);
+    await db.rows(statement(insertion), values);
   };
 }
 
@@ -37,7 +37,7 @@ export function runForIdsOn(db: Db): RunForIds {
   return async (ids, sql, ...values) => {
     if (ids.length === 0) return [];
     const text = sql((column) => `${column} = ANY ($${values.length + 1}::text[])`);
-    return db.rows(statementOf(text), [...values, ids]);
+    return db.rows(statement(text), [...values, ids]);
   };
 }
 

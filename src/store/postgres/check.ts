@@ -5,8 +5,8 @@ import type { CheckTotals, Finding, Progress } from "../../domain/store.ts";
 import { checkAll, type Repair } from "../check/check.ts";
 import { type CheckOperations, checkOperationsOn } from "../check/operations.ts";
 import { runForIdsOn } from "./batch.ts";
-import { type Db, statementOf, transaction, translateError } from "./connection.ts";
-import { rankIndexOperations } from "./rank-index.ts";
+import { type Db, statement, transaction, translateError } from "./connection.ts";
+import { storedGroups } from "./rank-index.ts";
 import { DIALECT } from "./schema.ts";
 
 /** Without `repair` nothing is changed. */
@@ -28,7 +28,7 @@ export async function* checkDatabase(
 
 export function checkOperations(db: Db): CheckOperations {
   return checkOperationsOn({
-    rows: (sql, ...values) => db.rows(statementOf(sql), values),
+    rows: (sql, ...values) => db.rows(statement(sql), values),
     runForIds: runForIdsOn(db),
     dialect: DIALECT,
     tankKey: "tank.id",
@@ -41,7 +41,7 @@ export function checkOperations(db: Db): CheckOperations {
       { table: "block", key: "tank.id", isDerived: false },
       { table: "reading_index", key: "tank.id", isDerived: true },
     ],
-    storedGroups: rankIndexOperations(db).storedGroups,
+    storedGroups: (table, series) => storedGroups(db, table, series),
     // PostgreSQL checks its own pages: checksums, and the extension amcheck.
     databaseErrors: async () => [],
     rebuildDatabaseIndexes: async () => {},

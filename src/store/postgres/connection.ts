@@ -22,25 +22,18 @@ export type PostgresSettings = {
   readonly replicaLagMs: number;
 };
 
-let statements = 0;
+const statements = new Map<string, Statement>();
 /** The name stands for the text on every connection of this process. */
 export function statement(text: string): Statement {
-  statements += 1;
-  return { name: `s${statements}`, text };
-}
-
-const statementsByText = new Map<string, Statement>();
-/** Prepares SQL that depends on the request: one statement for each text. */
-export function statementOf(text: string): Statement {
-  const known = statementsByText.get(text) ?? statement(text);
-  statementsByText.set(text, known);
+  const known = statements.get(text) ?? { name: `s${statements.size + 1}`, text };
+  statements.set(text, known);
   return known;
 }
 
 /** Statements of the use cases that are written once for both engines. */
 export function prepareOn(db: Db): Prepare {
   return (sql) => {
-    const prepared = statementOf(sql);
+    const prepared = statement(sql);
     return (...values) => db.rows(prepared, values);
   };
 }

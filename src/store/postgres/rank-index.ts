@@ -166,17 +166,20 @@ export function rankIndexOperations(db: Db) {
     async removeRankIndex(table: RankTable, series: string): Promise<void> {
       await db.rows(STATEMENTS[table].remove, [series]);
     },
-
-    async storedGroups(table: RankTable, series: readonly string[]): Promise<Map<string, StoredGroup[]>> {
-      const columns = RANK_TABLES[table];
-      const rows = await db.rows(STATEMENTS[table].all, [series]);
-      const keyOf = (row: Row): Position => row.slice(3 + columns.nodes.length) as unknown as Position;
-      const bySeries = Map.groupBy(rows, ([name]) => String(name));
-      return new Map(
-        Array.from(bySeries, ([name, own]) => [name, own.map((row) => ({ ...groupOf(columns, row), key: keyOf(row) }))]),
-      );
-    },
   };
+}
+
+/** All groups of these series, with the positions they are stored under. */
+export async function storedGroups(
+  db: Db,
+  table: RankTable,
+  series: readonly string[],
+): Promise<ReadonlyMap<string, readonly StoredGroup[]>> {
+  const columns = RANK_TABLES[table];
+  const rows = await db.rows(STATEMENTS[table].all, [series]);
+  const keyOf = (row: Row): Position => row.slice(3 + columns.nodes.length) as unknown as Position;
+  const groups = rows.map((row) => ({ ...groupOf(columns, row), key: keyOf(row), series: String(row[0]) }));
+  return Map.groupBy(groups, (group) => group.series);
 }
 
 /** An array as PostgreSQL writes it. */

@@ -11,7 +11,7 @@ import { DELETE_SESSIONS_AND_SIGN_INS } from "../core/account-tables.ts";
 import { HAS_DATA } from "../core/reads.ts";
 import { BACKUP_TITLE } from "./backup.ts";
 import { checkOperations } from "./check.ts";
-import { type DbTransaction, openPool, statement, statementOf, transaction } from "./connection.ts";
+import { type DbTransaction, openPool, statement, transaction } from "./connection.ts";
 import { hasSchema, missingTableName, SCHEMA_SCRIPT, TABLES } from "./schema.ts";
 import { findServer, serverUrls } from "./servers.ts";
 
@@ -42,7 +42,7 @@ async function restore(db: DbTransaction, backup: string, { force, progress, onF
     throw new UserError("the database is in use. Stop the service, and other commands, first");
   }
   const isEmpty = async () =>
-    (await missingTableName(db)) === undefined && (await db.rows(statementOf(HAS_DATA)))[0]?.[0] === false;
+    (await missingTableName(db)) === undefined && (await db.rows(statement(HAS_DATA)))[0]?.[0] === false;
   if (exists && !force && !(await isEmpty())) {
     throw new UserError("the database is not empty; --force replaces it and keeps the old tables in another schema");
   }

@@ -10,7 +10,7 @@ import type { EngineTransaction } from "../check/check.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
 import { replicaReads } from "../core/reads.ts";
 import { primaryOnlyReads } from "../core/reads-and-tables.ts";
-import { type Engine, storeOn } from "../core/store.ts";
+import { type Engine, STORE_WRITES, storeOn } from "../core/store.ts";
 import { runWrite, type WriteArgs, type WriteName, type WriteResult } from "../core/writes.ts";
 import { backup, copyToTemporary } from "./backup.ts";
 import { runForIdsOn } from "./batch.ts";
@@ -101,7 +101,8 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
   const writer = new Writer(pool, alerts, observe);
   function write<N extends WriteName>(name: N, ...args: WriteArgs<N>): Promise<WriteResult<N>> {
     const work = (tx: EngineTransaction) => runWrite(tx, name, args);
-    return WRITES_OF_JOBS.has(name) ? writer.transaction(work) : writer.write(work);
+    const when = (STORE_WRITES as Partial<Record<WriteName, string>>)[name];
+    return when === "at once" ? writer.transaction(work) : writer.write(work);
   }
   const { readingColumns } = telemetryReads(primary);
   const engine: Engine = {
@@ -130,20 +131,6 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
   };
   return storeOn(engine, observe);
 }
-
-/** Readings and commands do not wait in line behind these. */
-const WRITES_OF_JOBS: ReadonlySet<WriteName> = new Set([
-  "claimNotifications",
-  "recordAttempts",
-  "endPending",
-  "expireAndReschedule",
-  "removeOldNotifications",
-  "composeNotifications",
-  "postponeNotifications",
-  "updateSortKeys",
-  "storeForecasts",
-  "putFleetOrderState",
-]);
 
 /** Reads that may come from a replica. */
 const replicaReadsOn = (db: Db) => ({ ...telemetryReads(db), ...replicaReads(prepareOn(db), listPagesOn(db)) });

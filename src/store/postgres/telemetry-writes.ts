@@ -32,24 +32,23 @@ const WITH_TANK: Readonly<Record<ReadingSource["kind"], string>> = {
 
 /**
  * In the order of the tanks, which is the order in which heads are locked. The first byte of a head is its layout. A deleted tank, which has no
- * threshold here, is left out. `except`: a condition on the head.
+ * threshold here, is left out, and so are damaged tanks.
  */
-const appendStatement = (by: ReadingSource["kind"], except = ""): Statement =>
+const appendStatement = (by: ReadingSource["kind"]): Statement =>
   statement(`
   WITH appended AS (
     UPDATE head SET total = total + new.count, data = head.data || substring(new.data FROM 2),
       checksum = head.checksum + new.checksum, at = new.last, fill = new.fill
     FROM (${WITH_TANK[by]} ORDER BY tank OFFSET 0) AS new
     WHERE ${equalsByIndex("head.tank", "new.tank")} AND at < new.first AND total - in_blocks + new.count <= ${HEAD_HARD_MAX}
-      AND substring(head.data FOR 1) = substring(new.data FOR 1) AND threshold IS NOT NULL ${except}
+      AND substring(head.data FOR 1) = substring(new.data FOR 1) AND threshold IS NOT NULL
+      AND head.tank <> ALL ($9::text[])
     RETURNING number, head.tank, total - in_blocks AS length,
       ${changesNoAlert("new.fill", "$8::double precision", "least")} AS changes_no_alert
   )
   SELECT coalesce(array_agg(number), '{}'), coalesce(array_agg(tank) FILTER (WHERE length > ${HEAD_MAX}), '{}'),
     coalesce(array_agg(tank) FILTER (WHERE NOT changes_no_alert), '{}') FROM appended`);
 const APPEND = { tank: appendStatement("tank"), device: appendStatement("device") };
-const EXCEPT = "AND head.tank <> ALL ($9::text[])";
-const APPEND_EXCEPT = { tank: appendStatement("tank", EXCEPT), device: appendStatement("device", EXCEPT) };
 
 const HEADS_FOR_UPDATE =
   "SELECT tank, total, start, data, checksum FROM head WHERE tank = ANY ($1::text[]) ORDER BY tank FOR UPDATE";
@@ -77,21 +76,16 @@ const WRITE_BLOCKS = statement(`
   ON CONFLICT (tank, start) DO UPDATE SET data = excluded.data, checksum = excluded.checksum`);
 const MAX_BLOCKS_PER_STATEMENT = 10_000;
 
-export function telemetryWrites(db: Db, closeMargin: number) {
+export function telemetryWrites(db: Db, closeMargin: number, damagedTanks: ReadonlySet<string>) {
   return {
-    async append(
-      by: ReadingSource["kind"],
-      batch: BatchColumns,
-      appends: readonly Append[],
-      except: ReadonlySet<string>,
-    ): Promise<AppendResult> {
+    async append(by: ReadingSource["kind"], batch: BatchColumns, appends: readonly Append[]): Promise<AppendResult> {
       const at = (i: number, column: Float64Array): number[] =>
         appends.map(({ positions }) => column[positions.at(i) as number] as number);
       const checksums: number[] = [];
       const data = writtenByteas(appends, appendSize, (view, append, offset) => {
         checksums.push(writeAppend(view, offset, batch, append));
       });
-      const [row] = await db.rows((except.size === 0 ? APPEND : APPEND_EXCEPT)[by], [
+      const [row] = await db.rows(APPEND[by], [
         texts(appends.map(({ id }) => id)),
         bigints(appends.map(({ positions }) => positions.length)),
         bigints(at(0, batch.createdAt)),
@@ -100,7 +94,7 @@ export function telemetryWrites(db: Db, closeMargin: number) {
         data,
         bigints(checksums),
         closeMargin,
-        ...(except.size === 0 ? [] : [texts([...except])]),
+        texts([...damagedTanks]),
       ]);
       const [numbers, longHeads, toEvaluate] = row as unknown as readonly [
         readonly number[],

@@ -29,7 +29,6 @@ const NOW = statement("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 
 const LOCK_ALERTS = statement("SELECT pg_advisory_xact_lock(5522219045)");
 
 export function transactionOn(db: Db, alertSettings: AlertSettings, damagedTanks = new Set<string>()): EngineTransaction {
-  const { storedGroups: _, ...rankIndexes } = rankIndexOperations(db);
   const sql = { prepare: prepareOn(db), insert: insertOn(db), runForIds: runForIdsOn(db) };
   return {
     async lockLists() {
@@ -45,7 +44,7 @@ export function transactionOn(db: Db, alertSettings: AlertSettings, damagedTanks
     ...sharedTables(sql, DIALECT, (tankIds) => addHeads(db, tankIds)),
     setThresholds: (thresholds) => setThresholds(db, thresholds),
     ...pendingWrites(db),
-    ...telemetryWrites(db, alertSettings.closeMargin),
+    ...telemetryWrites(db, alertSettings.closeMargin, damagedTanks),
     alertWork: new PendingAlertWork(),
     alertSettings,
     damagedTanks,
@@ -53,7 +52,7 @@ export function transactionOn(db: Db, alertSettings: AlertSettings, damagedTanks
       await db.rows(LOCK_ALERTS);
     },
     now: async () => Number((await db.rows(NOW))[0]?.[0]),
-    ...rankIndexes,
+    ...rankIndexOperations(db),
     ...listOperations(db),
     checkOperations: () => checkOperations(db),
   };

@@ -2,7 +2,7 @@
 // touches that row only; older ones are in blocks, each known by the instant it begins at. A head or block that grows too long
 // is split. Nothing is loaded or stored here.
 
-import { READING_OUTCOMES, type ReadingBatch } from "../../domain/reading.ts";
+import { OUTCOME, type ReadingBatch } from "../../domain/reading.ts";
 import {
   type Block,
   type Columns,
@@ -23,10 +23,6 @@ export const HEAD_MIN = 32;
 export const HEAD_MAX = HEAD_MIN + SEGMENT_SIZE;
 /** Where heads are split in bulk, one may grow to this until then. */
 export const HEAD_HARD_MAX = HEAD_MAX + 32;
-
-const STORED = READING_OUTCOMES.indexOf("stored");
-const REPLACED = READING_OUTCOMES.indexOf("replaced");
-const DUPLICATE = READING_OUTCOMES.indexOf("duplicate");
 
 /** A head to store. `inBlocks`: how many of all readings are in blocks. */
 export type HeadUpdate = { readonly total: number; readonly inBlocks: number; readonly start: number; readonly data: Uint8Array };
@@ -205,13 +201,13 @@ export function mergeInto(block: Block, batch: ReadingBatch, positions: Uint32Ar
     while (read < block.length && block.instant(read) <= instant) push(block.instant(read), block.fill(read++));
     if (length === 0 || instants[length - 1] !== instant) {
       push(instant, fill);
-      outcomes[position] = STORED;
+      outcomes[position] = OUTCOME.stored;
     } else if (fills[length - 1] === fill) {
-      outcomes[position] = DUPLICATE;
+      outcomes[position] = OUTCOME.duplicate;
       continue;
     } else {
       fills[length - 1] = fill;
-      outcomes[position] = REPLACED;
+      outcomes[position] = OUTCOME.replaced;
     }
     isChanged = true;
   }

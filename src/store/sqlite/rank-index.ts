@@ -113,17 +113,30 @@ export function rankIndexReads(db: DatabaseSync, kind: RankTable) {
   };
 }
 
-/** `seriesKey` translates the name of a series to the value of its column. */
-export function rankIndexWrites(db: DatabaseSync, kind: RankTable, seriesKey: (series: string) => SQLInputValue) {
-  const { table, series: column, key, nodes } = RANK_TABLES[kind];
-  const reads = rankIndexReads(db, kind);
-  const put = upsert(db, table, [column, "level", ...key, "offsets", ...nodes], 2 + key.length);
-  const clear = db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`);
+function statementsOf(db: DatabaseSync, kind: RankTable) {
+  const { table, series, key, nodes } = RANK_TABLES[kind];
   const position = key.map((name) => `${name} = ?`).join(" AND ");
-  const remove = db.prepare(`DELETE FROM ${table} WHERE ${column} = ? AND level = ? AND ${position}`);
+  return {
+    reads: rankIndexReads(db, kind),
+    put: upsert(db, table, [series, "level", ...key, "offsets", ...nodes], 2 + key.length),
+    removeGroup: db.prepare(`DELETE FROM ${table} WHERE ${series} = ? AND level = ? AND ${position}`),
+    remove: db.prepare(`DELETE FROM ${table} WHERE ${series} = ?`),
+  };
+}
 
-  function pathGroups(series: string, positions: readonly Position[]): SeriesGroup[] {
-    const of = seriesKey(series);
+/** `tankKey`: the value that stands for a tank in the table of its readings. */
+export function rankIndexOperations(db: DatabaseSync, tankKey: (tankId: string) => SQLInputValue) {
+  const statements = { readings: statementsOf(db, "readings"), lists: statementsOf(db, "lists") };
+  const keyOf = (table: RankTable, series: string): SQLInputValue => (table === "readings" ? tankKey(series) : series);
+  const groupKey = (table: RankTable, { series, group }: SeriesGroup): SQLInputValue[] => [
+    keyOf(table, series),
+    group.level,
+    ...(group.at[0] as SqliteRow),
+  ];
+
+  function pathGroups(table: RankTable, series: string, positions: readonly Position[]): SeriesGroup[] {
+    const { reads } = statements[table];
+    const of = keyOf(table, series);
     const root = reads.root(of)?.unpack();
     if (root === undefined) return [];
     const groups = new Map<string, Group>([["", root]]);
@@ -141,28 +154,27 @@ export function rankIndexWrites(db: DatabaseSync, kind: RankTable, seriesKey: (s
   }
 
   return {
-    rankGroups(positions: readonly SeriesPosition[]): SeriesGroup[] {
+    async rankGroups(table: RankTable, positions: readonly SeriesPosition[]): Promise<SeriesGroup[]> {
       const bySeries = Map.groupBy(positions, ({ series }) => series);
       return Array.from(bySeries, ([series, own]) =>
         pathGroups(
+          table,
           series,
           own.map(({ at }) => at),
         ),
       ).flat();
     },
 
-    putRankGroups(groups: readonly SeriesGroup[]): void {
-      for (const { series, group } of groups) {
-        put.run(seriesKey(series), group.level, ...(group.at[0] as SqliteRow), ...packGroup(group));
-      }
+    async putRankGroups(table: RankTable, groups: readonly SeriesGroup[]): Promise<void> {
+      for (const one of groups) statements[table].put.run(...groupKey(table, one), ...packGroup(one.group));
     },
 
-    removeRankGroups(groups: readonly SeriesGroup[]): void {
-      for (const { series, group } of groups) remove.run(seriesKey(series), group.level, ...(group.at[0] as SqliteRow));
+    async removeRankGroups(table: RankTable, groups: readonly SeriesGroup[]): Promise<void> {
+      for (const one of groups) statements[table].removeGroup.run(...groupKey(table, one));
     },
 
-    removeRankIndex(series: string): void {
-      clear.run(seriesKey(series));
+    async removeRankIndex(table: RankTable, series: string): Promise<void> {
+      statements[table].remove.run(keyOf(table, series));
     },
   };
 }

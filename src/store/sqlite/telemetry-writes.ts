@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { ReadingSource } from "../../domain/reading.ts";
-import type { AppendResult, BlockKey, RankTable, SeriesGroup, SeriesPosition, StoredEvaluation } from "../core/transaction.ts";
+import type { AppendResult, BlockKey, StoredEvaluation } from "../core/transaction.ts";
 import { changesNoAlert, fleetRow } from "../fleet-row.ts";
 import { Block, lastReading } from "../series/block.ts";
 import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../series/checksum.ts";
@@ -15,7 +15,7 @@ import {
   type StoredBlock,
   writeAppend,
 } from "../series/merge.ts";
-import { rankIndexWrites } from "./rank-index.ts";
+import { rankIndexOperations } from "./rank-index.ts";
 import { query, upsert } from "./statements.ts";
 
 /** The head of a tank, by the unique index of tank on id. */
@@ -38,7 +38,7 @@ const APPEND = `
   UPDATE head SET total = total + ?2, data = CAST(data || ?3 AS BLOB), checksum = checksum + ?6
   WHERE tank = (SELECT pk FROM tank WHERE id = ?1) AND substr(data, 1, 1) = ?4 AND length(data) <= ?5`;
 
-export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin: number) {
+export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin: number, damagedTanks: ReadonlySet<string>) {
   const updateLatest = query(db, UPDATE_LATEST);
   const append = db.prepare(APPEND);
   const currentTank = query(db, "SELECT tank FROM device WHERE id = ? AND since <= ? AND pending = 0");
@@ -50,26 +50,16 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin
   const setLatest = db.prepare("UPDATE fleet SET at = ?2, fill = ?3 WHERE tank = ?1 AND (at, fill) IS NOT (?2, ?3)");
   const setEvaluation = db.prepare("UPDATE fleet SET active_conditions = ?, evaluate_at = ? WHERE tank = ?");
   const keyOf = (tankId: string): SQLInputValue => tankKey.get(tankId)?.[0] ?? null;
-  const indexes = {
-    readings: rankIndexWrites(db, "readings", keyOf),
-    lists: rankIndexWrites(db, "lists", (series) => series),
-  };
   const update = (statement: StatementSync, ...values: SQLInputValue[]): boolean => statement.run(...values).changes === 1;
 
   /** Adds the tank to `toEvaluate` if the readings may open or close an alert. */
-  function tryAppend(
-    by: ReadingSource["kind"],
-    batch: BatchColumns,
-    candidate: Append,
-    except: ReadonlySet<string>,
-    toEvaluate: string[],
-  ): boolean {
+  function tryAppend(by: ReadingSource["kind"], batch: BatchColumns, candidate: Append, toEvaluate: string[]): boolean {
     const { id, positions } = candidate;
     const [first, last] = [positions[0] as number, positions.at(-1) as number];
     const lastAt = batch.createdAt[last] as number;
     const firstAt = batch.createdAt[first] as number;
     const tankId = by === "tank" ? id : currentTank.get(id, firstAt)?.[0];
-    if (typeof tankId !== "string" || (except.size > 0 && except.has(tankId))) return false;
+    if (typeof tankId !== "string" || damagedTanks.has(tankId)) return false;
     const updated = updateLatest.get(tankId, firstAt, lastAt, batch.fill[last] as number, closeMargin);
     if (updated === undefined) return false;
     if (updated[0] === 0) toEvaluate.push(tankId);
@@ -90,16 +80,11 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin
   }
 
   return {
-    async append(
-      by: ReadingSource["kind"],
-      batch: BatchColumns,
-      appends: readonly Append[],
-      except: ReadonlySet<string>,
-    ): Promise<AppendResult> {
+    async append(by: ReadingSource["kind"], batch: BatchColumns, appends: readonly Append[]): Promise<AppendResult> {
       const toEvaluate: string[] = [];
       const appended = appends.filter((candidate) => {
         pause();
-        return tryAppend(by, batch, candidate, except, toEvaluate);
+        return tryAppend(by, batch, candidate, toEvaluate);
       });
       return { appended, longHeads: [], toEvaluate };
     },
@@ -133,12 +118,6 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, closeMargin
       }
     },
 
-    rankGroups: async (table: RankTable, positions: readonly SeriesPosition[]): Promise<SeriesGroup[]> =>
-      indexes[table].rankGroups(positions),
-    putRankGroups: async (table: RankTable, groups: readonly SeriesGroup[]): Promise<void> =>
-      indexes[table].putRankGroups(groups),
-    removeRankGroups: async (table: RankTable, groups: readonly SeriesGroup[]): Promise<void> =>
-      indexes[table].removeRankGroups(groups),
-    removeRankIndex: async (table: RankTable, series: string): Promise<void> => indexes[table].removeRankIndex(series),
+    ...rankIndexOperations(db, keyOf),
   };
 }

@@ -22,12 +22,8 @@ import { QueryCache, upsert } from "./statements.ts";
 import { headReads, telemetryWrites } from "./telemetry-writes.ts";
 
 /** `pause` is called between tanks. */
-export function transactionOn(
-  db: DatabaseSync,
-  pause: () => void,
-  alertSettings: AlertSettings,
-  damagedTanks = new Set<string>(),
-): EngineTransaction {
+export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings: AlertSettings): EngineTransaction {
+  const damagedTanks = new Set<string>();
   const statements = new QueryCache(db);
   const sql: SqlRunner = {
     prepare:
@@ -50,7 +46,7 @@ export function transactionOn(
   return {
     ...thresholdWrites(db),
     ...pendingWrites(db),
-    ...telemetryWrites(db, pause, alertSettings.closeMargin),
+    ...telemetryWrites(db, pause, alertSettings.closeMargin, damagedTanks),
     ...listOperations(db),
     ...sharedTables(sql, DIALECT, addHeads),
     alertWork: new PendingAlertWork(),
