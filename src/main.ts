@@ -11,7 +11,7 @@ import { VERSION } from "./version.ts";
 const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>>> = {
   serve: async () => (await import("./cli/serve.ts")).serve,
   demo: async () => (await import("./cli/demo.ts")).demo,
-  fleet: async () => (await import("./cli/tank.ts")).fleet,
+  fleet: async () => (await import("./cli/fleet.ts")).fleet,
   customer: async () => (await import("./cli/customer.ts")).customer,
   tank: async () => (await import("./cli/tank.ts")).tank,
   device: async () => (await import("./cli/device.ts")).device,

@@ -362,4 +362,6 @@ async function* pagesOnce(
   }
 }
 
+export const fieldsOf = (value: unknown): Item => (isObject(value) ? value : {});
+
 export const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);

@@ -1,12 +1,13 @@
-// tank-monitor tank create|update|delete|restore|pause|resume|list|show, and tank-monitor fleet
+// tank-monitor tank create|update|delete|restore|pause|resume|list|show
 
 import { UserError } from "../domain/errors.ts";
-import { DAY, HOUR, MINUTE, parseInstant } from "../domain/instant.ts";
+import { DAY, parseInstant } from "../domain/instant.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
 import {
   apiCommand,
   createCommand,
+  fieldsOf,
   JSON_OPTION,
   listCommand,
   report,
@@ -18,8 +19,7 @@ import {
 import type { CommandGroup } from "./command.ts";
 import { pendingNote, storedNote } from "./device.ts";
 import type { Field } from "./fields.ts";
-import { decimal, percent } from "./output.ts";
-import { FLEET, type Item, pathTo } from "./service.ts";
+import { type Item, pathTo } from "./service.ts";
 
 function parseOnOff(given: string, flag: string): boolean {
   if (given !== "on" && given !== "off") throw new UserError(`--${flag} must be on or off, not ${quoted(given)}`, 2);
@@ -206,15 +206,10 @@ const list = listCommand({
     { title: "DEVICE", cell: ({ assigned_device_id }) => String(assigned_device_id) },
     { title: "CAPACITY", cell: ({ capacity, capacity_unit }) => `${capacity} ${capacity_unit}`, alignRight: true },
     { title: "THRESHOLD", cell: (tank) => `${tank["min_fill_alert_percentage"]} %`, alignRight: true },
-    { title: "CITY", cell: cityOf, maxWidth: 24 },
+    { title: "CITY", cell: ({ location }) => textOrNull(fieldsOf(location)["city"]), maxWidth: 24 },
     { title: "NAME", cell: ({ name }) => String(name), maxWidth: 60 },
   ],
 });
-
-function cityOf({ location }: Item): string | null {
-  const city = isObject(location) ? location["city"] : null;
-  return typeof city === "string" ? city : null;
-}
 
 const show = showCommand({ noun: "tank", help: "Show all fields of a tank, deleted or not.", example: "tank show tank_…" });
 
@@ -223,164 +218,3 @@ export const tank: CommandGroup = {
   summary: "create, change, delete, restore, pause and list tanks",
   actions: [create, update, remove, restore, pause, resume, list, show],
 };
-
-export const fleet = listCommand({
-  name: "fleet",
-  summary: "list tanks by when they run low, with their latest reading",
-  help: `List tanks by when they run low: low ones first, by when they are empty; those without a forecast later, those without a
-reading last. DAYS LEFT is the number of days until a tank falls to its threshold, as a range with a probability of 80 %; for
-a low tank, when it is expected to be empty. MARGIN is the fill minus the threshold, in percentage points. REMAINING is the
-volume in the tank, ROOM the volume that fits into it; together they are the capacity. AGE is the age of the latest reading.`,
-  example: "fleet --state low --limit 20",
-  query: [
-    { flag: "state", path: "state", value: "STATE", help: "low: at or below the threshold; ok; unknown: no reading" },
-    { flag: "sort", path: "sort", value: "ORDER", help: "urgency (default), margin, or silent: longest without a reading first" },
-    { flag: "silent", path: "silent_for", value: "DURATION", help: "without a reading for this long, such as 24h" },
-    { flag: "owner", path: "owner_id", value: "ID", help: "of this customer" },
-    { flag: "city", path: "city", value: "TEXT", help: "in a city that starts with TEXT" },
-    {
-      flag: "search",
-      path: "search",
-      value: "TEXT",
-      help: "each word of TEXT is in the name, id, device or address, or in the owner's name or phone",
-    },
-  ],
-  path: FLEET,
-  empty: "No tanks found.",
-  json: (entry) => ({ id: tankIn(entry)["id"], ...entry }),
-  csv: csvRow,
-  columns: [
-    { title: "DAYS LEFT", cell: daysText, alignRight: true },
-    { title: "MARGIN", cell: ({ margin }) => decimal(margin), alignRight: true },
-    { title: "FILL", cell: ({ latest }) => percent(fieldsOf(latest)["fill_percentage"]), alignRight: true },
-    { title: "REMAINING", cell: remainingText, alignRight: true },
-    { title: "ROOM", cell: roomText, alignRight: true },
-    { title: "AGE", cell: ({ age_seconds, silent }) => ageText(age_seconds, silent), alignRight: true },
-    { title: "NAME", cell: (entry) => String(tankIn(entry)["name"]), maxWidth: 40 },
-    { title: "ADDRESS", cell: (entry) => addressOf(tankIn(entry)), maxWidth: 40 },
-    { title: "CUSTOMER", cell: ({ customer }) => textOrNull(fieldsOf(customer)["name"]), maxWidth: 30 },
-    { title: "PHONE", cell: ({ customer }) => textOrNull(fieldsOf(customer)["phone"]), maxWidth: 20 },
-    { title: "TANK", cell: (entry) => String(tankIn(entry)["id"]) },
-  ],
-});
-
-const fieldsOf = (value: unknown): Item => (isObject(value) ? value : {});
-
-/** `Lange Straße 12b, Freiburg` */
-function addressOf(tank: Item): string {
-  const { street, street_number } = fieldsOf(tank["location"]);
-  const line = [street, street_number].filter((part) => typeof part === "string").join(" ");
-  return [line, cityOf(tank) ?? ""].filter((part) => part !== "").join(", ");
-}
-
-/** `3–9 d`, for a low tank `empty in 4 d`, or why there is no forecast. */
-export function daysText(entry: Item): string | null {
-  const { state, days_left, forecast } = entry;
-  const empty = state === "low" ? emptyText(entry) : undefined;
-  if (empty !== undefined) return empty;
-  if (!isObject(days_left)) {
-    const reason = fieldsOf(forecast)["state"];
-    return reason === "no_use" || reason === "stale" ? reason.replace("_", " ") : null;
-  }
-  const { p10, p90 } = days_left;
-  if (typeof p10 !== "number") return "> 3 years";
-  const [from, to] = [Math.floor(p10), typeof p90 === "number" ? Math.ceil(p90) : undefined];
-  if (to === undefined) return `> ${from} d`;
-  return from === to ? `${from} d` : `${from}–${to} d`;
-}
-
-/** As the dashboard shows it. Undefined: it is not known when the tank is empty. */
-function emptyText({ latest, forecast }: Item): string | undefined {
-  if (fieldsOf(latest)["fill_percentage"] === 0) return "empty";
-  const at = fieldsOf(fieldsOf(forecast)["runs_empty_at"])["p50"];
-  if (typeof at !== "string") return undefined;
-  const left = Date.parse(at) - Date.now();
-  if (left < MINUTE) return "empty";
-  if (left < HOUR) return `empty in ${Math.floor(left / MINUTE)} min`;
-  if (left < 2 * DAY) return `empty in ${Math.floor(left / HOUR)} h`;
-  return `empty in ${Math.round(left / DAY)} d`;
-}
-
-function ageText(seconds: unknown, silent: unknown): string | null {
-  const text = age(seconds);
-  return text !== null && silent === true ? `${text} silent` : text;
-}
-
-function csvRow(entry: Item): Readonly<Record<string, unknown>> {
-  const { state, silent, margin, age_seconds, days_left, remaining, room, latest, forecast, customer } = entry;
-  const tank = tankIn(entry);
-  const { runs_low_at, runs_empty_at, use_per_day } = fieldsOf(forecast);
-  const [days, low, empty, use] = [fieldsOf(days_left), fieldsOf(runs_low_at), fieldsOf(runs_empty_at), fieldsOf(use_per_day)];
-  const address = fieldsOf(tank["location"]);
-  return {
-    tank_id: tank["id"],
-    name: tank["name"],
-    custom_id: tank["custom_id"],
-    state,
-    silent,
-    days_left_p10: days["p10"],
-    days_left_p50: days["p50"],
-    days_left_p90: days["p90"],
-    runs_low_at_p10: csvTime(low["p10"]),
-    runs_low_at_p50: csvTime(low["p50"]),
-    runs_low_at_p90: csvTime(low["p90"]),
-    runs_empty_at_p10: csvTime(empty["p10"]),
-    runs_empty_at_p50: csvTime(empty["p50"]),
-    runs_empty_at_p90: csvTime(empty["p90"]),
-    forecast_state: fieldsOf(forecast)["state"],
-    use_per_day: rounded(use["volume"]),
-    fill_percentage: fieldsOf(latest)["fill_percentage"],
-    margin,
-    measured_at: csvTime(fieldsOf(latest)["created_at"]),
-    age_seconds,
-    remaining: fieldsOf(remaining)["volume"],
-    room: fieldsOf(room)["volume"],
-    unit: tank["capacity_unit"],
-    street: address["street"],
-    street_number: address["street_number"],
-    postal_code: address["postal_code"],
-    city: address["city"],
-    region: address["region"],
-    country: address["country"],
-    latitude: address["latitude"],
-    longitude: address["longitude"],
-    customer_id: tank["owner_id"],
-    customer: fieldsOf(customer)["name"],
-    phone: fieldsOf(customer)["phone"],
-  };
-}
-
-/** `2026-11-17 19:12`, in local time: Swedish is written as ISO 8601, which every spreadsheet reads. */
-const TIME = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short" });
-
-const csvTime = (at: unknown): string | null => (typeof at === "string" ? TIME.format(new Date(at)) : null);
-
-const rounded = (volume: unknown): number | null => (typeof volume === "number" ? Number(volume.toFixed(2)) : null);
-
-const tankIn = ({ tank }: Item): Item => (isObject(tank) ? tank : {});
-
-/** Rounded down: a delivery must fit. */
-export function roomText({ room }: Item): string | null {
-  return isObject(room) ? `${Math.floor(Number(room["volume"]))} ${room["unit"]}` : null;
-}
-
-/** What the room, as it is shown, leaves of the capacity: the two add up. */
-export function remainingText({ remaining, room }: Item): string | null {
-  if (!isObject(remaining) || !isObject(room)) return null;
-  const free = Number(room["volume"]);
-  // Sums of fractions may be slightly too small.
-  const capacity = Number(remaining["volume"]) + free + 1e-6;
-  return `${Math.floor(capacity) - Math.floor(free)} ${remaining["unit"]}`;
-}
-
-const UNITS = [
-  { seconds: 86_400, symbol: "d" },
-  { seconds: 3600, symbol: "h" },
-  { seconds: 60, symbol: "min" },
-];
-
-function age(seconds: unknown): string | null {
-  if (typeof seconds !== "number") return null;
-  const unit = UNITS.find((known) => seconds >= 2 * known.seconds) ?? { seconds: 1, symbol: "s" };
-  return `${Math.floor(seconds / unit.seconds)} ${unit.symbol}`;
-}

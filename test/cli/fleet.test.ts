@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { daysText, remainingText, roomText } from "../../src/cli/tank.ts";
+import { daysText, remainingText, roomText } from "../../src/cli/fleet.ts";
 
 const [HOUR, DAY] = [3_600_000, 86_400_000];
 const soon = (ms: number): string => new Date(Date.now() + ms + 30_000).toISOString();
