@@ -17,7 +17,7 @@ import { quoted } from "./domain/text.ts";
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** `name` is that in the environment; a command's flag has the same name in lower case. */
+/** `name` is that in the environment. A flag that overrides it has the same name in lower case; that for TANK_MONITOR_KEY is --key. */
 type Setting<N extends string, T> = { readonly name: N; readonly fallback: T; readonly read: (text: string) => T };
 
 function setting<const N extends string, T>(name: N, fallback: NoInfer<T>, read: (text: string) => T): Setting<N, T> {

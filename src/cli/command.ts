@@ -34,7 +34,7 @@ export type CliCommand = {
   readonly run: (call: CliCall) => Promise<number>;
 };
 
-/** Commands with one name and an action, all on the management API: `customer create`, `customer list` … */
+/** Commands with one name and an action, all on the HTTP API: `customer create`, `customer list` … */
 export type CommandGroup = {
   readonly name: string;
   readonly summary: string;

@@ -98,7 +98,7 @@ export interface Maintenance {
   backup(file: string, progress: Progress): Promise<void>;
   /**
    * All objects and readings of one snapshot: customers, tanks, devices, the readings of each tank, oldest first, and pending
-   * readings. Without keys, users, sessions, audit log and idempotency keys.
+   * readings. Without keys, users, sessions, channels, alerts, events, notifications, audit log and idempotency keys.
    */
   exportRecords(): AsyncIterable<ExportRecord>;
   /**

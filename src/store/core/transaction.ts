@@ -30,7 +30,8 @@ export interface StoreTransaction extends Lookups, Omit<ReturnType<typeof shared
    */
   readonly damagedTanks: Set<string>;
 
-  // Locks. Everyone takes them in this order: lists, devices, heads by tank id, device rows by id, alerts.
+  // Locks. Everyone takes them in this order: lists, devices, the number of unknown devices (PostgreSQL), heads by tank id,
+  // device rows by id, alerts.
 
   /** Held by all who change customers, tanks or the audit log. */
   lockLists(): Promise<void>;

@@ -109,13 +109,13 @@ export type Opened = {
 
 type Settings = NonNullable<Parameters<typeof openStore>[2]>;
 
-/** A store whose events are recorded. */
 /** The setting of a service on this engine. A service creates its own SQLite database. */
 export async function databaseSetting(life: Lifetime, engine: "sqlite" | "postgres"): Promise<Record<string, string>> {
   if (engine === "sqlite") return {};
   return { DATABASE_URL: (await postgresDatabase(life, { locale: TEMPLATE_LOCALE, withSchema: true })).url };
 }
 
+/** A store whose events are recorded. */
 export async function openedOn(life: Lifetime, url: string, settings: Partial<Settings> = {}): Promise<Opened> {
   const events: LogEvent[] = [];
   const all = { connections: 10, replicaUrls: [], replicaLagMs: 2000, alerts: DEFAULT_ALERT_SETTINGS, ...settings };
