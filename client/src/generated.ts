@@ -162,7 +162,7 @@ export type FleetTank = {
   readonly margin: number | null;
   /** It has a `silent` alert, or has had no reading for 48 hours */
   readonly silent: boolean;
-  /** In how many days it is at its threshold, or sooner: 0 for a low tank; null where `forecast.state` is not `ok`, and for a day or two after a refill */
+  /** Days until the tank falls to its threshold: 0 for a low tank; null if `forecast.state` is not `ok`, and after a rise that the forecast does not count yet */
   readonly days_left: {
     /** With a probability of 10 % */
     readonly p10: number | null;
@@ -307,9 +307,9 @@ export type Forecast = {
     /** With a probability of 90 % by then; null: not within three years */
     readonly p90: string | null;
   };
-  /** A delivery that comes in time */
+  /** The suggested delivery */
   readonly suggested_delivery: {
-    /** When it should have come */
+    /** The latest time for the delivery */
     readonly by: string;
     /** What will fit into the tank then */
     readonly volume: number;
@@ -610,7 +610,7 @@ export type Results = {
   readonly object: "results";
   /** The outcome of each reading, in the order sent */
   readonly results: readonly ({
-    /** stored: it is new; duplicate: it was already stored; replaced: it replaced another value for the same instant; pending: its device has no tank or no profile yet; rejected: see reason */
+    /** stored: it is new; duplicate: it was already stored; replaced: it replaced another value for the same instant; pending: it needs a tank, a profile or a shape first; rejected: see reason */
     readonly status: "stored" | "duplicate" | "replaced" | "pending" | "rejected";
     /** Why it was rejected */
     readonly reason?: string;
@@ -1029,7 +1029,7 @@ export type Device = {
   /** Since when; null if it was assigned to no other tank before */
   readonly since: string | null;
   readonly profile: Profile | null;
-  /** Number of pending readings, which need a tank or a profile */
+  /** Number of pending readings, which need a tank, a profile or a shape */
   readonly pending: number;
   /** Number of readings dropped because too many were pending, or not readable */
   readonly dropped: number;
@@ -1046,7 +1046,7 @@ export type InspectedDevice = {
   /** Since when; null if it was assigned to no other tank before */
   readonly since: string | null;
   readonly profile: Profile | null;
-  /** Number of pending readings, which need a tank or a profile */
+  /** Number of pending readings, which need a tank, a profile or a shape */
   readonly pending: number;
   /** Number of readings dropped because too many were pending, or not readable */
   readonly dropped: number;
@@ -1074,7 +1074,7 @@ export type ChangedDevice = {
   /** Since when; null if it was assigned to no other tank before */
   readonly since: string | null;
   readonly profile: Profile | null;
-  /** Number of pending readings, which need a tank or a profile */
+  /** Number of pending readings, which need a tank, a profile or a shape */
   readonly pending: number;
   /** Number of readings dropped because too many were pending, or not readable */
   readonly dropped: number;
@@ -1148,7 +1148,7 @@ export type Profile = "milesight-em500-udl" | "milesight-em500-udl-metres" | "dr
   readonly unit?: "mm" | "cm" | "m" | "in" | "ft" | "liters" | "gallons" | "m3" | "percent";
   /** The sensor's own marks for "no reading" */
   readonly invalid?: readonly number[];
-  /** Numbers that say whether the reading counts */
+  /** Numbers that must be within bounds for a valid reading */
   readonly checks?: readonly {
     /** Path of a number in the decoded object */
     readonly path: string;
@@ -1160,7 +1160,7 @@ export type Profile = "milesight-em500-udl" | "milesight-em500-udl-metres" | "dr
 };
 
 export type DeviceChange = {
-  /** The tank that the device serves */
+  /** The tank that the device is assigned to */
   readonly tank_id?: string;
   readonly profile?: Profile | null;
   readonly shape?: Shape | ShapeChange | null;
@@ -1291,7 +1291,7 @@ export type Channel = {
   readonly object: "channel";
   /** How it notifies */
   readonly type: "webhook" | "email";
-  /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW opens */
+  /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW permits */
   readonly url: string | null;
   /** The address that mail is sent to */
   readonly to: string | null;
@@ -1334,7 +1334,7 @@ export type ChannelDetails = {
   readonly object: "channel";
   /** How it notifies */
   readonly type: "webhook" | "email";
-  /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW opens */
+  /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW permits */
   readonly url: string | null;
   /** The address that mail is sent to */
   readonly to: string | null;
@@ -1385,7 +1385,7 @@ export type CreatedChannel = {
   readonly object: "channel";
   /** How it notifies */
   readonly type: "webhook" | "email";
-  /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW opens */
+  /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW permits */
   readonly url: string | null;
   /** The address that mail is sent to */
   readonly to: string | null;
@@ -1460,7 +1460,7 @@ export type ChannelRecovery = {
 export type NewWebhookChannel = {
   /** How it notifies */
   readonly type: "webhook";
-  /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW opens */
+  /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW permits */
   readonly url: string;
   /** Only these events; null: all */
   readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled")[] | null;
@@ -1503,7 +1503,7 @@ export type NewEmailChannel = {
 
 /** Changes of a webhook */
 export type WebhookChannelChange = {
-  /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW opens */
+  /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW permits */
   readonly url?: string;
   /** Only these events; null: all */
   readonly events?: readonly ("alert.opened" | "alert.acknowledged" | "alert.closed" | "tank.refilled")[] | null;
@@ -1702,7 +1702,7 @@ export type KeyChange = {
   readonly expires_at?: string | null;
 };
 
-/** Somebody of the operator who signs in */
+/** A member of the operator's staff, who signs in */
 export type User = {
   /** Identifier of the user */
   readonly id: string;
@@ -2358,111 +2358,111 @@ export type ListSessionsOptions = RequestOptions & {
 
 export type Client = {
   readonly customers: {
-    /** List customers. Customers by creation date, newest first. Key: `read` or `manage`. */
+    /** List customers. Customers by creation date, newest first. Requires a key with the role `read` or `manage`. */
     readonly list: (options?: ListCustomersOptions) => List<Customer, CustomerList>;
-    /** Retrieve a customer. One customer. Of a deleted one, only its identifier is returned, with `deleted` set to true. Key: `read` or `manage`. */
+    /** Retrieve a customer. One customer. Of a deleted one, only its identifier is returned, with `deleted` set to true. Requires a key with the role `read` or `manage`. */
     readonly retrieve: (id: string, options?: RequestOptions) => Promise<Customer | DeletedCustomer>;
   };
   readonly tanks: {
-    /** List tanks. Tanks by creation date, newest first. Key: `read` or `manage`. */
+    /** List tanks. Tanks by creation date, newest first. Requires a key with the role `read` or `manage`. */
     readonly list: (options?: ListTanksOptions) => List<Tank, TankList>;
-    /** Retrieve a tank. One tank. Of a deleted one, only its identifier is returned, with `deleted` set to true. Key: `read` or `manage`. */
+    /** Retrieve a tank. One tank. Of a deleted one, only its identifier is returned, with `deleted` set to true. Requires a key with the role `read` or `manage`. */
     readonly retrieve: (id: string, options?: RequestOptions) => Promise<Tank | DeletedTank>;
-    /** List telemetry of a tank. The fill readings of one tank, newest first. Key: `read` or `manage`. */
+    /** List telemetry of a tank. The fill readings of one tank, newest first. Requires a key with the role `read` or `manage`. */
     readonly telemetry: (id: string, options?: ListTelemetryOptions) => List<Telemetry, TelemetryList>;
   };
   readonly insight: {
     readonly fleet: {
-      /** List tanks by urgency. Tanks with their latest reading, when they run low, what is in them and what fits into them, their owner and their alerts, the most urgent first. The order, and what filters find, may be a minute old: see `as_of`. Anybody who is signed in. Key: `read` or `manage`. */
+      /** List tanks by urgency. Tanks with their latest reading, when they run low, what is in them and what fits into them, their owner and their alerts, the most urgent first. The order, and what filters find, may be a minute old: see `as_of`. Requires a session, or a key with the role `read` or `manage`. */
       readonly list: (options?: ListFleetOptions) => List<FleetTank, FleetList>;
     };
     readonly tanks: {
-      /** Retrieve a tank of the fleet. One tank as in the fleet. Anybody who is signed in. Key: `read` or `manage`. */
+      /** Retrieve a tank of the fleet. One tank as in the fleet. Requires a session, or a key with the role `read` or `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<FleetTank>;
-      /** Retrieve the forecast of a tank. When the tank falls to its threshold and when it is empty, as ranges. It is computed soon after each new reading, and at least once a day. Anybody who is signed in. Key: `read` or `manage`. */
+      /** Retrieve the forecast of a tank. When the tank falls to its threshold and when it is empty, as ranges. It is computed soon after each new reading, and at least once a day. Requires a session, or a key with the role `read` or `manage`. */
       readonly forecast: (id: string, options?: RequestOptions) => Promise<Forecast>;
-      /** List the refills of a tank. Deliveries of the last two years, found in the readings, newest first. One is listed once the level has stayed up for a day or two. Anybody who is signed in. Key: `read` or `manage`. */
+      /** List the refills of a tank. Deliveries of the last two years, found in the readings, newest first. One is listed once the level has stayed up for 12 hours to two days. Requires a session, or a key with the role `read` or `manage`. */
       readonly refills: (id: string, options?: ListRefillsOptions) => List<Refill, RefillList>;
-      /** Retrieve the series of a tank. Minimum, maximum, mean, last and count of a tank's readings by hours, days, weeks or months, local ones in the time zone. A range may have 10,000 buckets and 10,000,000 readings. Anybody who is signed in. Key: `read` or `manage`. */
+      /** Retrieve the series of a tank. Minimum, maximum, mean, last and count of a tank's readings by hours, days, weeks or months, local ones in the time zone. A range may have 10,000 buckets and 10,000,000 readings. Requires a session, or a key with the role `read` or `manage`. */
       readonly series: (id: string, options?: RetrieveSeriesOptions) => Promise<Series>;
     };
-    /** Retrieve the map of the fleet. Where all tanks are, by how urgent they are, and the towns they are in. It may be two minutes old. `bbox` of the fleet lists the tanks of an area. Anybody who is signed in. Key: `read` or `manage`. */
+    /** Retrieve the map of the fleet. Where all tanks are, by how urgent they are, and the towns they are in. It may be two minutes old. `bbox` of the fleet lists the tanks of an area. Requires a session, or a key with the role `read` or `manage`. */
     readonly map: (options?: RequestOptions) => Promise<FleetMap>;
-    /** Retrieve the series of several tanks. The same for up to 100 tanks in one request, which may have 40,000 buckets together. It changes nothing. Anybody who is signed in. Key: `read` or `manage`. */
+    /** Retrieve the series of several tanks. The same for up to 100 tanks in one request, which may have 40,000 buckets together. It changes nothing. Requires a session, or a key with the role `read` or `manage`. */
     readonly series: (body: SeriesQuery, options?: RequestOptions) => Promise<SeriesList>;
     readonly alerts: {
-      /** List alerts. Alerts of tanks by the time they were opened, newest first. Anybody who is signed in. Key: `read` or `manage`. */
+      /** List alerts. Alerts of tanks by the time they were opened, newest first. Requires a session, or a key with the role `read` or `manage`. */
       readonly list: (options?: ListAlertsOptions) => List<Alert, AlertList>;
-      /** Count alerts. How many alerts are not closed, by state and kind. A tank has at most one of each kind. Anybody who is signed in. Key: `read` or `manage`. */
+      /** Count alerts. How many alerts are not closed, by state and kind. A tank has at most one of each kind. Requires a session, or a key with the role `read` or `manage`. */
       readonly counts: (options?: RequestOptions) => Promise<AlertCounts>;
-      /** Retrieve an alert. One alert, closed or not. Anybody who is signed in. Key: `read` or `manage`. */
+      /** Retrieve an alert. One alert, closed or not. Requires a session, or a key with the role `read` or `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<Alert>;
     };
     readonly events: {
-      /** Follow events. Alert events and refills after a sequence number, oldest first. Events are kept for 30 days. Request the next page with `next_after`, immediately while `has_more` is true; every event appears once, in order. Anybody who is signed in. Key: `read` or `manage`. */
+      /** Follow events. Alert events and refills after a sequence number, oldest first. Events are kept for 30 days. Request the next page with `next_after`, immediately while `has_more` is true; every event appears once, in order. Requires a session, or a key with the role `read` or `manage`. */
       readonly list: (options?: ListEventsOptions) => List<AlertEvent | RefillEvent, EventList>;
     };
     readonly me: {
-      /** Retrieve the caller. Who you are, what you may do, and a customer's mail settings. Anybody who is signed in. Key: `read` or `manage`. */
+      /** Retrieve the caller. Who you are, what you may do, and a customer's mail settings. Requires a session, or a key with the role `read` or `manage`. */
       readonly retrieve: (options?: RequestOptions) => Promise<Me>;
-      /** Change your settings. A JSON merge patch of the mail settings, by a customer who is signed in. Ten changes at once, then one in six seconds. Anybody who is signed in. */
+      /** Change your settings. A JSON merge patch of the mail settings, by a customer who is signed in. Ten changes at once, then one in six seconds. Requires a session. */
       readonly update: (body: MeChange, options?: RequestOptions) => Promise<Me>;
     };
   };
   readonly ingest: {
-    /** Send readings. One reading, a list of up to 10000, or one per line. Each is validated by itself; the response is sent once the accepted ones are durable. Key: `ingest` or `manage`. */
+    /** Send readings. One reading, a list of up to 10000, or one per line. Each is validated by itself; the response is sent once the accepted ones are durable. Requires a key with the role `ingest` or `manage`. */
     readonly readings: (body: NewReading | readonly NewReading[], options?: RequestOptions) => Promise<Results>;
-    /** Webhook for ChirpStack v4. Accepts the JSON that ChirpStack v4 sends for an uplink. A message without a reading gives no results. Key: `ingest` or `manage`. */
+    /** Webhook for ChirpStack v4. Accepts the JSON that ChirpStack v4 sends for an uplink. A message without a reading gives no results. Requires a key with the role `ingest` or `manage`. */
     readonly chirpstack: (body: { readonly [name: string]: unknown }, options?: ReceiveChirpstackOptions) => Promise<Results>;
-    /** Webhook for The Things Stack v3. Accepts the JSON that The Things Stack v3 sends for an uplink. A message without a reading gives no results. Key: `ingest` or `manage`. */
+    /** Webhook for The Things Stack v3. Accepts the JSON that The Things Stack v3 sends for an uplink. A message without a reading gives no results. Requires a key with the role `ingest` or `manage`. */
     readonly tts: (body: { readonly [name: string]: unknown }, options?: ReceiveTtsOptions) => Promise<Results>;
   };
   readonly manage: {
     readonly customers: {
-      /** Search customers. Customers by creation date, newest first. Deleted ones are listed separately. Signed in: `viewer` or `dispatcher` or `admin`. Key: `manage`. */
+      /** Search customers. Customers by creation date, newest first. Deleted ones are listed separately. Requires a session with the role `viewer`, `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly list: (options?: SearchCustomersOptions) => List<ManagedCustomer, ManagedCustomerList>;
-      /** Create a customer. Creates a customer, with a new id if none is given. An id that was ever used cannot be used again. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Create a customer. Creates a customer, with a new id if none is given. An id that was ever used cannot be used again. Requires a session with the role `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly create: (body: NewCustomer, options?: CreateCustomerOptions) => Promise<ManagedCustomer>;
-      /** Inspect a customer. One customer with all its fields, deleted or not. Signed in: `viewer` or `dispatcher` or `admin`. Key: `manage`. */
+      /** Inspect a customer. One customer with all its fields, deleted or not. Requires a session with the role `viewer`, `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<ManagedCustomer>;
-      /** Change a customer. A JSON merge patch: fields that are given change, `null` clears an optional field. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Change a customer. A JSON merge patch: fields that are given change, `null` clears an optional field. Requires a session with the role `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly update: (id: string, body: CustomerChange, options?: ChangeCustomerOptions) => Promise<ManagedCustomer>;
-      /** Delete a customer. Deletes a customer and disables its keys. Fails while the customer owns tanks, unless `tanks` is true. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Delete a customer. Deletes a customer and disables its keys. Fails while the customer owns tanks, unless `tanks` is true. Requires a session with the role `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly delete: (id: string, options?: DeleteCustomerOptions) => Promise<ManagedCustomer>;
-      /** Verify an address. Sends a link to the customer's e-mail address, valid for 7 days. Whoever uses it verifies the address. Earlier links are void. At most 5 an hour. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Verify an address. Sends a link to the customer's e-mail address, valid for 7 days. Whoever uses it verifies the address. Earlier links become invalid. At most 5 an hour. Requires a session with the role `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly verification: (id: string, options?: RequestVerificationOptions) => Promise<Notification>;
-      /** Restore a customer. Restores a deleted customer, with the tanks that were deleted together with it and their readings. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Restore a customer. Restores a deleted customer, with the tanks that were deleted together with it and their readings. Requires a session with the role `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly restore: (id: string, options?: RestoreCustomerOptions) => Promise<ManagedCustomer>;
-      /** List the sessions of a customer. Where the customer is signed in, newest first. Signed in: `admin`. Key: `manage`. */
+      /** List the sessions of a customer. Where the customer is signed in, newest first. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly sessions: (id: string, options?: ListCustomerSessionsOptions) => List<Session, SessionList>;
     };
     readonly tanks: {
-      /** Search tanks. Tanks by creation date, newest first. Deleted ones are listed separately. Signed in: `viewer` or `dispatcher` or `admin`. Key: `manage`. */
+      /** Search tanks. Tanks by creation date, newest first. Deleted ones are listed separately. Requires a session with the role `viewer`, `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly list: (options?: SearchTanksOptions) => List<ManagedTank, ManagedTankList>;
-      /** Create a tank. Creates a tank, with a new id if none is given. Pending readings of its device are stored. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Create a tank. Creates a tank, with a new id if none is given. Pending readings of its device are stored. Requires a session with the role `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly create: (body: NewTank, options?: CreateTankOptions) => Promise<ChangedTank>;
-      /** Inspect a tank. One tank with all its fields, deleted or not. Signed in: `viewer` or `dispatcher` or `admin`. Key: `manage`. */
+      /** Inspect a tank. One tank with all its fields, deleted or not. Requires a session with the role `viewer`, `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<ManagedTank>;
-      /** Change a tank. A JSON merge patch: fields that are given change, `null` clears an optional field. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Change a tank. A JSON merge patch: fields that are given change, `null` clears an optional field. Requires a session with the role `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly update: (id: string, body: TankChange, options?: ChangeTankOptions) => Promise<ChangedTank>;
-      /** Delete a tank. Deletes a tank and frees its device. Its readings are kept, and are visible again once it is restored. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Delete a tank. Deletes a tank and frees its device. Its readings are kept, and are visible again once it is restored. Requires a session with the role `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly delete: (id: string, options?: DeleteTankOptions) => Promise<ManagedTank>;
-      /** Restore a tank. Restores a deleted tank with its readings. If its device is assigned to another tank by now, give another device. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Restore a tank. Restores a deleted tank with its readings. If its device is assigned to another tank by now, give another device. Requires a session with the role `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly restore: (id: string, body?: TankRestoring, options?: RestoreTankOptions) => Promise<ChangedTank>;
     };
     readonly devices: {
-      /** List devices. Devices by id; with `pending=true`, those with pending readings. Signed in: `viewer` or `dispatcher` or `admin`. Key: `manage`. */
+      /** List devices. Devices by id; with `pending=true`, those with pending readings. Requires a session with the role `viewer`, `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly list: (options?: ListDevicesOptions) => List<Device, DeviceList>;
-      /** Inspect a device. One device, with the number of its pending readings, the newest of them, and why it is pending. Signed in: `viewer` or `dispatcher` or `admin`. Key: `manage`. */
+      /** Inspect a device. One device, with the number of its pending readings, the newest of them, and why it is pending. Requires a session with the role `viewer`, `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<InspectedDevice>;
-      /** Register or change a device. Sets the tank that the device is assigned to, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Register or change a device. Sets the tank that the device is assigned to, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored. Requires a session with the role `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly put: (id: string, body: DeviceChange, options?: PutDeviceOptions) => Promise<ChangedDevice>;
-      /** Change a device. Sets the tank that the device is assigned to, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Change a device. Sets the tank that the device is assigned to, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored. Requires a session with the role `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly update: (id: string, body: DeviceChange, options?: ChangeDeviceOptions) => Promise<ChangedDevice>;
-      /** Remove a device. Removes the profile and the pending readings of a device that is assigned to no tank. Its past assignments are kept, so that late readings still find their tank. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Remove a device. Removes the profile and the pending readings of a device that is assigned to no tank. Its past assignments are kept, so that late readings still find their tank. Requires a session with the role `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly delete: (id: string, options?: RemoveDeviceOptions) => Promise<RemovedDevice>;
     };
-    /** Create or change many customers and tanks. Up to 50000 in total, customers before tanks. All are validated before any is written. Up to 1,000 are written in one transaction, more in several: if one fails, send the request again. An id may occur only once. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+    /** Create or change many customers and tanks. Up to 50000 in total, customers before tanks. All are validated before any is written. Up to 1,000 are written in one transaction, more in several: if one fails, send the request again. An id may occur only once. Requires a session with the role `dispatcher` or `admin`, or a key with the role `manage`. */
     readonly provision: (body: {
   /** An existing id changes the object */
   readonly customers?: readonly CustomerRow[];
@@ -2470,75 +2470,75 @@ export type Client = {
   readonly tanks?: readonly TankRow[];
 }, options?: ProvisionOptions) => Promise<Provisioning>;
     readonly alerts: {
-      /** Change the note of an alert. A JSON merge patch: fields that are given change, `null` clears an optional field. Only an acknowledged alert can get another note. Nobody is notified. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Change the note of an alert. A JSON merge patch: fields that are given change, `null` clears an optional field. Only an acknowledged alert can get another note. Nobody is notified. Requires a session with the role `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly update: (id: string, body: AlertNoteChange, options?: ChangeAlertOptions) => Promise<Alert>;
-      /** Acknowledge an alert. Says that a person is handling it: its owner gets no reminder. An alert that is acknowledged already stays as it is. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Acknowledge an alert. Records that a person is handling the alert. The owner of the tank gets no reminder. An alert that is acknowledged already stays as it is. Requires a session with the role `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly acknowledge: (id: string, body?: AlertNote, options?: AcknowledgeAlertOptions) => Promise<Alert>;
-      /** Close an alert. Closes an alert manually. As long as its condition lasts, it is not opened again. An alert that is closed already stays as it is. Signed in: `dispatcher` or `admin`. Key: `manage`. */
+      /** Close an alert. Closes an alert manually. As long as its condition lasts, it is not opened again. An alert that is closed already stays as it is. Requires a session with the role `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly close: (id: string, body?: AlertNote, options?: CloseAlertOptions) => Promise<Alert>;
     };
     readonly channels: {
-      /** List channels. All channels, newest first, without their secrets. Signed in: `admin`. Key: `manage`. */
+      /** List channels. All channels, newest first, without their secrets. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly list: (options?: ListChannelsOptions) => List<Channel, ChannelList>;
-      /** Create a channel. Creates a webhook or an e-mail channel. The secret of a webhook is in this response and nowhere else. Signed in: `admin`. Key: `manage`. */
+      /** Create a channel. Creates a webhook or an e-mail channel. The secret of a webhook is in this response and nowhere else. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly create: (body: NewWebhookChannel | NewEmailChannel, options?: CreateChannelOptions) => Promise<CreatedChannel>;
-      /** Inspect a channel. One channel, without its secret, and the state of its deliveries. Signed in: `admin`. Key: `manage`. */
+      /** Inspect a channel. One channel, without its secret, and the state of its deliveries. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<ChannelDetails>;
-      /** Change a channel. A JSON merge patch: fields that are given change, `null` clears an optional field. `{"state":"active"}` enables a disabled channel again. The type cannot be changed. Signed in: `admin`. Key: `manage`. */
+      /** Change a channel. A JSON merge patch: fields that are given change, `null` clears an optional field. `{"state":"active"}` enables a disabled channel again. The type cannot be changed. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly update: (id: string, body: WebhookChannelChange | EmailChannelChange, options?: ChangeChannelOptions) => Promise<Channel>;
-      /** Delete a channel. Deletes a channel for good. Its pending notifications are not sent any more. Signed in: `admin`. Key: `manage`. */
+      /** Delete a channel. Deletes a channel for good. Its pending notifications are not sent any more. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly delete: (id: string, options?: DeleteChannelOptions) => Promise<DeletedChannel>;
-      /** Test a channel. Creates a notification `channel.test`, which is sent as all others are. Read it to see what became of it. Signed in: `admin`. Key: `manage`. */
+      /** Test a channel. Creates a notification `channel.test`, which is sent as all others are. Retrieve the notification to see the result. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly test: (id: string, options?: TestChannelOptions) => Promise<Notification>;
-      /** Rotate the secret of a webhook. Creates a new secret. Webhooks are signed with the old one, too, for the overlap. Signed in: `admin`. Key: `manage`. */
+      /** Rotate the secret of a webhook. Creates a new secret. Webhooks are signed with the old one, too, for the overlap. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly rotate: (id: string, options?: RotateChannelOptions) => Promise<CreatedChannel>;
-      /** Send failed and expired notifications again. Sends all notifications of the channel again that were created since a time and have failed or expired, with the same ids. Signed in: `admin`. Key: `manage`. */
+      /** Send failed and expired notifications again. Sends all notifications of the channel again that were created since a time and have failed or expired, with the same ids. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly recover: (id: string, body: Recovery, options?: RequestOptions) => Promise<ChannelRecovery>;
     };
     readonly notifications: {
-      /** List notifications. What was sent, or will be, newest first. Notifications are removed 30 days after they end. Signed in: `admin`. Key: `manage`. */
+      /** List notifications. What was sent, or will be, newest first. Notifications are removed 30 days after they end. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly list: (options?: ListNotificationsOptions) => List<Notification, NotificationList>;
-      /** Inspect a notification. One notification with the attempts to send it. Signed in: `admin`. Key: `manage`. */
+      /** Inspect a notification. One notification with the attempts to send it. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<Notification>;
-      /** Send a notification again. Sends a notification again, with the same id. One that is pending does not wait for its next attempt. Signed in: `admin`. Key: `manage`. */
+      /** Send a notification again. Sends a notification again, with the same id. One that is pending does not wait for its next attempt. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly retry: (id: string, options?: RequestOptions) => Promise<Notification>;
     };
     readonly keys: {
-      /** List keys. All keys, newest first, without their secrets. Signed in: `admin`. Key: `manage`. */
+      /** List keys. All keys, newest first, without their secrets. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly list: (options?: ListKeysOptions) => List<Key, KeyList>;
-      /** Create a key. Creates a key. Its secret is in this response and nowhere else. Signed in: `admin`. Key: `manage`. */
+      /** Create a key. Creates a key. Its secret is in this response and nowhere else. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly create: (body: NewKey, options?: CreateKeyOptions) => Promise<CreatedKey>;
-      /** Inspect a key. One key, without its secret. Signed in: `admin`. Key: `manage`. */
+      /** Inspect a key. One key, without its secret. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<Key>;
-      /** Change a key. A JSON merge patch of its name, rate limit or expiry. To change its role, customer or device, create another key. Signed in: `admin`. Key: `manage`. */
+      /** Change a key. A JSON merge patch of its name, rate limit or expiry. To change its role, customer or device, create another key. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly update: (id: string, body: KeyChange, options?: ChangeKeyOptions) => Promise<Key>;
-      /** Revoke a key. Revokes a key permanently. It stops working within a second. Signed in: `admin`. Key: `manage`. */
+      /** Revoke a key. Revokes a key permanently. It stops working within a second. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly delete: (id: string, options?: RevokeKeyOptions) => Promise<Key>;
-      /** Rotate a key. Creates a replacement with the same permissions and lifetime. The old key continues to work for the overlap. Signed in: `admin`. Key: `manage`. */
+      /** Rotate a key. Creates a replacement with the same permissions and lifetime. The old key continues to work for the overlap. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly rotate: (id: string, options?: RotateKeyOptions) => Promise<CreatedKey>;
     };
     readonly users: {
-      /** List users. The operator's staff who can sign in, newest first. Signed in: `admin`. Key: `manage`. */
+      /** List users. The operator's staff who can sign in, newest first. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly list: (options?: ListUsersOptions) => List<User, UserList>;
-      /** Create a user. A member of the operator's staff, who signs in with an e-mail address. Addresses are unique. Signed in: `admin`. Key: `manage`. */
+      /** Create a user. A member of the operator's staff, who signs in with an e-mail address. Addresses are unique. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly create: (body: NewUser, options?: CreateUserOptions) => Promise<User>;
-      /** Inspect a user. One user. Signed in: `admin`. Key: `manage`. */
+      /** Inspect a user. One user. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<User>;
-      /** Change a user. A JSON merge patch: fields that are given change, `null` clears an optional field. Changing the role or address ends the user's sessions. The last admin keeps the role. Signed in: `admin`. Key: `manage`. */
+      /** Change a user. A JSON merge patch: fields that are given change, `null` clears an optional field. Changing the role or address ends the user's sessions. The last admin keeps the role. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly update: (id: string, body: UserChange, options?: ChangeUserOptions) => Promise<User>;
-      /** Remove a user. Ends the user's sessions within a second. The last admin cannot be removed. Signed in: `admin`. Key: `manage`. */
+      /** Remove a user. Ends the user's sessions within a second. The last admin cannot be removed. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly delete: (id: string, options?: RemoveUserOptions) => Promise<RemovedUser>;
-      /** Create a link for a user. A link that signs the user in, for use without mail. Valid for 10 minutes, for one use. Signed in: `admin`. Key: `manage`. */
+      /** Create a link for a user. A link that signs the user in, for use without mail. Valid for 10 minutes, for one use. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly link: (id: string, options?: RequestOptions) => Promise<SignInLink>;
-      /** List the sessions of a user. Where the user is signed in, newest first. Signed in: `admin`. Key: `manage`. */
+      /** List the sessions of a user. Where the user is signed in, newest first. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly sessions: (id: string, options?: ListUserSessionsOptions) => List<Session, SessionList>;
     };
     readonly sessions: {
-      /** Revoke a session. Ends a session of a user or customer within a second. Signed in: `admin`. Key: `manage`. */
+      /** Revoke a session. Ends a session of a user or customer within a second. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly delete: (id: string, options?: RequestOptions) => Promise<EndedSession>;
     };
     readonly audit: {
-      /** List the audit log. Who changed what, newest first. Signed in: `admin`. Key: `manage`. */
+      /** List the audit log. Who changed what, newest first. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly list: (options?: ListAuditOptions) => List<AuditEntry, AuditList>;
     };
   };
@@ -2552,15 +2552,15 @@ export type Client = {
     readonly session: {
       /** Sign in. With the token of a link, or with the address and the code in the browser that requested it. Sets the cookie of a new session. Where several accounts have the address and none is chosen, the response lists them, and the link or code can still be used. No key is required. */
       readonly create: (body: SignInProof, options?: RequestOptions) => Promise<Session | AccountChoice>;
-      /** Retrieve the session. Who is signed in. Anybody who is signed in. */
+      /** Retrieve the session. Who is signed in. Requires a session. */
       readonly retrieve: (options?: RequestOptions) => Promise<Session>;
-      /** Sign out. Ends the session. Anybody who is signed in. */
+      /** Sign out. Ends the session. Requires a session. */
       readonly delete: (options?: RequestOptions) => Promise<EndedSession>;
     };
     readonly sessions: {
-      /** List your sessions. Where you are signed in, newest first. Anybody who is signed in. */
+      /** List your sessions. Where you are signed in, newest first. Requires a session. */
       readonly list: (options?: ListSessionsOptions) => List<Session, SessionList>;
-      /** End one of your sessions. Signs out another browser, or this one. Anybody who is signed in. */
+      /** End one of your sessions. Signs out another browser, or this one. Requires a session. */
       readonly delete: (id: string, options?: RequestOptions) => Promise<EndedSession>;
     };
   };

@@ -86,7 +86,7 @@ const MAX_ITEMS = { invalid: 100, checks: 20, unless: 20 } as const;
 const PATH = /^[^.\p{Cf}]+(?:\.[^.\p{Cf}]+)*$/u;
 
 const path = (description: string, example: string) => text({ minLength: 1, maxLength: 200, description, examples: [example] });
-const MarkerPath = path("Path of what a reading does not have", "distance_alarm");
+const MarkerPath = path("Path of a field that marks a payload as no reading", "distance_alarm");
 
 const CheckSchema = object(
   { path: path("Path of a number in the decoded object", "quality"), minimum: number(), maximum: number() },
@@ -100,7 +100,10 @@ const DefinitionSchema = object(
     measures: oneOf(MEASURES, { description: "`distance` is from the sensor to the surface, `level` from the bottom to it" }),
     unit: oneOf([...LENGTH_UNITS, ...VOLUME_UNITS, "percent"], { description: "Unit of the value; a percentage needs none" }),
     invalid: array(number(), { maxItems: MAX_ITEMS.invalid, description: 'The sensor\'s own marks for "no reading"' }),
-    checks: array(CheckSchema, { maxItems: MAX_ITEMS.checks, description: "Numbers that say whether the reading counts" }),
+    checks: array(CheckSchema, {
+      maxItems: MAX_ITEMS.checks,
+      description: "Numbers that must be within bounds for a valid reading",
+    }),
     unless: array(MarkerPath, { maxItems: MAX_ITEMS.unless, description: "Paths; a payload that has one of them is no reading" }),
   },
   { description: "How the payloads of a device are read" },

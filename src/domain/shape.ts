@@ -64,7 +64,7 @@ const SCHEMAS = {
       }),
       ...common,
     },
-    { description: "A table of the tank's maker: volume by height, straight lines in between" },
+    { description: "The manufacturer's table of volume by height, interpolated linearly" },
     ["sensor_height"],
   ),
 };

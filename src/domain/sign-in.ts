@@ -29,7 +29,7 @@ export type SignIn = {
 
 /** Lifetime of a link and its code. */
 export const SIGN_IN_LINK_LIFETIME_MS = 10 * MINUTE;
-/** A code is void after this many wrong ones. */
+/** A code is invalid after this many wrong ones. */
 export const MAX_TRIES = 5;
 /** Mails to one address in an hour, whoever requests them. */
 export const MAX_SIGN_IN_MAILS = 30;

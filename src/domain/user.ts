@@ -1,4 +1,5 @@
-// A user: somebody of the operator who signs in. What a user may do follows from the role; each role may do what the one before may.
+// A user: a member of the operator's staff, who signs in. What a user may do follows from the role; each role may do what the
+// one before may.
 
 import { mailAddress } from "./alerts/channel.ts";
 import { errorInInstants, formatInstant, type Instant } from "./instant.ts";
@@ -32,7 +33,7 @@ export const UserObject = object(
     created_at: instantField("When the user was created"),
     updated_at: instantField("When it was last changed"),
   },
-  { description: "Somebody of the operator who signs in" },
+  { description: "A member of the operator's staff, who signs in" },
 );
 
 export function userObject(user: User): Static<typeof UserObject> {

@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { DAY, type Instant } from "./instant.ts";
 
-/** The address that is verified: the link is void if the customer has another one by then. */
+/** The address that is verified: the link is invalid if the customer has another one by then. */
 export type EmailVerification = {
   readonly hash: string;
   readonly customer_id: string;

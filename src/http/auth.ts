@@ -141,6 +141,7 @@ function requireActive(key: StoredKey, now: Instant): void {
   const state = keyState(key, now);
   if (state === "active") return;
   if (state === "expired") throw new RequestError("key_expired", "This key has expired. Ask the operator for a new one.");
+  if (state === "customer deleted") throw new RequestError("key_revoked", "The customer of this key is deleted.");
   throw new RequestError("key_revoked", "This key has been revoked. Ask the operator for a new one.");
 }
 
@@ -227,7 +228,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     if (rate !== null) {
       const { allowed, retryAfter, headers } = await limitRate(limits, key.id, rate);
       reply.headers(headers);
-      const detail = "This key is over its rate limit. Retry after the time in Retry-After.";
+      const detail = "Too many requests. Retry after the time in Retry-After.";
       if (!allowed) throw new RequestError("rate_limited", detail, { retryAfter });
     }
     if (key.customer_id === null) return;

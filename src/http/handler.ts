@@ -99,7 +99,7 @@ export const idIn = (given = ""): string => (isPossibleId(given) ? given : "");
 /** When its turn comes, a read whose client has gone is skipped. */
 async function runLongRead<T>(queue: FairQueue, sender: string, { raw }: FastifyRequest, work: () => Promise<T>): Promise<T> {
   if (queue.waiting(sender) >= MAX_WAITING_LONG_READS) {
-    throw new RequestError("overloaded", "Too many long reads of this key are waiting. Retry shortly.", { retryAfter: 1 });
+    throw new RequestError("overloaded", "Too many of your long reads are waiting. Retry shortly.", { retryAfter: 1 });
   }
   return queue.run(sender, async () => {
     if (raw.socket.destroyed) throw new RequestError("request_malformed", "The client has closed the connection.");

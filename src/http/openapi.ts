@@ -117,7 +117,7 @@ export function openapiDocument(routes: readonly Route[], version: string): Json
           type: "apiKey",
           in: "cookie",
           name: SESSION_COOKIE,
-          description: "Of somebody who is signed in. What is not GET must come from a page of this service.",
+          description: "The cookie of a signed-in person. Requests other than GET must come from a page of this service.",
         },
       },
       headers: HEADERS,
@@ -166,18 +166,18 @@ function operationOf(route: Route, shared: Shared): Json {
   };
 }
 
-const quotedRoles = (roles: readonly string[]): string => roles.map((role) => `\`${role}\``).join(" or ");
+const LIST_OF_ROLES = new Intl.ListFormat("en-GB", { type: "disjunction" });
+const inWords = (roles: readonly string[]): string => LIST_OF_ROLES.format(roles.map((role) => `\`${role}\``));
 
 function requirementOf({ requiredRole, sessionRole }: Route): string {
   if (requiredRole === "none") return "No key is required.";
-  const session =
-    sessionRole === undefined
-      ? ""
-      : sessionRole === "customer"
-        ? "Anybody who is signed in."
-        : `Signed in: ${quotedRoles(SESSION_ROLES.slice(SESSION_ROLES.indexOf(sessionRole)))}.`;
-  const key = requiredRole === "session" ? "" : `Key: ${quotedRoles(SUFFICIENT_ROLES[requiredRole])}.`;
-  return [session, key].filter((part) => part !== "").join(" ");
+  const credentials: string[] = [];
+  if (sessionRole === "customer") credentials.push("a session");
+  else if (sessionRole !== undefined) {
+    credentials.push(`a session with the role ${inWords(SESSION_ROLES.slice(SESSION_ROLES.indexOf(sessionRole)))}`);
+  }
+  if (requiredRole !== "session") credentials.push(`a key with the role ${inWords(SUFFICIENT_ROLES[requiredRole])}`);
+  return `Requires ${credentials.join(", or ")}.`;
 }
 
 function securityOf({ requiredRole }: Route): object[] {

@@ -18,7 +18,7 @@ function isSameOrigin({ headers, protocol }: FastifyRequest, publicUrl: string |
 
 export function requireSameOrigin(request: FastifyRequest, publicUrl: string | null): void {
   if (isSameOrigin(request, publicUrl)) return;
-  throw new RequestError("origin_not_allowed", "A request with a session must come from a page of this service.");
+  throw new RequestError("origin_not_allowed", "This request must come from a page of this service.");
 }
 
 export const isSafeMethod = (method: string): boolean => method === "GET" || method === "HEAD";

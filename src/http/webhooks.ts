@@ -60,7 +60,7 @@ const SUMMARIES: Readonly<Record<AlertEventType, readonly [summary: string, desc
   "alert.acknowledged": ["An alert was acknowledged", "A person is handling it."],
   "alert.closed": [
     "An alert was closed",
-    "Its condition has cleared, the tank was deleted, or somebody closed it: see `close_reason`.",
+    "Its condition has cleared, another alert has replaced it, such alerts were turned off, the tank was deleted, or somebody closed it: see `close_reason`.",
   ],
 };
 
@@ -98,7 +98,7 @@ export function webhooks(exampleOf: ExampleOf): Json {
   const refilled: Webhook = {
     operation: operationName("tank.refilled"),
     summary: "A tank was refilled",
-    description: "The level of a tank has risen and stayed up: found a day or two after the delivery.",
+    description: "The level of a tank has risen and stayed up: found 12 hours to two days after the delivery.",
     schema: ref("RefillEvent"),
     examples: { example: exampleOf(ref("RefillEvent")) as Json },
   };
@@ -151,7 +151,7 @@ function operationOf({ operation, summary, description, schema, examples }: Webh
     responses: {
       "2XX": { description: "Received. Respond within 15 seconds; the body is ignored" },
       410: { description: "No longer wanted: the channel is disabled" },
-      default: { description: "Not received: it is sent again, up to ten times in about 75 hours" },
+      default: { description: "Not received: it is retried, ten attempts in all over about 75 hours" },
     },
   };
 }

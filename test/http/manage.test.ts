@@ -108,7 +108,8 @@ describe("a customer", () => {
     const deleted = expectStatus(await manage("DELETE", `${path}?tanks=true`), 200);
     assert.deepEqual([deleted["deleted"], deleted["tank_count"]], [true, 0]);
     forward(1000);
-    expectStatus(await reader("GET", "/v1/tanks"), 401, "key_revoked");
+    const refused = expectStatus(await reader("GET", "/v1/tanks"), 401, "key_revoked");
+    assert.equal(refused["detail"], "The customer of this key is deleted.");
     expectStatus(await manage("PATCH", path, { name: "x" }), 409, "state_conflict");
     const { customer: other } = await create();
     const taking = { ...fields, id: `${tank}-2`, owner_id: other, assigned_device_id: device };

@@ -97,11 +97,11 @@ describe("openapi.json", () => {
     for (const one of operations(document) as (Operation & Roles)[]) {
       const { "x-required-role": role, "x-session-role": session, security, operationId } = one;
       const ofKeys = role === undefined ? "No key is required." : role === "manage" ? "`manage`." : `\`${role}\` or \`manage\`.`;
-      assert.ok(one.description.endsWith(role === "session" ? "Anybody who is signed in." : ofKeys), operationId);
+      assert.ok(one.description.endsWith(role === "session" ? "Requires a session." : ofKeys), operationId);
       assert.equal(role === undefined, security?.length === 0, operationId);
       const isForSessions = security?.some((scheme) => "session" in scheme) === true;
       assert.equal(session !== undefined, isForSessions, operationId);
-      assert.equal(isForSessions, /signed in/i.test(one.description.split(". ").slice(-2).join(". ")), operationId);
+      assert.equal(isForSessions, /Requires a session\b/.test(one.description), operationId);
     }
   });
 });

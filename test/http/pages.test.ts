@@ -58,7 +58,7 @@ it("a link verifies an address once, after a click", async () => {
   assert.deepEqual([entry?.by, Object.keys(entry?.changes ?? {})], ["verification link", ["verified_at"]]);
 });
 
-it("a link is void after a newer one, seven days, or a change of the address", async () => {
+it("a link is invalid after a newer one, seven days, or a change of the address", async () => {
   await addCustomer("ben");
   const old = await verificationPath("ben", Date.now() - 8 * 86_400_000);
   assert.equal((await post(old)).status, 404);

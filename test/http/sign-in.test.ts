@@ -132,7 +132,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
       expectStatus(await scanner.send("POST", "/auth/v1/sign-in/inspect", { token }), 401, "sign_in_invalid");
     });
 
-    it("link and code are void after ten minutes", async () => {
+    it("link and code are invalid after ten minutes", async () => {
       const email = address();
       await createUser(service, "viewer", email, clock);
       const browser = new Browser(service);
@@ -146,7 +146,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
       expectStatus(await browser.send("POST", "/auth/v1/sign-in/inspect", { token }), 401, "sign_in_invalid");
     });
 
-    it("a code is void after five wrong ones; the link is not", async () => {
+    it("a code is invalid after five wrong ones; the link is not", async () => {
       const email = address();
       await createUser(service, "viewer", email, clock);
       const browser = new Browser(service);
@@ -159,7 +159,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
       await browser.signInWith(token);
     });
 
-    it("wrong codes of others do not void it", async () => {
+    it("wrong codes of others do not invalidate it", async () => {
       const email = address();
       await createUser(service, "viewer", email, clock);
       const [browser, attacker] = [new Browser(service), new Browser(service)];
@@ -171,7 +171,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
       expectStatus(await browser.send("POST", "/auth/v1/session", { email, code }), 200);
     });
 
-    it("a link is void when the address changes, and opens nobody who has the address no longer", async () => {
+    it("a link is invalid when the address changes, and opens nobody who has the address no longer", async () => {
       const [before, now] = [address(), address()];
       const id = await createUser(service, "viewer", before, clock);
       await customer(`cus-moved-${engine}`, before);

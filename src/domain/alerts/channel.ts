@@ -110,7 +110,7 @@ export const CHANNEL_SETTINGS = {
 export const webhookUrl = text({
   minLength: 1,
   maxLength: URL_MAX_LENGTH,
-  description: "Where it is sent: https, to a public address or one that WEBHOOK_ALLOW opens",
+  description: "Where it is sent: https, to a public address or one that WEBHOOK_ALLOW permits",
   examples: ["https://hooks.example.com/tanks"],
 });
 export const mailAddress = text({

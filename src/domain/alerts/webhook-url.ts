@@ -5,7 +5,7 @@ import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
 
 export const URL_MAX_LENGTH = 2048;
 
-/** What WEBHOOK_ALLOW opens. Plain data, because the configuration is sent to worker processes. */
+/** What WEBHOOK_ALLOW permits. Plain data, because the configuration is sent to worker processes. */
 export type WebhookAllow = readonly (AllowedHost | AllowedNetwork)[];
 type AllowedHost = { readonly host: string };
 type AllowedNetwork = { readonly network: string; readonly length: number };
@@ -107,16 +107,16 @@ export function errorInWebhookUrl(text: string, allow: WebhookAllow): string | u
       ? `must not be at ${address}, which is never allowed`
       : `must not be at ${address}, which is not a public address: ${howToAllow([address, ...innerAddress(address).filter(isNotPublic)].join(","), allow)}`;
   }
-  const isOpened = address === undefined ? isAllowedHost(hostname, allow) : isInAllowedNetwork(address, allow);
-  if (isOpened) return undefined;
+  const isPermitted = address === undefined ? isAllowedHost(hostname, allow) : isInAllowedNetwork(address, allow);
+  if (isPermitted) return undefined;
   if (/^(.*\.)?localhost$/.test(withoutDot(hostname)))
     return `must not be at localhost: ${howToAllow(withoutDot(hostname), allow)}`;
   return protocol === "https:"
     ? undefined
-    : "must begin with https://: http is only for hosts and addresses that WEBHOOK_ALLOW opens";
+    : "must begin with https://: http is only for hosts and addresses that WEBHOOK_ALLOW permits";
 }
 
-/** `entries`: of WEBHOOK_ALLOW. A name must be there as it is: its address does not open it. */
+/** `entries`: of WEBHOOK_ALLOW. A name must be there as it is: its address does not permit it. */
 function howToAllow(entries: string, allow: WebhookAllow): string {
   const setting =
     allow.length === 0 ? `set WEBHOOK_ALLOW=${entries} for the service` : `add ${entries} to WEBHOOK_ALLOW of the service`;

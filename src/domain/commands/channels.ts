@@ -163,10 +163,10 @@ const AFTER_DELAY: readonly EventType[] = ["alert.opened", "tank.refilled"];
 function settingsError({ delay, events, kinds }: Channel): FieldError | undefined {
   if (events === null) return undefined;
   if (kinds !== null && events.every((event) => event === "tank.refilled")) {
-    return { field: "kinds", message: "must be null, since events contains tank.refilled only: a refill is of no kind of alert" };
+    return { field: "kinds", message: "must be null: kinds selects alerts, and events contains only tank.refilled" };
   }
   if (delay === 0 || events.some((event) => AFTER_DELAY.includes(event))) return undefined;
-  return { field: "events", message: `must contain ${AFTER_DELAY.join(" or ")}, all that a channel with a delay is sent` };
+  return { field: "events", message: `must contain ${AFTER_DELAY.join(" or ")}: a channel with a delay gets no other events` };
 }
 
 /** Part of them may be given, as in any merge patch. */

@@ -207,7 +207,10 @@ export const commandError = (error: ErrorCode, detail: string): CommandError => 
 export const isCommandError = (value: object): value is CommandError => "error" in value;
 
 export const idTaken = (kind: string, id: string): CommandError =>
-  commandError("id_taken", `The id ${id} belongs to another ${kind}, or did before. Omit the id to get a new one.`);
+  commandError(
+    "id_taken",
+    `The id ${id} is already used by another ${kind}, perhaps a deleted one. Omit the id to have one generated.`,
+  );
 
 export function invalidFields(fieldErrors: readonly FieldError[], maxReported?: number): CommandError {
   const { message, errors = [] } = invalidBody(fieldErrors, maxReported);

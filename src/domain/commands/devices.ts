@@ -1,4 +1,4 @@
-// Commands on devices: which tank one serves, and how its payloads are interpreted.
+// Commands on devices: which tank one is assigned to, and how its payloads are interpreted.
 
 import { auditFields, differences } from "../audit.ts";
 import type { TankState } from "../changes.ts";
@@ -25,7 +25,7 @@ import {
 } from "./command.ts";
 import { completeShape, tankChangeSet, withMergedShape } from "./tanks.ts";
 
-const tank_id = idField("The tank that the device serves", "tank_01kxa8w5s0b6h1k3p5x9z2f4g7");
+const tank_id = idField("The tank that the device is assigned to", "tank_01kxa8w5s0b6h1k3p5x9z2f4g7");
 export const DeviceChange = object({ tank_id }, {}, ["tank_id"]);
 
 /** Matches no ETag. */
@@ -33,7 +33,7 @@ const NO_ETAG = "";
 
 type DeviceInput = { readonly tank_id?: string; readonly profile?: ProfileChoice | null; readonly shape?: Shape | null };
 
-/** Fields that are left out stay as they are. `shape` is that of the tank which the device serves afterwards. */
+/** Fields that are left out stay as they are. `shape` is that of the tank to which the device is assigned afterwards. */
 export async function putDevice(lookups: Lookups, { id, fields, ifMatch, swap }: Commands["put_device"], at: Instant): Planned {
   const key = deviceKey(id);
   const known = isPossibleId(key) ? await findOne(lookups.devices, key) : undefined;
@@ -82,7 +82,7 @@ function replacedDevice(key: string, tank: TankState | undefined): string | null
   return deviceKey(old) === key ? null : old;
 }
 
-/** The tank that is named, or else the one the device serves already. */
+/** The tank that is named, or else the one that the device is assigned to. */
 async function tankFor(lookups: Lookups, { tank_id }: Device, fields: unknown): Promise<TankState | undefined> {
   const { tank_id: given = tank_id } = (fields ?? {}) as { tank_id?: unknown };
   return typeof given === "string" && isPossibleId(given) ? findOne(lookups.tanks, given) : undefined;
@@ -103,7 +103,7 @@ function tankReferenceErrors(fields: unknown, tank: TankState | undefined): Fiel
   if (typeof given === "string" && tank === undefined) return [{ field: "tank_id", message: "no such tank" }];
   if (typeof given === "string" && tank?.deleted === true) return [{ field: "tank_id", message: "this tank is deleted" }];
   if (shape === undefined || tank !== undefined) return [];
-  return [{ field: "shape", message: "belongs to the tank that the device serves: give its tank_id too" }];
+  return [{ field: "shape", message: "belongs to the tank that the device is assigned to: give its tank_id too" }];
 }
 
 /** Past assignments stay: readings of that time may still arrive. */

@@ -94,7 +94,7 @@ async function planRows(lookups: Lookups, { customers, tanks }: Provision, at: I
   return { changes, profiles, report: { ...counts, ...reportedChanges({ customers, tanks }, changes, profiles) } };
 }
 
-/** `profile`: of the device that serves the tank. */
+/** `profile`: of the device that is assigned to the tank. */
 type TankRowInput = TankInput & { readonly profile?: ProfileChoice | null };
 type NewProfile = { readonly tankId: string; readonly profile: ProfileChoice | null };
 type ChangedProfile = {

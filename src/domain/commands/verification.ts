@@ -12,7 +12,7 @@ import { type CommandError, type Commands, changeSet, commandError, existing, is
 
 const MAX_LINKS = 5;
 
-/** Earlier links of the customer are void. */
+/** Earlier links of the customer become invalid. */
 export async function requestVerification(
   lookups: Lookups,
   { id, newId, token, publicUrl }: Commands["request_verification"],
@@ -63,7 +63,7 @@ export async function languageFor(lookups: Lookups, { customer, notifications }:
   return languageOf(await lookups.countryOf(customer.id));
 }
 
-/** Once: all links of the customer are void then. */
+/** Once: all links of the customer become invalid. */
 export async function verifyCustomer(lookups: Lookups, { hash }: Commands["verify_customer"], at: Instant): Planned {
   const link = await lookups.verification(hash);
   const before = link && (await findOne(lookups.customers, link.customer_id));

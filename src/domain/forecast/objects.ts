@@ -46,8 +46,8 @@ export const ForecastObject = object(
     runs_empty_at: when("When the tank is empty"),
     suggested_delivery: nullable(
       object(
-        { by: instantField("When it should have come"), volume: volume("What will fit into the tank then", 1890), unit },
-        { description: "A delivery that comes in time" },
+        { by: instantField("The latest time for the delivery"), volume: volume("What will fit into the tank then", 1890), unit },
+        { description: "The suggested delivery" },
       ),
     ),
   },

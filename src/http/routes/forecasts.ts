@@ -36,7 +36,7 @@ export const routes: readonly Route[] = [
     isCacheable: true,
     summary: "List the refills of a tank",
     description:
-      "Deliveries of the last two years, found in the readings, newest first. One is listed once the level has stayed up for a day or two.",
+      "Deliveries of the last two years, found in the readings, newest first. One is listed once the level has stayed up for 12 hours to two days.",
     tag: "Insight",
     requiredRole: "read",
     sessionRole: "customer",

@@ -41,7 +41,7 @@ const Results = object(
         {
           status: oneOf(STATUSES, {
             description:
-              "stored: it is new; duplicate: it was already stored; replaced: it replaced another value for the same instant; pending: its device has no tank or no profile yet; rejected: see reason",
+              "stored: it is new; duplicate: it was already stored; replaced: it replaced another value for the same instant; pending: it needs a tank, a profile or a shape first; rejected: see reason",
             examples: ["stored"],
           }),
           reason: text({ description: "Why it was rejected", examples: [REJECTED_EXAMPLE] }),

@@ -58,7 +58,7 @@ export const schemas = {
           { p10: days("With a probability of 10 %"), p50: days("As likely as not"), p90: days("With a probability of 90 %") },
           {
             description:
-              "In how many days it is at its threshold, or sooner: 0 for a low tank; null where `forecast.state` is not `ok`, and for a day or two after a refill",
+              "Days until the tank falls to its threshold: 0 for a low tank; null if `forecast.state` is not `ok`, and after a rise that the forecast does not count yet",
           },
         ),
       ),

@@ -19,7 +19,7 @@ const Readiness = object(
       object({
         code: oneOf([WRITES_UNAVAILABLE.code, ...NOTIFICATION_WARNINGS], {
           description:
-            "writes_unavailable: the last write failed, as on a full disk; mail_not_configured: somebody is to get mail, but settings for it are missing; channels_disabled: some channels are disabled; notifications_delayed: a notification has been pending for over 10 minutes",
+            "writes_unavailable: the last write failed, as on a full disk; mail_not_configured: a recipient should get mail, but mail settings are missing; channels_disabled: some channels are disabled; notifications_delayed: a notification has been pending for over 10 minutes",
           examples: ["channels_disabled"],
         }),
         detail: text({ description: "For people", examples: ["Disabled channels: 1."] }),
@@ -48,7 +48,7 @@ export const routes: readonly Route[] = [
     operation: "readiness",
     summary: "Check whether the service is ready",
     description:
-      "Responds with 200 while the database is reachable, 503 while it is not. What else needs attention is in `warnings`; what concerns notifications, up to 30 seconds late.",
+      "Responds with 200 while the database is reachable, 503 while it is not. `warnings` lists other problems; those about notifications may be 30 seconds late.",
     tag: "Operations",
     requiredRole: "none",
     parameters: "ignored",

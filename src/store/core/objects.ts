@@ -1,5 +1,5 @@
-// Stores changed customers and tanks, with everything that follows from them: lists, counts, the fleet, which device serves
-// which tank, and the audit log.
+// Stores changed customers and tanks, with everything that follows from them: lists, counts, the fleet, which device is
+// assigned to which tank, and the audit log.
 
 import { isDeepStrictEqual } from "node:util";
 import { ON_SETTINGS } from "../../domain/alerts/evaluate.ts";

@@ -73,7 +73,7 @@ test("user info is refused, also an empty one", () => {
   }
 });
 
-test("http is refused but for what WEBHOOK_ALLOW opens", () => {
+test("http is refused except for what WEBHOOK_ALLOW permits", () => {
   assert.match(errorInWebhookUrl("http://example.com/", []) ?? "", /^must begin with https:\/\/.*WEBHOOK_ALLOW/);
   assert.ok(isRefused("http://8.8.8.8/"));
   assert.ok(isRefused("http://example.com/", "10.0.0.0/8"));

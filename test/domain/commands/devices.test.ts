@@ -71,7 +71,7 @@ test("all errors of a device are reported at once", async () => {
   }
 });
 
-test("a device is removed with its pending readings unless it serves a tank", async () => {
+test("a device is removed with its pending readings unless it is assigned to a tank", async () => {
   const { resource, pendingRemoved, devicesRemoved, audit } = await planned(command.removeDevice("free"));
   assert.deepEqual([pendingRemoved, devicesRemoved], [["free"], ["free"]]);
   assert.deepEqual(resource.object, { id: "free", object: "device", deleted: true, removed: 7, last_assignment: null });

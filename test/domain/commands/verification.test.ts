@@ -65,7 +65,7 @@ test("a customer is sent five links an hour", async () => {
   assert.deepEqual([error.error, error.retryAfter], ["rate_limited", 5]);
 });
 
-test("a link verifies the address it was sent to, and all links are void then", async () => {
+test("a link verifies the address it was sent to, and all links become invalid", async () => {
   const { customers, verifications } = await planned(verify, { ...STORED, verifications: [LINK] });
   assert.deepEqual(
     customers.map(({ id, after }) => [id, after.customer.verified_at, after.customer.updated_at]),
@@ -74,7 +74,7 @@ test("a link verifies the address it was sent to, and all links are void then", 
   assert.deepEqual(verifications, [{ customerId: "ben", link: null }]);
 });
 
-test("a link is void when it is unknown, expired, or the customer has another address or is deleted", async () => {
+test("a link is invalid when it is unknown, expired, or the customer has another address or is deleted", async () => {
   for (const link of [
     { ...LINK, hash: "other" },
     { ...LINK, expires_at: NOW },

@@ -31,7 +31,7 @@ export const routes: readonly Route[] = [
     operation: "acknowledgeAlert",
     summary: "Acknowledge an alert",
     description:
-      "Says that a person is handling it: its owner gets no reminder. An alert that is acknowledged already stays as it is.",
+      "Records that a person is handling the alert. The owner of the tank gets no reminder. An alert that is acknowledged already stays as it is.",
     headers: ["Idempotency-Key", "If-Match"],
     body,
     response: objectResponse(ref("Alert"), "The acknowledged alert"),

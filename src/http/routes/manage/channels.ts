@@ -155,7 +155,8 @@ export const routes: readonly Route[] = [
     sessionRole: "admin",
     operation: "testChannel",
     summary: "Test a channel",
-    description: "Creates a notification `channel.test`, which is sent as all others are. Read it to see what became of it.",
+    description:
+      "Creates a notification `channel.test`, which is sent as all others are. Retrieve the notification to see the result.",
     headers: ["Idempotency-Key"],
     response: { schema: ref("Notification"), description: "The notification", status: 201 },
     errors: ["channel_unknown", "state_conflict"],
@@ -219,7 +220,7 @@ function problemOf(
   const { missingForMail, webhookAllow, settingsOf } = settings;
   if (type === "email" && missingForMail.length > 0) return mailProblem(settings);
   const refused = typeof url === "string" ? errorInWebhookUrl(url, webhookAllow) : undefined;
-  const whose = settingsOf === undefined ? "" : ` This is by the settings of ${settingsOf}.`;
+  const whose = settingsOf === undefined ? "" : ` Checked with the settings of ${settingsOf}.`;
   if (refused !== undefined) return `Nothing is sent to this URL: it ${refused}.${whose}`;
   if (failing_since !== null) return `Every delivery has failed since ${formatInstant(failing_since)}.`;
   if (pending_since === null || clock() - pending_since < LATE_MS) return null;

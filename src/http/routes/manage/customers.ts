@@ -97,7 +97,7 @@ export const routes: readonly Route[] = [
     operation: "requestVerification",
     summary: "Verify an address",
     description:
-      "Sends a link to the customer's e-mail address, valid for 7 days. Whoever uses it verifies the address. Earlier links are void. At most 5 an hour.",
+      "Sends a link to the customer's e-mail address, valid for 7 days. Whoever uses it verifies the address. Earlier links become invalid. At most 5 an hour.",
     headers: ["Idempotency-Key"],
     response: { schema: ref("Notification"), description: "The notification with the link", status: 201 },
     errors: ["customer_unknown", "state_conflict", "rate_limited"],

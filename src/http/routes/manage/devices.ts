@@ -25,7 +25,11 @@ const Device = object(
     tank_id: nullable(tankId("The tank it is assigned to; null if none")),
     since: nullable(instantField("Since when; null if it was assigned to no other tank before")),
     profile: profileOrNull,
-    pending: integer({ minimum: 0, description: "Number of pending readings, which need a tank or a profile", examples: [0] }),
+    pending: integer({
+      minimum: 0,
+      description: "Number of pending readings, which need a tank, a profile or a shape",
+      examples: [0],
+    }),
     dropped: integer({
       minimum: 0,
       description: "Number of readings dropped because too many were pending, or not readable",
