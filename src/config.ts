@@ -17,7 +17,7 @@ import { quoted } from "./domain/text.ts";
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** `name` is that in the environment. A flag that overrides it has the same name in lower case; that for TANK_MONITOR_KEY is --key. */
+/** `name` is that in the environment. A flag has the same name in lower case; only that of TANK_MONITOR_KEY is --key. */
 type Setting<N extends string, T> = { readonly name: N; readonly fallback: T; readonly read: (text: string) => T };
 
 function setting<const N extends string, T>(name: N, fallback: NoInfer<T>, read: (text: string) => T): Setting<N, T> {
@@ -30,7 +30,7 @@ function optional<const N extends string, T>(name: N, read: (text: string) => T)
 }
 
 const asGiven = (text: string): string => text;
-const portNumber = wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535);
+const portNumber = wholeNumber("a port number from 0 to 65535 (0 selects a free port)", 0, 65_535);
 
 export const SETTINGS = {
   databaseUrl: setting("DATABASE_URL", "sqlite:data/tank-monitor.db", databaseUrl),

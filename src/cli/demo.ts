@@ -215,7 +215,7 @@ And to see which tank needs a truck next:
 
 DATABASE_URL=${database} npx tank-monitor fleet --limit 10
 
-New readings arrive every second. A few tanks are emptied and filled within minutes: a webhook receiver of the demo prints each alert that
-opens or closes and each refill that is found, below; of many at a time, how many. Press Ctrl-C to stop.
+New readings arrive every second. A few tanks are emptied and filled within minutes. Below, the demo's webhook receiver prints a line for
+each alert that opens or closes and each refill; if more than five arrive within a second, only their number. Press Ctrl-C to stop.
 `;
 }

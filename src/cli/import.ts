@@ -157,7 +157,7 @@ function refuseCsvHeader(file: string, start: string): void {
 
 function summaryText({ read, new: created, changed, unchanged, rejected, pending }: ImportSummary, isDryRun: boolean): string {
   const dryRun = isDryRun ? " (dry run: nothing was changed)" : "";
-  const pendingPart = pending > 0 ? `, ${pending} pending for a tank, a profile or a shape` : "";
+  const pendingPart = pending > 0 ? `, ${pending} pending (a tank, a profile or a shape is missing)` : "";
   return `${read} read: ${created} new, ${changed} changed, ${unchanged} unchanged, ${rejected} rejected${pendingPart}${dryRun}`;
 }
 

@@ -22,7 +22,8 @@ space.
   flags: { force: { type: "boolean" } },
   async run(call) {
     const [file] = call.arguments;
-    if (file === undefined || file === "-") throw new UserError("restore: FILE is missing", 2);
+    if (file === undefined) throw new UserError("restore: FILE is missing", 2);
+    if (file === "-") throw new UserError("restore: stdin is not supported; name the backup file", 2);
     const { databaseUrl } = configOf(call);
     requireReadable(file);
     requireOtherFile(file, databaseUrl);

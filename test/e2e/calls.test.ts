@@ -31,6 +31,7 @@ const INVALID: readonly Call[] = [
   ["import - --decimal-comma --decimal-point", /contradict/],
   ["backup", /FILE is missing/],
   ["restore", /FILE is missing/],
+  ["restore -", /stdin is not supported; name the backup file/],
   ["serve --port 70000", /--port.*"70000"/],
   ["serve --workers 0", /--workers.*"0"/],
   ["serve 9000", /9000/],

@@ -70,7 +70,7 @@ export function Notifications() {
 }
 
 function None({ state }: { readonly state: Notification["state"] }) {
-  if (state === "pending") return <Empty title="Nothing is to be sent" />;
+  if (state === "pending") return <Empty title="No pending notifications" />;
   if (state === "delivered") return <Empty title="Nothing was delivered in the last 30 days" />;
   if (state === "expired") return <Empty title="Everything was sent in time" />;
   return (

@@ -20,9 +20,9 @@ export const CUSTOM = "custom";
 
 export const profileOptions = (current: Profile | null): readonly (readonly [string, string])[] => [
   [KEEP, `Keep: ${describeProfile(current)}`],
-  [PERCENT, "None is needed: it sends fill percentages"],
+  [PERCENT, "No profile: the device sends fill percentages"],
   ...BUILT_IN,
-  [CUSTOM, "Another: name the value"],
+  [CUSTOM, "Custom: enter the path of the value"],
 ];
 
 export function describeProfile(profile: Profile | null): string {

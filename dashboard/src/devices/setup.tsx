@@ -1,4 +1,4 @@
-// Sets up a device: the reading that is pending, the tank it serves, and how its payloads are read.
+// Sets up a device: the reading that is pending, the tank it is assigned to, and how its payloads are read.
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, type ChangedDevice, type InspectedDevice, type ManagedTank } from "../../../client/src/index.ts";

@@ -106,7 +106,7 @@ function RestoreTank({ tank, close, done }: RestoreProps) {
         spellcheck={false}
         autoComplete="off"
         defaultValue={latest.assigned_device_id}
-        help="Another one, if this device serves another tank by now."
+        help="Another one, if this device is assigned to another tank by now."
       />
     </Dialog>
   );

@@ -1,4 +1,4 @@
-// Users: the people of the operator who sign in, and what each may do.
+// Users: the members of the operator's staff, who sign in, and what each may do.
 
 import { useState } from "preact/hooks";
 import type { User } from "../../../client/src/index.ts";

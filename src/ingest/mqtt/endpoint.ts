@@ -27,7 +27,7 @@ export type EndpointDependencies = {
 
 export type Listener = {
   readonly host: string;
-  /** 0 takes any free one. */
+  /** 0 selects a free port. */
   readonly port: number;
   /** PEM; without it the listener is plain TCP. */
   readonly tls?: { readonly cert: string; readonly key: string };
