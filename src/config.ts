@@ -81,12 +81,12 @@ export const SETTINGS = {
 
 export type Config = { readonly [F in keyof typeof SETTINGS]: (typeof SETTINGS)[F]["fallback"] };
 export type ConfigName = (typeof SETTINGS)[keyof typeof SETTINGS]["name"];
-export type Given = Readonly<Record<string, string | undefined>>;
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** The invalid value may contain a password, so the message does not repeat it. */
 class SecretError extends Error {}
 
-export function readConfig(flags: Given, environment: Given, envFile: Given): Config {
+export function readConfig(flags: Variables, environment: Variables, envFile: Variables): Config {
   function settingValue({ name, fallback, read }: Setting<string, unknown>): unknown {
     const flag = flags[name];
     const text = flag ?? (environment[name] || envFile[name] || undefined);
@@ -125,7 +125,7 @@ export function storeSettings({ connections, replicaUrls, replicaLagMs, ...confi
 }
 
 /** The `.env` of the working directory, where there is one. */
-export function readEnvFile(file?: string): Given {
+export function readEnvFile(file?: string): Variables {
   return { ...parseEnv(readEnvText(file)) };
 }
 

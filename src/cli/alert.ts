@@ -21,7 +21,7 @@ const list = listCommand({
     { flag: "owner", path: "owner_id", value: "ID", help: "of the tanks of this customer" },
   ],
   path: ALERTS,
-  isDated: "opened_at",
+  newestFirstBy: "opened_at",
   empty: noAlerts,
   columns: [
     { title: "OPENED", cell: ({ opened_at }) => String(opened_at) },

@@ -257,8 +257,8 @@ export type List = {
   readonly filter?: QueryParameters;
   /** Said where nothing is found. A function may find the reason, and throw it. */
   readonly empty: string | ((query: QueryParameters, service: Service) => Promise<string>);
-  /** Newest first, by `created_at` or this field: an upper bound keeps the pages stable while objects are created. */
-  readonly isDated?: true | "opened_at";
+  /** An upper bound of this field keeps the pages stable while objects are created. */
+  readonly newestFirstBy?: "created_at" | "opened_at";
   /** What --json prints of an item; all of it by default. */
   readonly json?: (item: Item) => Item;
   /** What --csv prints of an item, by the name of the column. */
@@ -312,7 +312,7 @@ function limitOf(call: CliCall): number {
   throw new UserError(`--limit must be a whole number from 1, not ${quoted(given)}`, 2);
 }
 
-type ListPath = Pick<List, "path" | "isDated">;
+type ListPath = Pick<List, "path" | "newestFirstBy">;
 const MAX_PASSES = 5;
 
 /**
@@ -341,24 +341,18 @@ const identityOf = ({ number, id, tank }: Item): unknown => number ?? id ?? (isO
 async function* pagesOnce(
   service: Service,
   query: QueryParameters,
-  { path, isDated }: ListPath,
+  { path, newestFirstBy }: ListPath,
 ): AsyncGenerator<{ readonly data: readonly Item[]; readonly totalItems: number }> {
-  const field = typeof isDated === "string" ? isDated : "created_at";
-  let until = query[`${field}_lte`];
+  let upperBound: QueryParameters = {};
   for (let page = 1; ; page++) {
-    const request = {
-      ...query,
-      ...(until !== undefined && { [`${field}_lte`]: until }),
-      page: String(page),
-      size: String(PAGE_SIZE),
-    };
+    const request = { ...query, ...upperBound, page: String(page), size: String(PAGE_SIZE) };
     const { data, total_pages, total_items } = await service({ method: "GET", path, query: request });
     if (!Array.isArray(data) || !data.every(isObject))
       throw new UserError("the response is not a list of Tank Monitor objects. Is --url right?");
     yield { data, totalItems: Number(total_items) };
     if (data.length < PAGE_SIZE || page >= Number(total_pages)) return;
-    const newest = data[0]?.[field];
-    if (isDated !== undefined && page === 1 && typeof newest === "string") until = newest;
+    const newest = newestFirstBy && data[0]?.[newestFirstBy];
+    if (page === 1 && typeof newest === "string") upperBound = { [`${newestFirstBy}_lte`]: newest };
   }
 }
 

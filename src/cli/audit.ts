@@ -49,7 +49,7 @@ type ActorNames = ReadonlyMap<string, string>;
 function auditList(actors: ActorNames, hint: string): List {
   return {
     path: pathTo("audit"),
-    isDated: true,
+    newestFirstBy: "created_at",
     empty: `No changes found.${hint}`,
     columns: [
       { title: "WHEN", cell: ({ created_at }) => String(created_at) },

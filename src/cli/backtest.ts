@@ -17,7 +17,7 @@ import { type CliCommand, configOf, numberFlag, text, valueFlags, wholeNumberFla
 import { readLevels } from "./level-files.ts";
 import { type Column, counted, ProgressBar, print, printMessage, Table } from "./output.ts";
 
-const HORIZON = { standard: 30, least: 1, most: 365 } as const;
+const HORIZON = { default: 30, minimum: 1, maximum: 365 } as const;
 const LATITUDE = 48;
 /** At most this many tanks are backtested, evenly distributed over the fleet. */
 const MAX_TANKS = 1000;
@@ -30,7 +30,7 @@ export const backtest: CliCommand = {
 same with the 14-day average. Without files, use the tanks of the database (at most ${MAX_TANKS.toLocaleString("en")}, evenly distributed). A file is one
 tank: lines of date,percent with a date or datetime (UTC if it has no offset) and a fill from 0 to 100.
 
-  --horizon DAYS       how many days ahead (${HORIZON.standard})
+  --horizon DAYS       how many days ahead (${HORIZON.default})
   --latitude DEGREES   latitude of tanks that have none: decides when it is winter. By default it is ${LATITUDE} for files; tanks of the
                        database without one have no season, as in their forecasts
   --json               print one object, with each tank under tanks_detail
@@ -39,7 +39,7 @@ Errors are in percentage points and in days. docs/forecasts.md defines them.`,
   maxArguments: Number.POSITIVE_INFINITY,
   flags: { ...valueFlags("horizon", "latitude"), json: { type: "boolean" } },
   async run(call) {
-    const horizon = wholeNumberFlag(call, "horizon", HORIZON.standard, HORIZON.least, HORIZON.most);
+    const horizon = wholeNumberFlag(call, "horizon", HORIZON.default, HORIZON.minimum, HORIZON.maximum);
     const latitude = numberFlag(call, "latitude", LATITUDE, -90, 90);
     const results: TankOutcomes[] = [];
     using progress = new ProgressBar("backtesting");
@@ -55,8 +55,8 @@ Errors are in percentage points and in days. docs/forecasts.md defines them.`,
         run({ name: basename(file, ".csv"), readings, latitude, use_case: null }, call.arguments.length);
       }
     } else {
-      const otherwise = text(call, "latitude") === undefined ? null : latitude;
-      await withStore(configOf(call), (store) => ofDatabase(store, otherwise, run));
+      const defaultLatitude = text(call, "latitude") === undefined ? null : latitude;
+      await withStore(configOf(call), (store) => backtestDatabase(store, defaultLatitude, run));
     }
     progress.end();
     const result = summarize(results, horizon);
@@ -67,7 +67,7 @@ Errors are in percentage points and in days. docs/forecasts.md defines them.`,
 };
 
 /** Streams a snapshot of the database: tanks come before readings, and the readings of a tank together. `latitude`: of tanks without one. */
-async function ofDatabase(
+async function backtestDatabase(
   store: Store,
   latitude: number | null,
   run: (tank: BacktestTank, total: number) => void,

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { RequestError, UserError } from "../domain/errors.ts";
 import { type CliCommand, configOf, withStore } from "./command.ts";
-import { cannotWrite, requireOtherFile, writeWhole } from "./files.ts";
+import { cannotWrite, refuseDatabaseFile, writeAtomically } from "./files.ts";
 import { ProgressBar, printMessage } from "./output.ts";
 
 export const backup: CliCommand = {
@@ -18,12 +18,12 @@ export const backup: CliCommand = {
     const [file] = call.arguments;
     if (file === undefined) throw new UserError("backup: FILE is missing", 2);
     const config = configOf(call);
-    requireOtherFile(file, config.databaseUrl);
+    refuseDatabaseFile(file, config.databaseUrl);
     if (existsSync(file)) throw new UserError(`${file} already exists; backup does not overwrite files`);
     const progress = new ProgressBar("backup");
     try {
       await withStore(config, (store) =>
-        writeWhole(file, (partial) => store.backup(partial, (done, total) => progress.show(done, total))),
+        writeAtomically(file, (partial) => store.backup(partial, (done, total) => progress.show(done, total))),
       );
     } catch (error) {
       if (!(error instanceof RequestError && error.cause instanceof Error)) throw cannotWrite(file, error);

@@ -33,9 +33,9 @@ Exit 0 if there are no errors, or if all were repaired and a second check finds 
   },
 };
 
-type Findings = { readonly found: number; readonly repaired: number };
+type ErrorCounts = { readonly found: number; readonly repaired: number };
 
-async function checkOnce(store: Store, isRepairing: boolean, isJson: boolean): Promise<Findings> {
+async function checkOnce(store: Store, isRepairing: boolean, isJson: boolean): Promise<ErrorCounts> {
   using progress = new ProgressBar("checking");
   const count = { found: 0, repaired: 0 };
   const findings = store.check(isRepairing, (done, total) => progress.show(done, total));
@@ -55,7 +55,7 @@ async function checkOnce(store: Store, isRepairing: boolean, isJson: boolean): P
   }
 }
 
-function summaryText({ found, repaired }: Findings, isRepairing: boolean): string {
+function summaryText({ found, repaired }: ErrorCounts, isRepairing: boolean): string {
   if (found === 0) return "no errors";
   return `${counted(found, "error")}${isRepairing ? `, ${repaired} repaired` : ""}`;
 }

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ParseArgsOptionsConfig } from "node:util";
-import { type Config, type ConfigName, type Given, readConfig, readEnvFile, storeSettings } from "../config.ts";
+import { type Config, type ConfigName, readConfig, readEnvFile, storeSettings, type Variables } from "../config.ts";
 import { UserError } from "../domain/errors.ts";
 import { parseDuration, parseInstant } from "../domain/instant.ts";
 import type { Store } from "../domain/store.ts";
@@ -97,7 +97,7 @@ export function decimalMark({ flags, name }: CliCall): DecimalMark | undefined {
 }
 
 /** Flags named like a setting override it. `fallbacks` apply where a setting has no value. */
-export function configOf(call: CliCall, names: readonly ConfigName[] = [], fallbacks: Given = {}): Config {
+export function configOf(call: CliCall, names: readonly ConfigName[] = [], fallbacks: Variables = {}): Config {
   const flags = Object.fromEntries(names.map((name) => [name, text(call, name.toLowerCase())]));
   const set = Object.entries(readEnvFile()).filter(([, value]) => value !== "");
   return readConfig(flags, process.env, { ...fallbacks, ...Object.fromEntries(set) });

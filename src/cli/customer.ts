@@ -89,7 +89,7 @@ const list = listCommand({
     { flag: "deleted", path: "deleted", help: "deleted customers instead" },
   ],
   path: pathTo("customers"),
-  isDated: true,
+  newestFirstBy: "created_at",
   empty: "No customers found.",
   columns: [
     { title: "ID", cell: ({ id }) => String(id) },

@@ -105,13 +105,13 @@ async function recreateOutdated(ownFile: string | undefined, prepare: () => Prom
 
 /** Prints the welcome, and lets the devices send over HTTP until the returned function is called. */
 async function runDevices({ store, url }: App, databaseUrl: string): Promise<() => Promise<void>> {
-  const [link, key] = [`${url}${await signInPath(store)}`, await keptKey(store, databaseUrl)];
+  const [link, key] = [`${url}${await signInPath(store)}`, await reusableReadKey(store, databaseUrl)];
   print(welcome(url, link, key, await examples(store), databaseUrl));
   const fleet = demoFleet(
     (await tanksWithReadings(store)).map(({ tank }) => tank),
     SEED,
   );
-  const transport = httpTransport(httpClient(url, await freshKey(store, "ingest")));
+  const transport = httpTransport(httpClient(url, await replaceKey(store, "ingest")));
   const [stop, abort] = [new AbortController(), new AbortController()];
   const sending = simulate({
     fleet,
@@ -152,21 +152,21 @@ async function signInPath(store: Store): Promise<string> {
 }
 
 /** The same key at every start: beside a SQLite database, in a file that only its owner can read. */
-async function keptKey(store: Store, databaseUrl: string): Promise<string> {
+async function reusableReadKey(store: Store, databaseUrl: string): Promise<string> {
   const [database] = databaseFiles(databaseUrl);
-  if (database === undefined) return freshKey(store, "read");
+  if (database === undefined) return replaceKey(store, "read");
   const file = `${database}.key`;
   const secret = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
   const known = await store.keyByHash(hashSecret(secret));
   if (known?.role === "read" && keyState(known, Date.now()) === "active") return secret;
-  const fresh = await freshKey(store, "read");
+  const fresh = await replaceKey(store, "read");
   rmSync(file, { force: true });
   writeFileSync(file, `${fresh}\n`, { mode: 0o600 });
   return fresh;
 }
 
 /** Replaces the key of an earlier run, whose secret nobody knows any more. */
-async function freshKey(store: Store, role: Role & keyof typeof KEY_NAMES): Promise<string> {
+async function replaceKey(store: Store, role: Role & keyof typeof KEY_NAMES): Promise<string> {
   const name = KEY_NAMES[role];
   const manage = new ManagementService(store, Date.now);
   for (const old of await store.keyList()) {

@@ -8,7 +8,7 @@ import type { ExportRecord, Store } from "../domain/store.ts";
 import { csvCell } from "../ingest/csv.ts";
 import { exportLines } from "../ingest/records.ts";
 import { type CliCommand, configOf, withStore } from "./command.ts";
-import { cannotWrite, requireOtherFile, writeWhole } from "./files.ts";
+import { cannotWrite, refuseDatabaseFile, writeAtomically } from "./files.ts";
 import { ProgressBar, printMessage } from "./output.ts";
 
 const NOT_EXPORTED = "users, sessions, keys, channels, notifications, alerts, events and the audit log";
@@ -29,7 +29,7 @@ complete. Damaged data is left out and reported on stderr, and the exit code is 
   async run(call) {
     const [file = "-"] = call.arguments;
     const config = configOf(call);
-    if (file !== "-") requireOtherFile(file, config.databaseUrl);
+    if (file !== "-") refuseDatabaseFile(file, config.databaseUrl);
     if (call.flags["force"] !== true && file !== "-" && statSync(file, { throwIfNoEntry: false })?.isFile() === true) {
       throw new UserError(`${file} already exists; --force overwrites it`);
     }
@@ -52,7 +52,7 @@ async function writeFile(file: string, contents: AsyncIterable<string>): Promise
   const stats = statSync(file, { throwIfNoEntry: false });
   try {
     if (stats !== undefined && !stats.isFile()) return await pipeline(contents, createWriteStream(file));
-    await writeWhole(stats === undefined ? file : realpathSync(file), (partial) =>
+    await writeAtomically(stats === undefined ? file : realpathSync(file), (partial) =>
       pipeline(contents, createWriteStream(partial, { flags: "wx", mode: 0o600, flush: true })),
     );
   } catch (error) {

@@ -19,8 +19,8 @@ export function requireReadable(file: string): void {
   }
 }
 
-/** Refuses files of the database, also under other names. */
-export function requireOtherFile(file: string, databaseUrl: string): void {
+/** Refuses files of the database, also under other names, and paths at which no file can be. */
+export function refuseDatabaseFile(file: string, databaseUrl: string): void {
   const folder = dirname(file);
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
     throw new UserError(`${file} is a folder; name a file in it`);
@@ -62,7 +62,7 @@ export function cannotWrite(file: string, error: unknown): unknown {
 }
 
 /** `file` appears, or is replaced, once `write` has written and synced all of it to another path. An existing file keeps its mode. */
-export async function writeWhole(file: string, write: (partial: string) => Promise<void>): Promise<void> {
+export async function writeAtomically(file: string, write: (partial: string) => Promise<void>): Promise<void> {
   exitOnSignals();
   await withTemporaryFile(`${file}.partial`, async (partial) => {
     await write(partial);

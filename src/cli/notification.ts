@@ -11,7 +11,7 @@ const list = listCommand({
   summary: "list notifications, newest first",
   example: "notification list --state failed --since 24h",
   path: pathTo("notifications"),
-  isDated: true,
+  newestFirstBy: "created_at",
   empty: "No notifications found.",
   query: [
     { flag: "channel", path: "channel_id", value: "ID", help: "to this channel" },

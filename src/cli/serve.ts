@@ -33,7 +33,7 @@ With MQTT_URL, the service subscribes to your own broker. All settings: docs/con
       await superviseUntilStopped(config);
     } else {
       await serveUntilStopped(config, async ({ store, url }, observe) => {
-        adviseOn(observe, { url, isEmpty: await store.isEmpty(), hasNoUsers: (await store.userList()).length === 0 });
+        reportMissingSetup(observe, { url, isEmpty: await store.isEmpty(), hasNoUsers: (await store.userList()).length === 0 });
         return async () => {};
       });
     }
@@ -76,7 +76,7 @@ async function superviseUntilStopped(config: Config): Promise<void> {
   const supervisor = new Supervisor(config, log);
   try {
     const started = supervisor.start().then((listening) => {
-      adviseOn(log.observe, listening);
+      reportMissingSetup(log.observe, listening);
       return signalled;
     });
     log.observe({ kind: "stopping", signal: await Promise.race([signalled, started]) });
@@ -95,7 +95,7 @@ function nextSignal(): Promise<string> {
 
 type Contents = { readonly url: string; readonly isEmpty: boolean; readonly hasNoUsers: boolean };
 
-function adviseOn(observe: Observe, { url, isEmpty, hasNoUsers }: Contents): void {
+function reportMissingSetup(observe: Observe, { url, isEmpty, hasNoUsers }: Contents): void {
   if (isEmpty) printMessage(nextSteps(url));
   else if (hasNoUsers) observe({ kind: "no_users" });
 }

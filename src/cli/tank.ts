@@ -198,7 +198,7 @@ const list = listCommand({
     { flag: "deleted", path: "deleted", help: "deleted tanks instead" },
   ],
   path: pathTo("tanks"),
-  isDated: true,
+  newestFirstBy: "created_at",
   empty: "No tanks found.",
   columns: [
     { title: "ID", cell: ({ id }) => String(id) },

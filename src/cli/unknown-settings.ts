@@ -1,14 +1,14 @@
 // Warnings about names in `.env` and the environment that are not settings, and so have no effect. They never show a value.
 
 import { parseEnv } from "node:util";
-import { type Given, SETTINGS } from "../config.ts";
+import { SETTINGS, type Variables } from "../config.ts";
 import { closest, editDistance } from "../domain/text.ts";
 
 const NAMES: readonly string[] = Object.values(SETTINGS).map(({ name }) => name);
 /** Read by `simulate`. */
 const KEYS_OF_SIMULATE = ["TANK_MONITOR_READ_KEY", "TANK_MONITOR_MANAGE_KEY"];
 
-export function unknownSettings(envText: string, environment: Given): readonly string[] {
+export function unknownSettings(envText: string, environment: Variables): readonly string[] {
   return [...warningsInFile(envText), ...warningsInEnvironment(environment, parseEnv(envText))];
 }
 
@@ -33,7 +33,7 @@ function warningsInFile(text: string): readonly string[] {
 }
 
 /** Most variables of a shell belong to other programs, so only those that differ by one typing error count. */
-function warningsInEnvironment(environment: Given, envFile: Given): readonly string[] {
+function warningsInEnvironment(environment: Variables, envFile: Variables): readonly string[] {
   // Short names such as PORT are too similar to those of other programs.
   const notGiven = NAMES.filter((name) => name.includes("_") && !environment[name] && !envFile[name]);
   return Object.keys(environment).flatMap((name) => {

@@ -15,14 +15,14 @@ export type Limits = {
   readonly take: (kind: BucketKind, name: string, rate: number, burst: number, count?: 0 | 1) => number | Promise<number>;
 };
 
-type Bucket = { tokens: number; at: Instant };
+type TokenBucket = { tokens: number; at: Instant };
 const MAX_BUCKETS: Readonly<Record<BucketKind, number>> = { key: 100_000, address: 10_000 };
 
 /** Buckets in this process's memory. */
 export function localLimits(clock: Clock): { readonly take: (...args: Parameters<Limits["take"]>) => number } {
-  const buckets = { key: new Map<string, Bucket>(), address: new Map<string, Bucket>() };
+  const buckets = { key: new Map<string, TokenBucket>(), address: new Map<string, TokenBucket>() };
 
-  function bucketOf(kind: BucketKind, name: string, burst: number, now: Instant): Bucket {
+  function bucketOf(kind: BucketKind, name: string, burst: number, now: Instant): TokenBucket {
     const known = buckets[kind].get(name);
     if (known !== undefined) return known;
     // Evicts the oldest. A new bucket is full, so an eviction never limits anybody.

@@ -9,7 +9,7 @@ import { JSON_TYPE } from "./route.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-type Webhook = {
+type WebhookDescription = {
   readonly operation: string;
   readonly summary: string;
   readonly description: string;
@@ -88,14 +88,14 @@ const ChannelTestEvent = object(
 type ExampleOf = (schema: Schema) => unknown;
 
 export function webhooks(exampleOf: ExampleOf): Json {
-  const test: Webhook = {
+  const test: WebhookDescription = {
     operation: operationName("channel.test"),
     summary: "A channel is tested",
     description: "Somebody tests the channel. Respond as to any other event.",
     schema: ChannelTestEvent,
     examples: { example: exampleOf(ChannelTestEvent) as Json },
   };
-  const refilled: Webhook = {
+  const refilled: WebhookDescription = {
     operation: operationName("tank.refilled"),
     summary: "A tank was refilled",
     description: "The level of a tank has risen and stayed up: found 12 hours to two days after the delivery.",
@@ -109,7 +109,7 @@ export function webhooks(exampleOf: ExampleOf): Json {
   ]);
 }
 
-function alertWebhook(type: AlertEventType, exampleOf: ExampleOf): Webhook {
+function alertWebhook(type: AlertEventType, exampleOf: ExampleOf): WebhookDescription {
   const schema = ref("AlertEvent");
   const event = exampleOf(schema) as Json & { readonly data: { readonly alert: Json } };
   const exampleWith = (details: object): Json => ({
@@ -132,7 +132,7 @@ function alertWebhook(type: AlertEventType, exampleOf: ExampleOf): Webhook {
 const operationName = (type: string): string =>
   `on${type.replaceAll(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
 
-function operationOf({ operation, summary, description, schema, examples }: Webhook): Json {
+function operationOf({ operation, summary, description, schema, examples }: WebhookDescription): Json {
   const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
   return {
     operationId: operation,

@@ -49,9 +49,9 @@ export function openLog(level: string, worker?: number): Log {
 
 type RequestCompleted = LogEvent & { kind: "request_completed" };
 type OtherEvent = Exclude<LogEvent, RequestCompleted>;
-type Level = "trace" | "info" | "warn" | "error";
+type EventLevel = "trace" | "info" | "warn" | "error";
 
-const requestLevel = ({ status }: RequestCompleted): Level => (status >= 500 ? "error" : "info");
+const requestLevel = ({ status }: RequestCompleted): EventLevel => (status >= 500 ? "error" : "info");
 
 /**
  * Formatted by hand as pino would: there is one per request, and pino takes twice as long. Secrets are masked in what clients choose;
@@ -74,7 +74,7 @@ function fieldsOf(event: OtherEvent): Record<string, unknown> {
 }
 
 /** `{name}` stands for a field of the event. */
-const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, message: string]>> = {
+const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: EventLevel, message: string]>> = {
   request_failed: ["error", "a request failed with an internal error"],
   connection_rejected: ["info", "a connection did not send a valid HTTP request"],
   connection_dropped: ["info", "a connection was dropped"],

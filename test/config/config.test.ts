@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
-import { type Config, type Given, readConfig, readEnvFile, SETTINGS } from "../../src/config.ts";
+import { type Config, readConfig, readEnvFile, SETTINGS, type Variables } from "../../src/config.ts";
 import { UserError } from "../../src/domain/errors.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const fromEnvironment = (environment: Given): Config => readConfig({}, environment, {});
+const fromEnvironment = (environment: Variables): Config => readConfig({}, environment, {});
 
 function errorOf(read: () => unknown): string {
   try {
@@ -73,7 +73,7 @@ test("an empty variable counts as not set, an empty flag does not", () => {
 });
 
 test("valid values of each entry", () => {
-  const cases: [Given, Partial<Config>][] = [
+  const cases: [Variables, Partial<Config>][] = [
     [{ DATABASE_URL: "sqlite:/var/lib/tanks.db" }, { databaseUrl: "sqlite:/var/lib/tanks.db" }],
     [{ PORT: "0" }, { port: 0 }],
     [{ PORT: "65535" }, { port: 65_535 }],

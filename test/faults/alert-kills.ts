@@ -15,8 +15,8 @@ import { freePort } from "../support/free-port.ts";
 import type { Lifetime } from "../support/service.ts";
 import { sqlOn } from "../support/sql.ts";
 import { until } from "../support/until.ts";
+import { endDelays, endLeases } from "./due-times.ts";
 import type { Engine } from "./scenario.ts";
-import { endDelays, endLeases } from "./waits.ts";
 
 export type AlertKills = {
   readonly engine: Engine;

@@ -32,13 +32,13 @@ export const FLEET: readonly Line[] = [
 const MINUTE = 60_000;
 const BEGIN = Math.floor(Date.now() / MINUTE) * MINUTE - 60 * 24 * 60 * MINUTE;
 /** Late readings are in these minutes, in any order; others follow them one by one. */
-const LATE = 2000;
+const LATE_MINUTES = 2000;
 /** Instants of an unknown device, within the limit of pending readings. */
-const PENDING = 900;
+const PENDING_MINUTES = 900;
 /** Readings of a source that may be repeated or corrected. */
-const REMEMBERED = 100;
+const MAX_REPEATABLE = 100;
 /** Values differ, so that each reading can be recognised. */
-const VALUES = 1_000_000;
+const DISTINCT_FILLS = 1_000_000;
 
 export class Measurements {
   readonly #random: Random;
@@ -67,23 +67,23 @@ export class Measurements {
     const isAgain = earlier !== undefined && this.#random.chance(0.3);
     if (isAgain && this.#random.chance(0.6)) return earlier;
     const reading = { source, at: isAgain ? earlier.at : this.#instant(source), fill: this.#value() };
-    reported[reported.length < REMEMBERED ? reported.length : this.#random.whole(0, REMEMBERED - 1)] = reading;
+    reported[reported.length < MAX_REPEATABLE ? reported.length : this.#random.whole(0, MAX_REPEATABLE - 1)] = reading;
     return reading;
   }
 
   #instant(source: Source): number {
     if (source.isKnown && this.#random.chance(0.5)) return this.#append(source);
-    return BEGIN + this.#random.whole(0, (source.isKnown ? LATE : PENDING) - 1) * MINUTE;
+    return BEGIN + this.#random.whole(0, (source.isKnown ? LATE_MINUTES : PENDING_MINUTES) - 1) * MINUTE;
   }
 
   #append(source: Source): number {
-    const minute = this.#appended.get(source) ?? LATE;
+    const minute = this.#appended.get(source) ?? LATE_MINUTES;
     this.#appended.set(source, minute + 1);
     return BEGIN + minute * MINUTE;
   }
 
   #value(): number {
-    this.#values = (this.#values + 1) % VALUES;
-    return this.#values / (VALUES / 100);
+    this.#values = (this.#values + 1) % DISTINCT_FILLS;
+    return this.#values / (DISTINCT_FILLS / 100);
   }
 }

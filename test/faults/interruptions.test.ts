@@ -23,7 +23,7 @@ for (const { name, ...kills } of [
   { name: "workers, SQLite", engine: SQLITE, services: 1, workers: 2, times: 2 },
   { name: "two services, PostgreSQL", engine: POSTGRES, services: 2, workers: 1, times: 1 },
 ] as const) {
-  test(`kill -9 while alerts open and close loses and doubles none, ${name}, seed ${SEED}`, async (t) => {
+  test(`kill -9 while alerts open and close neither loses nor duplicates one, ${name}, seed ${SEED}`, async (t) => {
     await keepAlertsThroughKills(t, { ...kills, seed: `${SEED} ${name}` });
   });
 }

@@ -49,7 +49,7 @@ export async function surviveKills(life: Lifetime, { engine, seed, times, proces
   await scenario.ledger.untilAcknowledged(1);
   await stopSending();
   scenario.ledger.settle();
-  assert.ok(scenario.tally.broken > 0, "senders were disturbed");
+  assert.ok(scenario.failures.broken > 0, "senders were disturbed");
   await scenario.expectAllStored(service);
   assert.equal((await service.stop()).code, 0);
 }
@@ -92,6 +92,6 @@ export async function surviveBrokenConnections(
     await until("there is a connection to break", proxy.disconnect, TIMEOUT_MS);
   }
   await stopSending();
-  assert.ok(scenario.tally.broken >= times, `${scenario.tally.broken} connections broke`);
+  assert.ok(scenario.failures.broken >= times, `${scenario.failures.broken} connections broke`);
   await scenario.expectAllStored(service);
 }

@@ -3,7 +3,7 @@
 import type { Reading, Source } from "./fleet.ts";
 
 /** Fills by source and instant. */
-export type StoredReadings = ReadonlyMap<Source, ReadonlyMap<number, number>>;
+export type FillsBySource = ReadonlyMap<Source, ReadonlyMap<number, number>>;
 
 /** One delivery of a reading, from its start until it can no longer be in flight. */
 type Attempt = { readonly fill: number; readonly begun: number; ended: number; isAcknowledged: boolean };
@@ -90,7 +90,7 @@ export class Ledger {
   }
 
   /** What is wrong with what is stored. Only what was acknowledged by then must be there. */
-  errorsIn(stored: StoredReadings, sources: readonly Source[], by = this.#now): string[] {
+  errorsIn(stored: FillsBySource, sources: readonly Source[], by = this.#now): string[] {
     return sources.flatMap((source) => {
       const here = stored.get(source) ?? new Map<number, number>();
       const sent = this.#sent.get(source) ?? new Map<number, Attempt[]>();

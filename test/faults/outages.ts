@@ -55,7 +55,7 @@ const SMALL_HEAP = "--max-old-space-size=96";
 const GARBAGE_MB = 32;
 
 async function surviveOutage(t: TestContext, scenario: Scenario, outage: Outage): Promise<void> {
-  const { ledger, tally } = scenario;
+  const { ledger, failures } = scenario;
   const broker = await new Mqtt5Broker().listen(t);
   const service = await scenario.start({ MQTT_URL: `mqtt://127.0.0.1:${broker.port}`, NODE_OPTIONS: SMALL_HEAP });
   await until("the service has subscribed", () => broker.subscribed.length === TOPICS, SETTLED_MS);
@@ -66,14 +66,14 @@ async function surviveOutage(t: TestContext, scenario: Scenario, outage: Outage)
   await untilSettled(scenario);
 
   const since = ledger.now;
-  const { unavailable, broken } = tally;
+  const { unavailable, broken } = failures;
   await expectRejected(scenario, service, outage);
   const early = await sendLarge(scenario, service, WARM_UP, 0);
   const late = await sendLarge(scenario, service, WARM_UP * 2, outage.seconds);
   assert.equal(ledger.acknowledgedNewSince(since), 0, "nothing new is acknowledged meanwhile");
-  assert.ok(tally.unavailable > unavailable && tally.broken > broken, "though HTTP and MQTT senders have tried");
+  assert.ok(failures.unavailable > unavailable && failures.broken > broken, "though HTTP and MQTT senders have tried");
   t.diagnostic(
-    `${tally.unavailable - unavailable} requests rejected; at most ${Math.round(early)} MB, then ${Math.round(late)} MB`,
+    `${failures.unavailable - unavailable} requests rejected; at most ${Math.round(early)} MB, then ${Math.round(late)} MB`,
   );
   assert.ok(late < early + GARBAGE_MB, `${late} MB instead of ${early}`);
 
@@ -95,15 +95,15 @@ async function surviveOutage(t: TestContext, scenario: Scenario, outage: Outage)
   );
 }
 
-async function untilSettled({ ledger, tally }: Scenario): Promise<void> {
+async function untilSettled({ ledger, failures }: Scenario): Promise<void> {
   let changes = ledger.changes;
-  let since = tally.unavailable;
+  let since = failures.unavailable;
   await until(
     "everything is rejected",
     () => {
-      if (ledger.changes === changes) return tally.unavailable > since + SETTLED;
+      if (ledger.changes === changes) return failures.unavailable > since + SETTLED;
       changes = ledger.changes;
-      since = tally.unavailable;
+      since = failures.unavailable;
       return false;
     },
     SETTLED_MS,

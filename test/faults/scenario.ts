@@ -12,7 +12,7 @@ import type { Lifetime } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { FIRST_SOURCE, FLEET, Measurements, SOURCES } from "./fleet.ts";
 import { Ledger } from "./ledger.ts";
-import { httpSender, mqttSender, readingJson, type Tally } from "./senders.ts";
+import { type FailureCounts, httpSender, mqttSender, readingJson } from "./senders.ts";
 import { assignUnknownDevices, countOf, exported, served } from "./stored.ts";
 
 /** Test names print it, and TEST_FAULTS_SEED repeats it as far as timing allows. */
@@ -63,8 +63,8 @@ export async function startScenario(givenLife: Lifetime, engine: Engine, seed: s
   const ports = { http: await freePort(), mqtt: await freePort() };
   const serve = ["serve", "--port", String(ports.http), "--mqtt", String(ports.mqtt)];
   const random = seeded(seed);
-  const tally: Tally = { unavailable: 0, broken: 0, unexpected: [] };
-  const load = { ledger: new Ledger(), measurements: new Measurements(random), tally, random, pauseMs: size.pauseMs };
+  const failures: FailureCounts = { unavailable: 0, broken: 0, unexpected: [] };
+  const load = { ledger: new Ledger(), measurements: new Measurements(random), failures, random, pauseMs: size.pauseMs };
   const { ledger, measurements } = load;
 
   async function post({ url }: Service, path: string, body: string): Promise<HttpResponse> {
@@ -87,7 +87,7 @@ export async function startScenario(givenLife: Lifetime, engine: Engine, seed: s
   async function expectNoErrors(): Promise<void> {
     const { code, stdout, stderr } = await here.run(["check"]);
     assert.equal(code, 0, `check: ${stdout}${stderr}`);
-    assert.deepEqual(tally.unexpected.slice(0, SHOWN), []);
+    assert.deepEqual(failures.unexpected.slice(0, SHOWN), []);
   }
 
   return {

@@ -9,7 +9,7 @@ import { type Measurements, type Reading, SOURCES, type Source } from "./fleet.t
 import type { Ledger, Sending } from "./ledger.ts";
 
 /** Responses other than acknowledgements. */
-export type Tally = {
+export type FailureCounts = {
   /** 503 with `Retry-After`. */
   unavailable: number;
   /** Connections that broke or could not be opened. */
@@ -21,7 +21,7 @@ export type Tally = {
 export type Load = {
   readonly ledger: Ledger;
   readonly measurements: Measurements;
-  readonly tally: Tally;
+  readonly failures: FailureCounts;
   readonly random: Random;
   /** After each request and message; 0 for as many as possible. */
   readonly pauseMs: number;
@@ -48,7 +48,7 @@ const ACCEPTED = new Set(["stored", "duplicate", "replaced", "pending"]);
 
 /** Up to `maxReadings` per request, by tank or by device. */
 export function httpSender(
-  { ledger, measurements, tally, random, pauseMs }: Load,
+  { ledger, measurements, failures, random, pauseMs }: Load,
   url: string,
   key: string,
   maxReadings: number,
@@ -83,20 +83,21 @@ export function httpSender(
       text = await response.text();
     } catch {
       sending.broken();
-      tally.broken++;
+      failures.broken++;
       await pause(HTTP_RETRY_MS);
       return false;
     }
     if (response.status === 200) {
       sending.acknowledged();
       const { results } = JSON.parse(text) as { readonly results: readonly { readonly status: string }[] };
-      if (results.length !== readings.length || results.some(({ status }) => !ACCEPTED.has(status))) tally.unexpected.push(text);
+      if (results.length !== readings.length || results.some(({ status }) => !ACCEPTED.has(status)))
+        failures.unexpected.push(text);
       return true;
     }
     sending.rejected();
     // It does not wait for Retry-After, to keep the load up.
-    if (response.status === 503 && response.headers.get("retry-after") === "1") tally.unavailable++;
-    else tally.unexpected.push(`${response.status}: ${text}`);
+    if (response.status === 503 && response.headers.get("retry-after") === "1") failures.unavailable++;
+    else failures.unexpected.push(`${response.status}: ${text}`);
     return false;
   }
 
@@ -120,11 +121,11 @@ const READINGS_PER_MESSAGE = 20;
 
 /** Of any source, or of one alone. */
 export function mqttSender(load: Load, url: string, password: string, only?: Source): LoadSender {
-  const { tally, pauseMs } = load;
+  const { failures, pauseMs } = load;
   const client = mqtt.connect(url, { username: "any", password, reconnectPeriod: MQTT_RETRY_MS, reconnectOnConnackError: true });
   // Emitted with every failed attempt.
   client.on("error", () => {});
-  client.on("close", () => tally.broken++);
+  client.on("close", () => failures.broken++);
   let isStopped = false;
 
   async function run(): Promise<void> {
@@ -140,7 +141,7 @@ export function mqttSender(load: Load, url: string, password: string, only?: Sou
     async stop() {
       isStopped = true;
       const isDone = await Promise.race([running.then(() => true), pause(DRAIN_MS, false, { ref: false })]);
-      if (!isDone) tally.unexpected.push(`messages are not acknowledged ${DRAIN_MS / 1000} s after the last was sent`);
+      if (!isDone) failures.unexpected.push(`messages are not acknowledged ${DRAIN_MS / 1000} s after the last was sent`);
       await client.endAsync(true);
     },
     abandon() {

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import type { Service, Workspace } from "../e2e/program.ts";
 import { get, item, list } from "../e2e/requests.ts";
 import { SOURCES, type Source } from "./fleet.ts";
-import type { Ledger, StoredReadings } from "./ledger.ts";
+import type { FillsBySource, Ledger } from "./ledger.ts";
 
 /** Fails on an instant that occurs twice, which the ledger would not notice. */
 function instantsOf(tankId: string, readings: readonly (readonly [instant: string, fill: number])[]): Map<number, number> {
@@ -15,7 +15,7 @@ function instantsOf(tankId: string, readings: readonly (readonly [instant: strin
 }
 
 /** A snapshot of the database, whether or not a service runs on it. */
-export async function exported({ run, path }: Workspace): Promise<StoredReadings> {
+export async function exported({ run, path }: Workspace): Promise<FillsBySource> {
   const { code, stderr } = await run(["export", "stored.csv", "--force"]);
   assert.equal(code, 0, stderr);
   const [header, ...rows] = readFileSync(path("stored.csv"), "utf8").trimEnd().split("\n");
@@ -33,7 +33,7 @@ export async function exported({ run, path }: Workspace): Promise<StoredReadings
 }
 
 /** While nobody sends, and all devices have a tank. */
-export async function served(service: Service, key: string): Promise<StoredReadings> {
+export async function served(service: Service, key: string): Promise<FillsBySource> {
   const stored = new Map<Source, ReadonlyMap<number, number>>();
   for (const source of SOURCES) {
     const path = `/v1/tanks/${source.tankId}/telemetry?size=100`;

@@ -21,7 +21,7 @@ export type Entry = {
   readonly link?: { readonly text: string; readonly url: string };
 };
 
-export type Content = {
+export type MailContent = {
   readonly language: Language;
   readonly subject: string;
   readonly blocks: readonly MailBlock[];
@@ -40,7 +40,7 @@ const AUTOMATIC = {
   "X-Auto-Response-Suppress": "DR, RN, NRN, OOF, AutoReply",
 };
 
-export function render(to: string, content: Content): Mail {
+export function render(to: string, content: MailContent): Mail {
   const { language, unsubscribe } = content;
   const oneClick: Record<string, string> =
     unsubscribe === undefined
@@ -74,7 +74,7 @@ function subjectOf(text: string): string {
   return plain(text, SUBJECT_MAX_LENGTH).replaceAll("=?", "= ?");
 }
 
-function textOf({ subject, blocks, footer, unsubscribe }: Content): string {
+function textOf({ subject, blocks, footer, unsubscribe }: MailContent): string {
   const end = [...footer, ...(unsubscribe === undefined ? [] : [`${unsubscribe.text}: ${unsubscribe.url}`])];
   return `${[subject, ...blocks.map(textOfBlock), ["-- ", ...end].join("\n")].join("\n\n")}\n`;
 }
@@ -123,7 +123,7 @@ const DARK = `:root{color-scheme:light dark;supported-color-schemes:light dark}
 .link{color:#93c5fd!important}
 }`;
 
-function htmlOf({ language, subject, blocks, footer, unsubscribe }: Content): string {
+function htmlOf({ language, subject, blocks, footer, unsubscribe }: MailContent): string {
   const end = footer.map((text) => `<p style="margin:0 0 8px;">${escapeHtml(text)}</p>`);
   if (unsubscribe !== undefined) end.push(`<p style="margin:0;">${linkTo(unsubscribe)}</p>`);
   return `<!doctype html>

@@ -17,7 +17,7 @@ import { exceeds, type Limits } from "../limits.ts";
 import type { ManagementService } from "../management.ts";
 import { queryOf } from "../paths.ts";
 import { STATUS } from "../problems.ts";
-import { type Page, sendPage } from "./page.ts";
+import { type LinkPage, sendPage } from "./page.ts";
 
 type PageOptions = {
   readonly management: ManagementService;
@@ -25,7 +25,7 @@ type PageOptions = {
 };
 
 /** Undefined: the token is wrong. */
-type Handle = (token: string, form: URLSearchParams) => Promise<Page | undefined>;
+type Handle = (token: string, form: URLSearchParams) => Promise<LinkPage | undefined>;
 
 export function registerPages(app: FastifyInstance, options: PageOptions): void {
   const { management, limits } = options;
@@ -73,7 +73,7 @@ export function registerPages(app: FastifyInstance, options: PageOptions): void 
   serve("GET", "/unsubscribe", showSubscription, "subscriptionInvalid");
   serve("POST", "/unsubscribe", changeSubscription, "subscriptionInvalid");
 
-  function serve(method: "GET" | "POST", url: string, handle: Handle, invalid: Page["name"]): void {
+  function serve(method: "GET" | "POST", url: string, handle: Handle, invalid: LinkPage["name"]): void {
     const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       request.routePath = url;
       const form = method === "POST" ? await formOf(request) : NO_FORM;
@@ -93,7 +93,7 @@ export function registerPages(app: FastifyInstance, options: PageOptions): void 
 }
 
 const NO_FORM = new URLSearchParams();
-const UNSUBSCRIBED: Page = { name: "unsubscribed", action: "resubscribe" };
+const UNSUBSCRIBED: LinkPage = { name: "unsubscribed", action: "resubscribe" };
 
 const isUnsubscribed = ({ notifications }: ManagedCustomer): boolean => notifications.unsubscribed_at !== null;
 

@@ -33,9 +33,9 @@ const HEADERS = {
 };
 
 /** `action`: what the button sends; the page is requested again, with the same address. */
-export type Page = { readonly name: PageName; readonly status?: number; readonly action?: string };
+export type LinkPage = { readonly name: PageName; readonly status?: number; readonly action?: string };
 
-export function sendPage(request: FastifyRequest, reply: FastifyReply, { name, status = 200, action }: Page): FastifyReply {
+export function sendPage(request: FastifyRequest, reply: FastifyReply, { name, status = 200, action }: LinkPage): FastifyReply {
   const language = acceptedLanguage(request.headers["accept-language"]);
   const vary = reply.getHeader("vary");
   reply.header("vary", vary === undefined ? "Accept-Language" : `${vary}, Accept-Language`);

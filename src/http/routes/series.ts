@@ -192,7 +192,7 @@ export const routes: readonly Route[] = [
   }),
 ];
 
-type Given = {
+type SeriesInput = {
   readonly from: Instant | undefined;
   readonly to: Instant | undefined;
   readonly step: (typeof CHOICES)[number];
@@ -201,7 +201,7 @@ type Given = {
 type Query = { readonly from: Instant; readonly to: Instant; readonly step: Step; readonly zone: TimeZone };
 
 /** Returns the query with defaults filled in, or a validation error. */
-function seriesQuery({ zone, ...given }: Given, now: Instant, tanks: number): Query | FieldError {
+function seriesQuery({ zone, ...given }: SeriesInput, now: Instant, tanks: number): Query | FieldError {
   // Rounded up to 15 minutes, so that the ETag stays valid for a while.
   const to = given.to ?? Math.floor(now / QUARTER_HOUR) * QUARTER_HOUR + QUARTER_HOUR;
   const from = given.from ?? Math.max(to - DEFAULT_RANGE, FIRST_INSTANT);
