@@ -35,7 +35,7 @@ export const isProvisional = (knownAt: Instant | null, latestAt: Instant, now: I
 /** What becomes of a condition: it is active, it has cleared, or it stays as it was. */
 export type ConditionChange = "active" | "cleared" | "unchanged";
 
-/** A reading this many points above the level of the forecast may be a delivery, which the forecast believes once it has held. */
+/** A reading this many points above the level of the forecast may be a delivery, which the forecast does not count yet. */
 const POSSIBLE_DELIVERY_RISE = 5;
 export const isRisenAbove = (level: number | null, fill: number): boolean =>
   level !== null && fill > level + POSSIBLE_DELIVERY_RISE;

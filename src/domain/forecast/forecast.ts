@@ -103,7 +103,7 @@ export function forecastFrom({ cleaned, refills, daily, ...history }: History, i
       const days = crossing(drops, level.fill - fill);
       return days === undefined ? null : Math.max(input.now, Math.round((level.day + days) * DAY));
     };
-    return { p10: when(path.most), p50: when(path.expected), p90: when(path.least) };
+    return { p10: when(path.high), p50: when(path.expected), p90: when(path.low) };
   };
   const levelAt = (at: Instant): LevelRange => levelOn(path, at / DAY - level.day);
   const runs_low_at = whenAt(input.threshold);
@@ -139,9 +139,10 @@ function delivery(
 type Path = {
   readonly start: number;
   readonly expected: readonly number[];
-  /** With a probability of 90 %, at most that; then at least that. */
-  readonly most: readonly number[];
-  readonly least: readonly number[];
+  /** Use stays below this with a probability of 90 %. */
+  readonly high: readonly number[];
+  /** Use stays above this with a probability of 90 %. */
+  readonly low: readonly number[];
 };
 
 /** Every day for two months, then every tenth, for three years. */
@@ -149,23 +150,23 @@ const PATH_DAYS = Array.from({ length: 165 }, (_, i) => (i <= 60 ? i : 60 + 10 *
 
 function pathOf(start: number, model: UseModel, widths: Widths, noise: number): Path {
   const expected = useUntil(model, PATH_DAYS);
-  const most: number[] = [];
-  const least: number[] = [];
+  const high: number[] = [];
+  const low: number[] = [];
   let [highest, lowest] = [0, -2 * noise];
   expected.forEach((use, i) => {
     const days = PATH_DAYS[i] ?? 0;
     const width = widthAt(widths, days) * scaleOf(model, days, use, noise);
     highest = Math.max(highest, use + width);
     lowest = Math.max(lowest, use - width);
-    most.push(highest);
-    least.push(lowest);
+    high.push(highest);
+    low.push(lowest);
   });
-  return { start, expected, most, least };
+  return { start, expected, high, low };
 }
 
-function levelOn({ start, expected, most, least }: Path, day: number): LevelRange {
+function levelOn({ start, expected, high, low }: Path, day: number): LevelRange {
   const level = (drops: readonly number[]): number => Math.min(100, Math.max(0, start - dropUntil(drops, day)));
-  return { p10: level(most), p50: level(expected), p90: level(least) };
+  return { p10: level(high), p50: level(expected), p90: level(low) };
 }
 
 function dropUntil(drops: readonly number[], day: number): number {

@@ -33,8 +33,8 @@ const MIN_DEVIATIONS = 2.5;
 const MAX_USE = 6;
 /** A leak has closed when its excess is below this share of the limit. */
 const CLOSED_BELOW = 0.4;
-/** What ends by itself sooner than this was use, and is learned. */
-const HABIT_DAYS = 14;
+/** High use that ends by itself within this time was no leak, and is learned as normal. */
+const MAX_HIGH_USE_DAYS = 14;
 /** A sudden loss is reported for this long. */
 const LOSS_DAYS = 7;
 
@@ -86,7 +86,7 @@ function steadyLeaks(levels: readonly DailyLevel[], season: Season): LeakAtLevel
       if (excess > limit) open = { since: start, excess, openedAt: end };
     } else if (excess >= CLOSED_BELOW * limit) open.excess = excess;
     else {
-      if (end - open.openedAt > HABIT_DAYS) {
+      if (end - open.openedAt > MAX_HIGH_USE_DAYS) {
         learned = window;
         judgements.fill(undefined, window, i + 1);
       }
@@ -140,8 +140,8 @@ function windowBefore(steps: readonly UseStep[], end: number): number {
 const UNKNOWN_HEATING = { perDay: 0.5, heat: 40 } as const;
 /** A tank with a day far above its normal use is used in bursts, like a generator. */
 const BURST = { least: 1.5, noise: 4, normal: 5 } as const;
-/** The expected deviation has the weight of `days` days of readings; values beyond a bound are clipped to it. */
-const EXPECTED = { days: 60, low: -1.5, high: 3, least: 0.2 } as const;
+/** The initial spread, 1, has the weight of `initialDays` days of readings. Deviations beyond a bound are clipped to it. */
+const SPREAD = { initialDays: 60, minDeviations: -1.5, maxDeviations: 3, minimum: 0.2 } as const;
 
 /** Use = base + heating × heat, fitted by least squares to what has been learned; older days count less. */
 class NormalUse {
@@ -172,7 +172,7 @@ class NormalUse {
     this.useHeat = this.useHeat * faded + (use * heat) / days;
     this.largestUse = Math.max(use / Math.max(days, 0.7), this.largestUse * faded);
     this.largestLowest = Math.max(judgement?.lowest ?? 0, this.largestLowest * faded);
-    const deviations = Math.max(EXPECTED.low, Math.min(EXPECTED.high, judgement?.deviations ?? 0));
+    const deviations = Math.max(SPREAD.minDeviations, Math.min(SPREAD.maxDeviations, judgement?.deviations ?? 0));
     this.squares = this.squares * faded + days * deviations ** 2;
     this.judgedDays = this.judgedDays * faded + (judgement === undefined ? 0 : days);
     this.fit();
@@ -180,7 +180,7 @@ class NormalUse {
 
   /** How far use of this tank has differed from normal ÷ how far that of tanks does. */
   get spread(): number {
-    return Math.max(EXPECTED.least, Math.sqrt((this.squares + EXPECTED.days) / (this.judgedDays + EXPECTED.days)));
+    return Math.max(SPREAD.minimum, Math.sqrt((this.squares + SPREAD.initialDays) / (this.judgedDays + SPREAD.initialDays)));
   }
 
   private fit(): void {
@@ -201,7 +201,7 @@ class NormalUse {
   }
 
   limitInBursts(): number {
-    return Math.max(LOWEST.least, LOWEST.times * this.largestLowest);
+    return Math.max(LOWEST_DAY.minUse, LOWEST_DAY.ofEarlier * this.largestLowest);
   }
 }
 
@@ -222,11 +222,11 @@ function recentFactor(steps: readonly UseStep[], learned: number, { base, heatin
 
 /** How far use differs from normal, as a share of base load and of heating on an average day, and by noise of the level. */
 const DEVIATION = { base: 0.28, heating: 0.48, level: 0.1, noise: 3 } as const;
-/** The lowest third of the window may be this much lower, by chance and by noise. */
-const THIRD = { share: 0.8, ofHighest: 0.35, least: 0.05, noise: 4.5 } as const;
+/** A leak is steady: the excess of each third of the window is at least these shares of the average and of the highest third. */
+const STEADINESS = { ofAverage: 0.8, ofHighest: 0.35, tolerance: 0.05, noise: 4.5 } as const;
 
-/** Use in bursts is judged by the day of the least use, if there are enough of them and they are alike. */
-const LOWEST = { days: 5, least: 0.5, times: 1.5, ofHighest: 0.25 } as const;
+/** Use in bursts is judged by the day of the lowest use, if there are enough steps and they are alike. */
+const LOWEST_DAY = { steps: 5, minUse: 0.5, ofEarlier: 1.5, ofHighest: 0.25 } as const;
 
 type Judgement = {
   /** Points a day. A leak is an excess above the limit. */
@@ -234,7 +234,7 @@ type Judgement = {
   readonly limit: number;
   /** Use above normal. */
   readonly deviations: number;
-  /** Points on the day of the least use. */
+  /** Points on the day of the lowest use. */
   readonly lowest: number;
 };
 
@@ -273,13 +273,13 @@ function judge(
   const deviation = Math.hypot((DEVIATION.level + DEVIATION.noise * noise) / days, DEVIATION.base * normal.base, weather);
   const deviations = ((use - expected) / days - unknown) / deviation;
   if (normal.isInBursts(noise)) {
-    const areAlike = end - start >= LOWEST.days && lowestDay >= LOWEST.ofHighest * highestDay;
+    const areAlike = end - start >= LOWEST_DAY.steps && lowestDay >= LOWEST_DAY.ofHighest * highestDay;
     return { excess: areAlike ? lowestDay : 0, limit: normal.limitInBursts(), deviations, lowest: lowestDay };
   }
   // A leak goes on day and night: what is much less in one third of the window was a burst of use, or a change of weather.
-  const atLeast = lowest + THIRD.least + (THIRD.noise * noise) / days;
-  const isEven = atLeast >= THIRD.ofHighest * highest;
-  const excess = isEven ? Math.min((use - expected) / days, atLeast / THIRD.share) : Math.min(0, lowest);
+  const atLeast = lowest + STEADINESS.tolerance + (STEADINESS.noise * noise) / days;
+  const isSteady = atLeast >= STEADINESS.ofHighest * highest;
+  const excess = isSteady ? Math.min((use - expected) / days, atLeast / STEADINESS.ofAverage) : Math.min(0, lowest);
   const limit = Math.max(MIN_EXCESS, MIN_DEVIATIONS * normal.spread * deviation + unknown);
   return { excess, limit: expected / days > MAX_USE ? Number.POSITIVE_INFINITY : limit, deviations, lowest: lowestDay };
 }

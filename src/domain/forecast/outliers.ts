@@ -12,9 +12,9 @@ const ABOUT_ZERO = 3;
 const MAX_ZERO_MS = 7 * DAY;
 /** Other false readings last for two days at most; a single one may be followed by the next a week later. */
 const MAX_FALSE_MS = 2.5 * DAY;
-/** A jump at the end of the series is believed after this time, or this many readings. */
-const BELIEVED_AFTER_MS = 20 * HOUR;
-const BELIEVED_READINGS = 3;
+/** A jump at the end of the series is confirmed after this time, or this many readings. */
+const CONFIRMED_AFTER_MS = 20 * HOUR;
+const CONFIRMED_READINGS = 3;
 
 /** `readings` are in order of time. */
 export function removeOutliers(readings: readonly Level[]): Level[] {
@@ -35,12 +35,12 @@ export function removeOutliers(readings: readonly Level[]): Level[] {
   runs = without(runs, (before, run, after) => duration(readings, run) <= MAX_FALSE_MS && isDetour(before, run, after));
 
   const last = runs.at(-1);
-  if (last !== undefined && runs.length > 1 && !isBelieved(readings, last)) runs.pop();
+  if (last !== undefined && runs.length > 1 && !isConfirmed(readings, last)) runs.pop();
   return runs.flatMap(({ start, end }) => readings.slice(start, end));
 }
 
-function isBelieved(readings: readonly Level[], run: Run): boolean {
-  return run.end - run.start >= BELIEVED_READINGS || duration(readings, run) >= BELIEVED_AFTER_MS;
+function isConfirmed(readings: readonly Level[], run: Run): boolean {
+  return run.end - run.start >= CONFIRMED_READINGS || duration(readings, run) >= CONFIRMED_AFTER_MS;
 }
 
 /** 1 for a rise, -1 for a fall that use does not explain, 0 for neither. */

@@ -9,7 +9,7 @@ export type Season = {
   /** The share of days around a time, in days since 1970, on which buildings are heated. */
   readonly heatingShareOn: (day: number) => number;
   /** 1 where winters are cold, less where they are mild, and 0 where nothing is known of them. */
-  readonly heated: number;
+  readonly heatingWeight: number;
   /** The share of a tank's yearly use that is expected not to depend on the weather, before its readings say otherwise. */
   readonly baseShare: number;
 };
@@ -29,9 +29,9 @@ const MILD = 2;
 /** Without a latitude, use is the same all year. */
 export function seasonAt(latitude: number | null, useCase: UseCase | null): Season {
   const baseShare = useCase === null ? UNKNOWN_BASE_SHARE : BASE_SHARE[useCase];
-  if (latitude === null) return { heatingUntil: (day) => day, heatingShareOn: () => 0, heated: 0, baseShare: 1 };
+  if (latitude === null) return { heatingUntil: (day) => day, heatingShareOn: () => 0, heatingWeight: 0, baseShare: 1 };
   const { cumulative, shares, mean } = climateAt(Math.round(latitude));
-  const heated = Math.min(1, mean / MILD);
+  const heatingWeight = Math.min(1, mean / MILD);
   return {
     heatingUntil(day) {
       const years = day / YEAR;
@@ -46,8 +46,8 @@ export function seasonAt(latitude: number | null, useCase: UseCase | null): Seas
       const years = day / YEAR;
       return shares[Math.floor((years - Math.floor(years)) * STEPS)] ?? 0;
     },
-    heated,
-    baseShare: 1 - (1 - baseShare) * heated,
+    heatingWeight,
+    baseShare: 1 - (1 - baseShare) * heatingWeight,
   };
 }
 

@@ -61,14 +61,14 @@ export function useModels(
 }
 
 /** Use on an average day of the year: the robust slope of the first levels over normal use instead of time, and what is expected. */
-function typicalUse(levels: readonly DailyLevel[], { heatingUntil, heated, baseShare }: Season): number {
+function typicalUse(levels: readonly DailyLevel[], { heatingUntil, heatingWeight, baseShare }: Season): number {
   const points = levels.slice(0, TYPICAL.levels).map(({ day, fill, segment }) => {
     return { x: baseShare * day + (1 - baseShare) * heatingUntil(day), y: fill, segment };
   });
   const slope = theilSen(points);
   if (Number.isNaN(slope)) return TYPICAL.use;
   const days = (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0);
-  const expectedDays = TYPICAL.days + TYPICAL.heatingDays * heated;
+  const expectedDays = TYPICAL.days + TYPICAL.heatingDays * heatingWeight;
   return (Math.max(0, -slope) * days + TYPICAL.use * expectedDays) / (days + expectedDays);
 }
 
@@ -78,20 +78,20 @@ type Filter = { readonly state: Float64Array; readonly covariance: Float64Array;
 const [LEVEL, BASE, HEATING, BASE_EXCESS, HEATING_EXCESS, SIZE] = [0, 1, 2, 3, 4, 5] as const;
 const variance = (index: number): number => index * SIZE + index;
 
-function initialFilter(typical: number, { baseShare, heated }: Season): Filter {
+function initialFilter(typical: number, { baseShare, heatingWeight }: Season): Filter {
   const heatingShare = 1 - baseShare;
   const state = Float64Array.of(0, baseShare * typical, heatingShare * typical, 0, 0);
   const covariance = new Float64Array(SIZE * SIZE);
   // Base load and heating are unknown together, as the use of the tank is, and against each other, as their shares are.
   const length = baseShare ** 2 + heatingShare ** 2;
   const ofUse = ((UNKNOWN.use * typical) / length) ** 2;
-  const ofShares = ((UNKNOWN.heating * heated * typical) / length) ** 2;
+  const ofShares = ((UNKNOWN.heating * heatingWeight * typical) / length) ** 2;
   covariance[variance(BASE)] = ofUse * baseShare ** 2 + ofShares * heatingShare ** 2;
   covariance[variance(HEATING)] = ofUse * heatingShare ** 2 + ofShares * baseShare ** 2;
   const ofBoth = (ofUse - ofShares) * baseShare * heatingShare;
   covariance[BASE * SIZE + HEATING] = covariance[HEATING * SIZE + BASE] = ofBoth;
   covariance[variance(BASE_EXCESS)] = (EXCESS.base.deviation * baseShare ** 2 * typical) ** 2;
-  covariance[variance(HEATING_EXCESS)] = (EXCESS.heating.deviation * heated * typical) ** 2;
+  covariance[variance(HEATING_EXCESS)] = (EXCESS.heating.deviation * heatingWeight * typical) ** 2;
   return { state, covariance, ofLevel: new Float64Array(SIZE) };
 }
 
@@ -104,7 +104,7 @@ function predict({ state, covariance, ofLevel }: Filter, from: number, to: numbe
   // A base load beside heating is hot water, which is steady; without heating it is a process.
   const unsteady = base > 0 ? base ** 2 / (base + Math.max(0, heating)) : 0;
   const baseDeviation = EXCESS.base.deviation * Math.max(MIN_EXCESS * typical, unsteady);
-  const heatingDeviation = EXCESS.heating.deviation * season.heated * typical;
+  const heatingDeviation = EXCESS.heating.deviation * season.heatingWeight * typical;
 
   state[LEVEL] = product(effects, state, 0, 1);
   for (let i = 0; i < SIZE; i++) ofLevel[i] = product(effects, covariance, i, SIZE);
