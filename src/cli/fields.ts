@@ -59,7 +59,7 @@ export const overlapField = (help: string): Field => ({
   help,
   parse: durationText,
 });
-/** As in the API, but sent, so that the message about it holds. */
+/** The default of the API. It is sent explicitly, so that the printed message is right for any service. */
 export const DEFAULT_OVERLAP = "24h";
 
 const isFlag = (option: Option): boolean => !("position" in option);
@@ -189,6 +189,9 @@ export function fieldAt<T extends { readonly path: string }>(fields: readonly T[
   return fields.find((known) => path === known.path) ?? fields.find(isWithin);
 }
 
+/** `advice` says when to try again. */
+const RETRY_HINT = / (?:(?:Retry|Try again) shortly|Retry after the time in Retry-After)\.$/;
+
 /** An error response in the words of the command line: flags instead of fields and parameters. */
 export function userErrorFor(problem: Problem, call: CliCall, fields: readonly Field[], keyRole: KeyRole): UserError {
   const exitCode = isWrongUsage(problem, call, fields) ? 2 : 1;
@@ -200,7 +203,7 @@ export function userErrorFor(problem: Problem, call: CliCall, fields: readonly F
   }
   const field = fields.find(({ path }) => path === param);
   const detail = field === undefined ? problem.message : problem.message.replace(field.path, labelOf(field));
-  const words = withFlagNames(detail, fields).replace(/ Try again shortly\.$/, "");
+  const words = withFlagNames(detail, fields).replace(RETRY_HINT, "");
   return new UserError(`${words}${advice(problem, keyRole)}`, exitCode);
 }
 

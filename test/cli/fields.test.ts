@@ -13,6 +13,15 @@ test("a malformed id is wrong usage; an id that is not in the database is not", 
   assert.deepEqual(exitCodes, [1, 2, 2]);
 });
 
+test("an error that is temporary says when to try again, without the header", () => {
+  const call = { name: "customer verify", arguments: ["c-1"], flags: {} };
+  for (const hint of ["Retry after the time in Retry-After.", "Retry shortly.", "Try again shortly."]) {
+    const body = { code: "rate_limited", detail: `Too many requests. ${hint}` };
+    const problem = new Problem({ status: 429, headers: { "retry-after": "7" }, body });
+    assert.equal(userErrorFor(problem, call, [], "manage").message, "Too many requests. Try again in 7 s.");
+  }
+});
+
 test("a comma before three digits may separate thousands or decimals; any other one is a decimal comma", () => {
   const said = (value: string): string => withValue("must be a number", value);
   assert.equal(said("2,700"), 'may be 2700 or 2.7: write one of them (given: "2,700")');

@@ -78,6 +78,12 @@ suite("on a running service", async () => {
     await cli.output("customer", "create", "--id", "eve", "--name", "Eve", "--email", "eve@x.example");
     await cli.output("tank", "create", "--id", "e1", "--name", "E1", "--owner", "eve", "--device", "device-e1", ...NEEDED);
     await cli.output("customer", "delete", "eve", "--tanks");
+    await cli.output("tank", "create", "--id", "e2", "--name", "E2", "--owner", "bob", "--device", "device-e1", ...NEEDED);
+    await cli.expectFailure(
+      ["customer", "restore", "eve"],
+      /device-e1 .*with --no-tanks, then restore each tank \("tank restore ID"\), with another --device where/,
+    );
+    await cli.output("tank", "delete", "e2");
     const [eve] = await cli.items("customer", "restore", "eve", "--no-tanks");
     assert.deepEqual(fields(eve, "deleted", "tank_count"), [false, 0]);
     await cli.output("tank", "restore", "e1");

@@ -53,7 +53,7 @@ function limitError(sent: readonly Instant[], at: Instant): CommandError | undef
   const [oldest] = sent;
   if (oldest === undefined || sent.length < MAX_LINKS) return undefined;
   const retryAfter = Math.max(1, Math.ceil((oldest + HOUR - at) / 1000));
-  const detail = `This customer was sent ${sent.length} links within the last hour. Retry after the time in Retry-After.`;
+  const detail = `This customer was sent ${sent.length} links within the last hour.`;
   return { ...commandError("rate_limited", detail), retryAfter };
 }
 
