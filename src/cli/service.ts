@@ -75,7 +75,7 @@ export function itemIn(response: ServiceResponse): Item {
   return isObject(response.body) ? response.body : {};
 }
 
-/** Its order and its forecasts may be old where no service runs. */
+/** Read locally, its order and forecasts are updated first, since perhaps no service is running. */
 export const FLEET = "/insight/v1/fleet";
 
 /** Whoever can open the database may do everything. The audit log has them under this name. */
@@ -85,7 +85,7 @@ const OPERATOR: Caller = {
   session: null,
 };
 
-/** Whose settings apply, in messages. */
+/** Completes messages about missing settings: whose settings were checked. */
 const SETTINGS_OF = "this command; if the service has its own settings, use --url";
 
 /** Commands manage objects, and read alerts and the fleet. They send no readings, and only browsers sign in. */

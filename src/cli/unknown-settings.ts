@@ -15,7 +15,10 @@ export function unknownSettings(envText: string, environment: Variables): readon
 /** A value in quotes may span several lines. */
 const QUOTED_VALUE = /^([ \t]*[^#\n=]+=[ \t]*)(["'`])[\s\S]*?\2.*$/gm;
 const ENTRY = /^\s*(?:export\s+)?([^=]*?)\s*=/;
-/** In one case: what precedes "=" in a stray line may be part of a secret, such as the end of a private key. */
+/**
+ * All upper or all lower case: text before "=" in any other line may be part of a secret, such as the end of a private key, and
+ * is not printed.
+ */
 const PLAIN_NAME = /^(?:[A-Z][A-Z0-9_]{0,39}|[a-z][a-z0-9_]{0,39})$/;
 
 function warningsInFile(text: string): readonly string[] {

@@ -10,7 +10,7 @@ import { USER_ROLES, type User } from "./user.ts";
 export const SESSION_ROLES = ["customer", ...USER_ROLES] as const;
 export type SessionRole = (typeof SESSION_ROLES)[number];
 
-/** Older databases may have a customer with the id of a user. */
+/** With the type, because in older databases a customer may have the id of a user. */
 export type AccountKey = { readonly type: "user" | "customer"; readonly id: string };
 
 export type Account = AccountKey & {

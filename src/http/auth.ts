@@ -203,7 +203,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   const authenticateKey = createKeyAuthenticator(reads, clock, limits, rateLimit);
   const authenticateSession = createSessionAuthenticator(reads, clock, rateLimit);
 
-  /** A key wins over a session. */
+  /** A key takes precedence over a session. */
   async function callerOf(request: FastifyRequest, { requiredRole, bearer, sessionRole }: Access): Promise<AuthenticatedCaller> {
     const key = keyIn(request, bearer);
     if (requiredRole !== "none" && key !== undefined) return authenticateKey(key, () => clientAddress(request), requiredRole);

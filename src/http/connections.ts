@@ -27,8 +27,9 @@ type ConnectionState = {
   unsent: number;
   /** The bytes of all requests that have been responded to. */
   bytesRead: number;
-  /** The bytes that the system had accepted when this was last checked, and when it was last seen to accept some or to have nothing to accept. */
+  /** Bytes that the system had accepted at the last check. */
   sent: number;
+  /** When it last accepted some, or had none to accept. */
   sentAt: number;
 };
 

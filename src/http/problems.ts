@@ -218,7 +218,7 @@ function connectionErrorOf(error: ConnectionError): RequestError {
     case TIMEOUT:
       return new RequestError("request_timeout", "The request did not arrive in time.");
     case "HPE_HEADER_OVERFLOW": {
-      // Blames the URL where it takes half of the space.
+      // Reports the URL if it takes half of the space.
       const url = /^[A-Z]+ (\S*)/.exec(packetOf(error))?.[1] ?? "";
       return url.length > 8192
         ? new RequestError("url_too_long", "The URL is too long: URL and headers may have at most 16 KiB together.")

@@ -239,7 +239,10 @@ function assignmentsOf(device: string, past: NonNullable<Static<typeof DeviceLin
   return [...byEnd].map(([until, tankId]) => ({ device, until, tankId })).sort((a, b) => a.until - b.until);
 }
 
-/** An import merges the lines of a device. So many take at most 600 kB, which leaves enough of `MAX_LINE_BYTES` for a profile. */
+/**
+ * This many assignments take at most 600 kB, which leaves room for a profile within `MAX_LINE_BYTES`. An import merges the lines
+ * of a device.
+ */
 const MAX_LINE_ASSIGNMENTS = 1000;
 
 export function exportLines(record: ExportRecord): readonly string[] {

@@ -45,7 +45,7 @@ export const POSTGRES: Engine = {
   },
 };
 
-/** How much the senders send: as much as possible, up to so many readings in a request, or less, which takes less of the processor. */
+/** How much the senders send: at most `httpReadings` per request, with a pause after each. */
 export type LoadSize = { readonly httpReadings: number; readonly pauseMs: number };
 
 const FULL_LOAD: LoadSize = { httpReadings: 300, pauseMs: 0 };

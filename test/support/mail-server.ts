@@ -1,4 +1,4 @@
-// A real SMTP server on loopback. It keeps the mail it accepts, parsed, and misbehaves as told.
+// A real SMTP server on loopback. It keeps the mail it accepts, parsed, and fails as `behaviour` says.
 
 import type { AddressInfo, Socket } from "node:net";
 import { type ParsedMail, simpleParser } from "mailparser";

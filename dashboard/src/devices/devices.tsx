@@ -1,4 +1,4 @@
-// Devices: first those with pending readings, which need a tank or a profile.
+// Devices: first those with pending readings, which need a tank, a profile or a shape.
 
 import { ApiError, type Device } from "../../../client/src/index.ts";
 import { api } from "../api.ts";

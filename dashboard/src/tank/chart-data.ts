@@ -53,9 +53,9 @@ const STEPS: Readonly<Record<Series["step"], number>> = {
 type Row = { readonly time: number } & Partial<Pick<Series["buckets"][number], "min" | "max" | "last">>;
 
 /**
- * A row at the end of each bucket, where its last reading is. The lowest and the highest reading hold back to the row before, so
- * the first bucket, and one after a pause, also have a row at their start. No line is drawn across a pause, which is much longer
- * than usual.
+ * A row at the end of each bucket, where its last reading is. The lowest and the highest reading are drawn from the row before to
+ * this row, so the first bucket, and one after a pause, also have a row at their start. No line is drawn across a pause, which is
+ * much longer than usual.
  */
 function rowsOf({ buckets, step, to }: Series, latest: Telemetry | null): Row[] {
   const starts = buckets.map(({ start }) => seconds(start));

@@ -13,6 +13,6 @@ export interface ComposeReads {
 export interface ComposeWrites {
   /** What is due for this recipient, or a part of it. False: nothing was due. */
   composeNotifications(recipientId: string, settings: ComposeSettings, now: Instant): Promise<boolean>;
-  /** What is due for this recipient before then is due then. */
+  /** Postpones what is due for this recipient before `until` to that time. */
   postponeNotifications(recipientId: string, until: Instant): Promise<void>;
 }

@@ -15,7 +15,10 @@ export const ATTEMPT_MS = 15_000;
 /** Attempts at a time: to one channel, and to the mail server; more would be refused by many servers. */
 export const WEBHOOK_CONCURRENCY = 16;
 export const MAIL_CONCURRENCY = 5;
-/** What is due within this time is due: the clock of the database may be a little behind that of the process which planned it. */
+/**
+ * Notifications due within this time are sent now: the clock of the database may be a little behind that of the process which
+ * planned them.
+ */
 export const MAX_CLOCK_SKEW_MS = 1000;
 /** No attempt is planned further ahead: what is due later was planned by a clock that was wrong. */
 export const MAX_DELAY_MS = 30 * HOUR;

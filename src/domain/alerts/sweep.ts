@@ -52,8 +52,9 @@ export type SweepResult = { readonly claimedAt: Instant | undefined; readonly ha
 export interface SweepWrites {
   /** Evaluates the alerts of some tanks that are due, unless another process has the claim. */
   sweepAlerts(request: SweepRequest): Promise<SweepResult>;
-  /** Some tanks that are due, and the alerts of one of them: for a sweep of a damaged database. `at`: by default the database's time. */
+  /** Some tanks that are due. For a damaged database, which is swept tank by tank. `at`: the database's time by default. */
   tanksDue(at: Instant | undefined): Promise<readonly string[]>;
+  /** Evaluates the alerts of one tank. */
   evaluateTank(tankId: string, at: Instant | undefined): Promise<void>;
 }
 

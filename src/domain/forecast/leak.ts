@@ -49,7 +49,7 @@ export function leakStates({ cleaned, refills, daily, isErratic }: History, seas
   let judged: LeakAtLevel | undefined;
   return daily.flatMap(({ day }) => {
     judged = steady.get(day) ?? judged;
-    // Of the day on which it was certain, a level may be a little older.
+    // Compared by day: the level of the day may be earlier than the reading that confirmed the loss.
     const loss = losses.findLast(({ foundAt }) => Math.floor(foundAt / DAY) <= day);
     const hasEnded =
       loss === undefined ||
@@ -178,14 +178,14 @@ class NormalUse {
     this.fit();
   }
 
-  /** How far use of this tank has differed from normal ÷ how far that of tanks does. */
+  /** The typical deviation of this tank's use, in units of `DEVIATION`; 1 until it is known. */
   get spread(): number {
     return Math.max(SPREAD.minimum, Math.sqrt((this.squares + SPREAD.initialDays) / (this.judgedDays + SPREAD.initialDays)));
   }
 
   private fit(): void {
     const { days, heat, use, useHeat } = this;
-    // Less heating where there is hardly any heat to see it by.
+    // Regularisation: keeps heating near 0 while little heating weather has been seen.
     const heatSquare = this.heatSquare + 5;
     const determinant = days * heatSquare - heat ** 2;
     this.base = (use * heatSquare - useHeat * heat) / determinant;

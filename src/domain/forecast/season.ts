@@ -15,7 +15,7 @@ export type Season = {
 };
 
 const YEAR = 365.2425;
-/** Days after January 1 of 1970 that the coldest day of the year comes, north of the equator. */
+/** The coldest day of the year north of the equator, in days after January 1. */
 const COLDEST = 17;
 /** The outdoor temperature below which buildings are heated, and how far days differ from their mean temperature. °C. */
 const HEATING_LIMIT = 15;

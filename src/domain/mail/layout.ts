@@ -33,7 +33,7 @@ export type MailContent = {
 /** A subject is cut off by most programs after less than this. */
 const SUBJECT_MAX_LENGTH = 150;
 
-/** Nobody's vacation notice answers these mails; failed deliveries are reported. */
+/** Suppresses automatic replies such as vacation notices; bounces are still sent. */
 const AUTOMATIC = {
   "Auto-Submitted": "auto-generated",
   Precedence: "list",
