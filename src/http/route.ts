@@ -144,3 +144,18 @@ export const hasCacheableResponse = ({ path, isCacheable }: Route): boolean => p
 export function route<S extends ParameterSet>(definition: Route<S>): Route {
   return definition as unknown as Route;
 }
+
+/** For keys with the role `read`, and for everybody who is signed in. */
+export function insightRoute<S extends ParameterSet>(definition: Omit<Route<S>, "tag" | "requiredRole" | "sessionRole">): Route {
+  return route({ ...definition, tag: "Insight", requiredRole: "read", sessionRole: "customer" });
+}
+
+const MAX_BODY_BYTES = 262_144;
+
+export function jsonBody(schema: Schema, description: string, example: object): JsonBodyRule {
+  return { kind: "json", mediaTypes: [JSON_TYPE], maxBytes: MAX_BODY_BYTES, schema, description, examples: { example } };
+}
+
+export function patchBody(schema: Schema, example: object): JsonBodyRule {
+  return { ...jsonBody(schema, "The changes", example), mediaTypes: PATCH_TYPES };
+}

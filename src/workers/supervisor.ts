@@ -202,7 +202,6 @@ export class RestartDelay {
   }
 }
 
-/** Bound here, listened on by the workers: the system gives each connection to one that accepts. */
 /**
  * Forwards complete lines. Workers log through the supervisor, because lines of several processes on one pipe would be mixed.
  */

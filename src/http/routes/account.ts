@@ -4,8 +4,7 @@ import { NotificationSettings, notificationSettingsObject } from "../../domain/c
 import { RequestError } from "../../domain/errors.ts";
 import { boolean, idField, literal, nullable, object, oneOf, partial, ref, text, textField } from "../../domain/schema.ts";
 import { errorsInObject, invalidBody } from "../../domain/validate.ts";
-import { type Route, type RouteRequest, route } from "../route.ts";
-import { patchBody } from "./shared.ts";
+import { insightRoute, patchBody, type Route, type RouteRequest, route } from "../route.ts";
 
 const PATH = "/insight/v1/me";
 
@@ -33,14 +32,11 @@ export const schemas = {
 };
 
 export const routes: readonly Route[] = [
-  route({
+  insightRoute({
     path: PATH,
     operation: "retrieveMe",
     summary: "Retrieve the caller",
     description: "Who you are, what you may do, and a customer's mail settings.",
-    tag: "Insight",
-    requiredRole: "read",
-    sessionRole: "customer",
     response: { schema: ref("Me"), description: "The caller" },
     handle: (request) => me(request),
   }),

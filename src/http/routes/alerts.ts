@@ -7,8 +7,8 @@ import { PAGE_SIZE } from "../../domain/page.ts";
 import { alertResource } from "../../domain/resource.ts";
 import { array, boolean, instantField, integer, literal, object, oneOf, ref } from "../../domain/schema.ts";
 import { choice, instant, listJson, listSchema, PAGE_PARAMETERS, textFilter, wholeNumber } from "../parameters.ts";
-import { type Route, RouteResponse, route } from "../route.ts";
-import { requireFound } from "./shared.ts";
+import { insightRoute, type Route, RouteResponse } from "../route.ts";
+import { requireFound } from "./found.ts";
 
 const SEQUENCES = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 const sequence = (description: string) => integer({ ...SEQUENCES, description, examples: [4711] });
@@ -76,16 +76,13 @@ export const schemas = {
 };
 
 export const routes: readonly Route[] = [
-  route({
+  insightRoute({
     path: "/insight/v1/alerts",
     operation: "listAlerts",
     isLongRead: true,
     isCacheable: true,
     summary: "List alerts",
     description: "Alerts of tanks by the time they were opened, newest first.",
-    tag: "Insight",
-    requiredRole: "read",
-    sessionRole: "customer",
     parameters: {
       opened_at_gte: instant("Minimum value of `opened_at` to include (inclusive)", true),
       opened_at_lte: instant("Maximum value of `opened_at` to include (inclusive)", false),
@@ -102,26 +99,20 @@ export const routes: readonly Route[] = [
       return listJson(page, parameters, (alert) => JSON.stringify(alertObject(alert)));
     },
   }),
-  route({
+  insightRoute({
     path: "/insight/v1/alerts/counts",
     operation: "countAlerts",
     isCacheable: true,
     summary: "Count alerts",
     description: "How many alerts are not closed, by state and kind. A tank has at most one of each kind.",
-    tag: "Insight",
-    requiredRole: "read",
-    sessionRole: "customer",
     response: { schema: ref("AlertCounts"), description: "The numbers" },
     handle: async ({ reads, scope }) => ({ object: "alert_counts", ...(await reads.alertCounts(scope)) }),
   }),
-  route({
+  insightRoute({
     path: "/insight/v1/alerts/:id",
     operation: "retrieveAlert",
     summary: "Retrieve an alert",
     description: "One alert, closed or not.",
-    tag: "Insight",
-    requiredRole: "read",
-    sessionRole: "customer",
     response: { schema: ref("Alert"), description: "The alert", etag: true },
     errors: ["alert_unknown"],
     async handle({ reads, scope, id }) {
@@ -129,16 +120,13 @@ export const routes: readonly Route[] = [
       return new RouteResponse(200, body, { etag });
     },
   }),
-  route({
+  insightRoute({
     path: "/insight/v1/events",
     operation: "listEvents",
     isCacheable: true,
     summary: "Follow events",
     description:
       "Alert events and refills after a sequence number, oldest first. Events are kept for 30 days. Request the next page with `next_after`, immediately while `has_more` is true; every event appears once, in order.",
-    tag: "Insight",
-    requiredRole: "read",
-    sessionRole: "customer",
     parameters: {
       after: wholeNumber("The sequence number that you have reached; from the oldest event by default", {
         ...SEQUENCES,

@@ -19,8 +19,8 @@ import { AccountObject, accountObject, type OpenSession, SessionObject, sessionO
 import { cleanCode, MAX_ACCOUNTS, SIGN_IN_LINK_LIFETIME_MS } from "../../domain/sign-in.ts";
 import { errorsInObject, invalidBody } from "../../domain/validate.ts";
 import { listSchema, PAGE_PARAMETERS, type PageRequest, pageOfAllJson } from "../parameters.ts";
-import { type JsonBodyRule, type Route, type RouteRequest, RouteResponse, route } from "../route.ts";
-import { deletedSchema, jsonBody } from "./shared.ts";
+import { type JsonBodyRule, jsonBody, type Route, type RouteRequest, RouteResponse, route } from "../route.ts";
+import { deletedSchema } from "./found.ts";
 
 const SESSION = "/auth/v1/session";
 const SESSIONS = "/auth/v1/sessions";

@@ -3,8 +3,8 @@
 import { ForecastObject, forecastObject, RefillObject, refillObject } from "../../domain/forecast/objects.ts";
 import { ref } from "../../domain/schema.ts";
 import { listJson, listSchema, PAGE_PARAMETERS } from "../parameters.ts";
-import { type Route, route } from "../route.ts";
-import { requireTank } from "./shared.ts";
+import { insightRoute, type Route } from "../route.ts";
+import { requireTank } from "./found.ts";
 
 export const schemas = {
   Forecast: ForecastObject,
@@ -13,16 +13,13 @@ export const schemas = {
 };
 
 export const routes: readonly Route[] = [
-  route({
+  insightRoute({
     path: "/insight/v1/tanks/:id/forecast",
     operation: "retrieveForecast",
     isCacheable: true,
     summary: "Retrieve the forecast of a tank",
     description:
       "When the tank falls to its threshold and when it is empty, as ranges. It is computed soon after each new reading, and at least once a day.",
-    tag: "Insight",
-    requiredRole: "read",
-    sessionRole: "customer",
     response: { schema: ref("Forecast"), description: "The forecast" },
     errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, services, scope, id }) {
@@ -30,16 +27,13 @@ export const routes: readonly Route[] = [
       return forecastObject(id, forecast, services.management.clock());
     },
   }),
-  route({
+  insightRoute({
     path: "/insight/v1/tanks/:id/refills",
     operation: "listRefills",
     isCacheable: true,
     summary: "List the refills of a tank",
     description:
       "Deliveries of the last two years, found in the readings, newest first. One is listed once the level has stayed up for 12 hours to two days.",
-    tag: "Insight",
-    requiredRole: "read",
-    sessionRole: "customer",
     parameters: PAGE_PARAMETERS,
     response: { schema: ref("RefillList"), description: "One page of refills" },
     errors: ["tank_unknown", "tank_deleted"],

@@ -21,9 +21,9 @@ import { telemetryObject } from "../../domain/reading.ts";
 import { array, boolean, instantField, literal, nullable, number, object, oneOf, ref, text } from "../../domain/schema.ts";
 import { CAPACITY_UNITS, tankObject } from "../../domain/tank.ts";
 import { choice, duration, listJson, listSchema, PAGE_PARAMETERS, prefixFilter, textFilter, wordSearch } from "../parameters.ts";
-import { type Route, route } from "../route.ts";
+import { insightRoute, type Route } from "../route.ts";
+import { requireTank } from "./found.ts";
 import { AREA } from "./map.ts";
-import { requireTank } from "./shared.ts";
 
 const volumeSchema = (description: string, example: number) =>
   nullable(
@@ -94,16 +94,13 @@ export const schemas = {
 };
 
 export const routes: readonly Route[] = [
-  route({
+  insightRoute({
     path: "/insight/v1/fleet",
     operation: "listFleet",
     isLongRead: true,
     summary: "List tanks by urgency",
     description:
       "Tanks with their latest reading, when they run low, what is in them and what fits into them, their owner and their alerts, the most urgent first. The order, and what filters find, may be a minute old: see `as_of`.",
-    tag: "Insight",
-    requiredRole: "read",
-    sessionRole: "customer",
     parameters: {
       ...PAGE_PARAMETERS,
       sort: choice(
@@ -134,14 +131,11 @@ export const routes: readonly Route[] = [
       return listJson(page, parameters, (entry) => JSON.stringify(fleetObject(entry, alerts, now)), asOf);
     },
   }),
-  route({
+  insightRoute({
     path: "/insight/v1/tanks/:id",
     operation: "retrieveFleetTank",
     summary: "Retrieve a tank of the fleet",
     description: "One tank as in the fleet.",
-    tag: "Insight",
-    requiredRole: "read",
-    sessionRole: "customer",
     response: { schema: ref("FleetTank"), description: "The tank with its latest reading" },
     errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, services, scope, id }) {

@@ -15,7 +15,7 @@ import type { Instant } from "../../domain/instant.ts";
 import type { Scope } from "../../domain/key.ts";
 import { array, integer, literal, object, ref, type Schema, text } from "../../domain/schema.ts";
 import type { Parameter } from "../parameters.ts";
-import { type Route, route } from "../route.ts";
+import { insightRoute, type Route } from "../route.ts";
 
 const DESCRIPTIONS: Readonly<Record<MapState, string>> = {
   low: "At or below their threshold",
@@ -73,7 +73,7 @@ export const schemas = {
 };
 
 export const routes: readonly Route[] = [
-  route({
+  insightRoute({
     path: "/insight/v1/map",
     operation: "retrieveMap",
     isLongRead: true,
@@ -81,9 +81,6 @@ export const routes: readonly Route[] = [
     summary: "Retrieve the map of the fleet",
     description:
       "Where all tanks are, by how urgent they are, and the towns they are in. It may be two minutes old. `bbox` of the fleet lists the tanks of an area.",
-    tag: "Insight",
-    requiredRole: "read",
-    sessionRole: "customer",
     response: { schema: ref("FleetMap"), description: "The positions of all tanks" },
     handle: ({ reads, services, scope }) =>
       scope.customerId === null ? services.wholeMap() : fleetMapJson(reads, scope, services.management.clock()),

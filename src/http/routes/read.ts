@@ -6,7 +6,7 @@ import { anyOf, ref } from "../../domain/schema.ts";
 import { TankObject, tankObject } from "../../domain/tank.ts";
 import { EMAIL, LIST_PARAMETERS, listJson, listSchema, pageQuery } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
-import { deletedSchema, READINGS_DELETED, requireFound, requireTank } from "./shared.ts";
+import { deletedSchema, READINGS_DELETED, requireFound, requireTank } from "./found.ts";
 
 export const schemas = {
   Customer: CustomerObject,

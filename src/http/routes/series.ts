@@ -21,8 +21,8 @@ import type { Found } from "../../domain/store.ts";
 import { type TimeZone, timeZone } from "../../domain/timezone.ts";
 import { errorsInObject, hasError, invalidBody } from "../../domain/validate.ts";
 import { choice, instant, listJson, listSchema, type Parameter } from "../parameters.ts";
-import { type Route, type RouteRequest, route } from "../route.ts";
-import { jsonBody, READINGS_DELETED, requireTank } from "./shared.ts";
+import { insightRoute, jsonBody, type Route, type RouteRequest } from "../route.ts";
+import { READINGS_DELETED, requireTank } from "./found.ts";
 
 const QUARTER_HOUR = 900_000;
 const DEFAULT_RANGE = 30 * DAY;
@@ -124,15 +124,12 @@ const timezoneParameter: Parameter<TimeZone> = {
 };
 
 export const routes: readonly Route[] = [
-  route({
+  insightRoute({
     path: "/insight/v1/tanks/:id/series",
     operation: "retrieveSeries",
     isCacheable: true,
     summary: "Retrieve the series of a tank",
     description: `Minimum, maximum, mean, last and count of a tank's readings by hours, days, weeks or months, local ones in the time zone. ${LIMITS}`,
-    tag: "Insight",
-    requiredRole: "read",
-    sessionRole: "customer",
     parameters: {
       from: instant(ABOUT.from, true),
       to: instant(ABOUT.to, true),
@@ -156,16 +153,13 @@ export const routes: readonly Route[] = [
       return seriesJson(id, query, series);
     },
   }),
-  route({
+  insightRoute({
     method: "POST",
     path: "/insight/v1/series",
     operation: "querySeries",
     isLongRead: true,
     summary: "Retrieve the series of several tanks",
     description: `The same for up to ${MAX_TANKS} tanks in one request, which may have ${MAX_BUCKETS_OF_ALL.toLocaleString("en")} buckets together. It changes nothing.`,
-    tag: "Insight",
-    requiredRole: "read",
-    sessionRole: "customer",
     body: jsonBody(ref("SeriesQuery"), "The tanks, and the same parameters", {
       tank_ids: ["tank_7c1e", "tank_19fd"],
       ...EXAMPLE_RANGE,

@@ -2,9 +2,8 @@
 
 import { AlertNote, AlertNoteChange } from "../../../domain/commands/alerts.ts";
 import { ref } from "../../../domain/schema.ts";
-import type { Route } from "../../route.ts";
-import { jsonBody, patchBody } from "../shared.ts";
-import { commandRoute, MERGE_PATCH, objectResponse } from "./shared.ts";
+import { jsonBody, patchBody, type Route } from "../../route.ts";
+import { commandRoute, MERGE_PATCH, objectResponse } from "./manage-route.ts";
 
 const PATH = "/manage/v1/alerts";
 

@@ -6,7 +6,7 @@ import { formatInstant } from "../../../domain/instant.ts";
 import { instantField, integer, literal, object, oneOf, ref, text } from "../../../domain/schema.ts";
 import { choice, LIST_PARAMETERS, listJson, listSchema, pageQuery, textFilter } from "../../parameters.ts";
 import type { Route } from "../../route.ts";
-import { manageRoute } from "./shared.ts";
+import { manageRoute } from "./manage-route.ts";
 
 export const schemas = {
   AuditEntry: object(

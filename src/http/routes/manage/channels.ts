@@ -15,9 +15,8 @@ import { channelResource, type Resource } from "../../../domain/resource.ts";
 import { anyOf, idField, instantField, integer, literal, nullable, object, ref, text } from "../../../domain/schema.ts";
 import { type CreatedChannel, type ManagementService, mailProblem } from "../../management.ts";
 import { listSchema, PAGE_PARAMETERS, pageOfAllJson } from "../../parameters.ts";
-import type { Route } from "../../route.ts";
-import { deletedSchema, jsonBody, patchBody, requireFound } from "../shared.ts";
-import { createdNotification } from "./notifications.ts";
+import { jsonBody, patchBody, type Route } from "../../route.ts";
+import { deletedSchema, requireFound } from "../found.ts";
 import {
   createdResponse,
   idempotencyKeyOf,
@@ -26,7 +25,8 @@ import {
   objectResponse,
   overlapParameter,
   resourceResponse,
-} from "./shared.ts";
+} from "./manage-route.ts";
+import { createdNotification } from "./notifications.ts";
 
 const PATH = "/manage/v1/channels";
 const EXAMPLE_ID = "chn_01kxa8w5s0d2f4g6h8j0k2m4n6";

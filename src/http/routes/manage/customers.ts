@@ -5,10 +5,18 @@ import { CustomerObject, NotificationSettings } from "../../../domain/customer.t
 import { customerResource } from "../../../domain/resource.ts";
 import { boolean, object, ref } from "../../../domain/schema.ts";
 import { flag, LIST_PARAMETERS, listJson, listSchema, pageQuery, prefixFilter, wordSearch } from "../../parameters.ts";
-import type { Route } from "../../route.ts";
-import { jsonBody, patchBody, requireFound } from "../shared.ts";
+import { jsonBody, patchBody, type Route } from "../../route.ts";
+import { requireFound } from "../found.ts";
+import {
+  commandRoute,
+  create,
+  idempotencyKeyOf,
+  MERGE_PATCH,
+  manageRoute,
+  objectResponse,
+  resourceResponse,
+} from "./manage-route.ts";
 import { createdNotification } from "./notifications.ts";
-import { commandRoute, create, idempotencyKeyOf, MERGE_PATCH, manageRoute, objectResponse, resourceResponse } from "./shared.ts";
 
 const PATH = "/manage/v1/customers";
 

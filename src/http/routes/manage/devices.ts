@@ -9,9 +9,9 @@ import { idField, instantField, integer, literal, nullable, number, object, ref,
 import { TankObject } from "../../../domain/tank.ts";
 import type { ManagementService } from "../../management.ts";
 import { flag, listJson, listSchema, PAGE_PARAMETERS } from "../../parameters.ts";
-import type { Route } from "../../route.ts";
-import { jsonBody, patchBody, requireFound } from "../shared.ts";
-import { manageRoute, objectResponse, ReleasedReadings, resourceResponse } from "./shared.ts";
+import { jsonBody, patchBody, type Route } from "../../route.ts";
+import { requireFound } from "../found.ts";
+import { manageRoute, objectResponse, ReleasedReadings, resourceResponse } from "./manage-route.ts";
 import { changedShape, SWAP } from "./tanks.ts";
 
 const PATH = "/manage/v1/devices";

@@ -6,8 +6,8 @@ import { keyResource } from "../../../domain/resource.ts";
 import { idField, instantField, literal, nullable, object, oneOf, ref, type Schema, text } from "../../../domain/schema.ts";
 import type { CreatedKey } from "../../management.ts";
 import { listSchema, PAGE_PARAMETERS, pageOfAllJson } from "../../parameters.ts";
-import type { Route, RouteResponse } from "../../route.ts";
-import { jsonBody, patchBody, requireFound } from "../shared.ts";
+import { jsonBody, patchBody, type Route, type RouteResponse } from "../../route.ts";
+import { requireFound } from "../found.ts";
 import {
   commandRoute,
   createdResponse,
@@ -16,7 +16,7 @@ import {
   objectResponse,
   overlapParameter,
   resourceResponse,
-} from "./shared.ts";
+} from "./manage-route.ts";
 
 const PATH = "/manage/v1/keys";
 

@@ -5,8 +5,8 @@ import { ref } from "../../../domain/schema.ts";
 import type { Executed } from "../../management.ts";
 import { choice, LIST_PARAMETERS, listJson, listSchema, pageQuery, textFilter } from "../../parameters.ts";
 import { type Route, RouteResponse } from "../../route.ts";
-import { requireFound } from "../shared.ts";
-import { manageRoute, REPLAYED } from "./shared.ts";
+import { requireFound } from "../found.ts";
+import { manageRoute, REPLAYED } from "./manage-route.ts";
 
 const PATH = "/manage/v1/notifications";
 

@@ -7,10 +7,9 @@ import { derivedId } from "../../../domain/id.ts";
 import { array, boolean, integer, literal, object, partial, ref, text } from "../../../domain/schema.ts";
 import { invalidBody, isObject } from "../../../domain/validate.ts";
 import { flag } from "../../parameters.ts";
-import { type Route, RouteResponse } from "../../route.ts";
-import { jsonBody } from "../shared.ts";
+import { jsonBody, type Route, RouteResponse } from "../../route.ts";
 import { profileOrNull } from "./devices.ts";
-import { idempotencyKeyOf, manageRoute, REPLAYED } from "./shared.ts";
+import { idempotencyKeyOf, manageRoute, REPLAYED } from "./manage-route.ts";
 import { changedAlerts, changedShape, newTankExample } from "./tanks.ts";
 
 const PATH = "/manage/v1/provision";

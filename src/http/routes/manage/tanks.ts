@@ -7,9 +7,17 @@ import { anyOf, boolean, object, ref } from "../../../domain/schema.ts";
 import { ShapeChange, ShapeSchema } from "../../../domain/shape.ts";
 import { TankObject } from "../../../domain/tank.ts";
 import { flag, LIST_PARAMETERS, listJson, listSchema, pageQuery, prefixFilter, textFilter } from "../../parameters.ts";
-import type { Route } from "../../route.ts";
-import { jsonBody, patchBody, requireFound } from "../shared.ts";
-import { commandRoute, create, MERGE_PATCH, manageRoute, objectResponse, ReleasedReadings, resourceResponse } from "./shared.ts";
+import { jsonBody, patchBody, type Route } from "../../route.ts";
+import { requireFound } from "../found.ts";
+import {
+  commandRoute,
+  create,
+  MERGE_PATCH,
+  manageRoute,
+  objectResponse,
+  ReleasedReadings,
+  resourceResponse,
+} from "./manage-route.ts";
 
 const PATH = "/manage/v1/tanks";
 

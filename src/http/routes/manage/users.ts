@@ -6,11 +6,10 @@ import { instantField, literal, object, ref, text } from "../../../domain/schema
 import { lowerCase } from "../../../domain/sign-in.ts";
 import { type User, UserObject } from "../../../domain/user.ts";
 import { listSchema, PAGE_PARAMETERS, pageOfAllJson, textFilter } from "../../parameters.ts";
-import type { RouteRequest } from "../../route.ts";
-import { type Route, RouteResponse } from "../../route.ts";
+import { jsonBody, patchBody, type Route, type RouteRequest, RouteResponse } from "../../route.ts";
 import { sessionsJson } from "../auth.ts";
-import { deletedSchema, jsonBody, patchBody, requireFound } from "../shared.ts";
-import { commandRoute, create, MERGE_PATCH, manageRoute, objectResponse, resourceResponse } from "./shared.ts";
+import { deletedSchema, requireFound } from "../found.ts";
+import { commandRoute, create, MERGE_PATCH, manageRoute, objectResponse, resourceResponse } from "./manage-route.ts";
 
 const PATH = "/manage/v1/users";
 

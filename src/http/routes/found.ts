@@ -1,10 +1,9 @@
-// What routes of several interfaces share: objects that were not found or are deleted, and JSON bodies.
+// Objects that were not found, or are deleted.
 
 import type { ObjectKind } from "../../domain/commands/command.ts";
 import { RequestError } from "../../domain/errors.ts";
 import { literal, object, type Schema } from "../../domain/schema.ts";
 import type { Found } from "../../domain/store.ts";
-import { JSON_TYPE, type JsonBodyRule, PATCH_TYPES } from "../route.ts";
 
 /** Throws if the object was not found. */
 export function requireFound<T>(kind: ObjectKind, object: T | undefined): T {
@@ -27,13 +26,3 @@ export const deletedSchema = (name: "customer" | "tank" | "session" | "user" | "
     { id: { ...id, description: `Identifier of the deleted ${name}` }, object: literal(name), deleted: literal(true) },
     { description: `A deleted ${name}` },
   );
-
-const MAX_BODY_BYTES = 262_144;
-
-export function jsonBody(schema: Schema, description: string, example: object): JsonBodyRule {
-  return { kind: "json", mediaTypes: [JSON_TYPE], maxBytes: MAX_BODY_BYTES, schema, description, examples: { example } };
-}
-
-export function patchBody(schema: Schema, example: object): JsonBodyRule {
-  return { ...jsonBody(schema, "The changes", example), mediaTypes: PATCH_TYPES };
-}
