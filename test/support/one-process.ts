@@ -9,6 +9,7 @@ const ROOT = new URL("../../", import.meta.url);
 /** The files that `npm test` runs in one process, by the test file that imports them. */
 export const GROUPS = {
   http: "test/http/*.test.ts",
+  ingest: "test/{ingest,observe,simulate,workers}/**/*.test.ts",
   store: "test/store/*.test.ts",
   units: "test/{cli,config,domain,store/series,structure}/**/*.test.ts",
 } as const;
