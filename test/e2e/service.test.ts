@@ -165,7 +165,7 @@ suite("a service", async () => {
     await get(service, "/healthz");
     service.kill("SIGTERM");
     await service.waitForOutput(/"event":"stopping"/);
-    await pause(500);
+    await pause(2000);
     socket.resume();
     await once(socket, "close");
     assert.ok(socket.bytesRead > count * text.length, `received ${socket.bytesRead} of ${count * text.length} bytes`);
