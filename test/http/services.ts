@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { type ErrorCode, RequestError } from "../../src/domain/errors.ts";
 import { StepScheduler } from "../../src/domain/fair-queue.ts";
 import { type Clock, formatInstant } from "../../src/domain/instant.ts";
@@ -286,6 +287,8 @@ export type EchoService = {
   readonly events: readonly LogEvent[];
   readonly parts: ServerOptions;
   readonly store: Store;
+  /** The number of open connections. */
+  readonly connections: () => Promise<number>;
   /** Creates a key, by default with the role `manage`, and returns its secret. */
   readonly key: (options?: KeyOptions) => Promise<string>;
 };
@@ -329,5 +332,6 @@ export async function startEcho(life: Lifetime, options: EchoOptions = {}): Prom
   });
   const { port } = server.server.address() as AddressInfo;
   const key = (given?: KeyOptions) => createKey(store, clock, { role: "manage", ...given });
-  return { url: `http://127.0.0.1:${port}`, events, parts, store, key };
+  const openConnections = promisify(server.server.getConnections.bind(server.server));
+  return { url: `http://127.0.0.1:${port}`, events, parts, store, connections: openConnections, key };
 }

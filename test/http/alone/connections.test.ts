@@ -2,12 +2,14 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { type AddressInfo, connect, Socket } from "node:net";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { ConnectionLimit, isProxyAddress, networkOf } from "../../../src/http/connection-limit.ts";
 import { CONNECTION_DEFAULTS, manageConnections } from "../../../src/http/connections.ts";
+import { ROUTES } from "../../../src/http/routes.ts";
 import type { Lifetime } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
 import { openSocket, readAll, send } from "../client.ts";
@@ -78,6 +80,36 @@ describe("the number of connections is limited", () => {
   });
 });
 
+it("the limits of connections are those in the documentation", () => {
+  class Client extends Socket {
+    override readonly remoteAddress = "192.0.2.7";
+  }
+  const limit = new ConnectionLimit(isProxyAddress(false));
+  let perAddress = 0;
+  while (perAddress < CONNECTION_DEFAULTS.max && limit.admit(new Client())) perAddress++;
+  const [max, each] = [CONNECTION_DEFAULTS.max, perAddress].map((count) => count.toLocaleString("en"));
+  const seconds = CONNECTION_DEFAULTS.stalledMs / 1000;
+  for (const [file, ...sentences] of [
+    [
+      "docs/configuration.md",
+      new RegExp(`^\\| HTTP connections, per process: .* \\| ${max}; ${each} \\|$`, "m"),
+      new RegExp(`^\\| how long a response may make no progress, .* \\| ${seconds} s \\|$`, "m"),
+    ],
+    [
+      "docs/security.md",
+      new RegExp(
+        `^\\| ${max} HTTP connections per process, ${each} per address; .* without progress for ${seconds} seconds`,
+        "m",
+      ),
+    ],
+    ["docs/mqtt.md", new RegExp(` One address may have ${each} connections`)],
+    ["SECURITY.md", new RegExp(` A client address may have at most ${each} connections\\.`)],
+  ] as const) {
+    const page = readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8");
+    for (const sentence of sentences) assert.match(page, sentence, file);
+  }
+});
+
 it("an IPv6 client is known by the first 64 bits of its address", () => {
   for (const [address, network] of [
     ["192.0.2.7", "192.0.2.7"],
@@ -130,10 +162,19 @@ function readSlowly(socket: Socket): void {
   socket.resume();
 }
 
+/** How the service ends a connection: the code of the error, or "end" without one. */
+const endOf = (socket: Socket): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    socket.on("error", ({ code }: NodeJS.ErrnoException) => resolve(code));
+    socket.on("end", () => resolve("end"));
+  });
+
 describe("a client that does not read", () => {
   const STALLED_MS = 400;
   /** Far more than the system buffers. */
   const MANY = REQUEST.repeat(50);
+  /** Requests themselves need 10 MB, a copy of the document for each 500 MB. */
+  const MAX_GROWTH_MB = 40;
 
   it("is disconnected once nothing was sent for a while; one that reads slowly is not", async (t) => {
     const echo = await startEcho(t, { connections: { stalledMs: STALLED_MS } });
@@ -141,21 +182,54 @@ describe("a client that does not read", () => {
     assert.ok(text.length > 1_000_000);
     const [silent, slow] = [openSocket(echo).pause(), openSocket(echo).pause()];
     t.after(() => slow.destroy());
+    const silentEnd = endOf(silent);
     for (const socket of [silent, slow]) socket.on("error", () => {}).write(MANY);
     readSlowly(slow);
     await until("the silent client is disconnected", () => drops(echo).length > 0, 20 * STALLED_MS);
     await delay(2 * STALLED_MS);
     assert.deepEqual([drops(echo), slow.closed], [["too_slow 127.0.0.1"], false]);
-    await new Promise((resolve) => silent.resume().on("close", resolve));
+    silent.resume();
+    assert.equal(await silentEnd, "ECONNRESET");
+  });
+
+  it("does not make the service copy a document for each response; 50 of them are disconnected", async (t) => {
+    const [clients, path] = [50, "/openapi.json"];
+    const echo = await startEcho(t, { connections: { stalledMs: STALLED_MS }, routes: ROUTES });
+    const { text } = await send(echo, path, { headers: { connection: "close" } });
+    // The system buffers 4 MB of these 13 MB.
+    const requests = `GET ${path} HTTP/1.1\r\nHost: here\r\n\r\n`.repeat(40);
+    assert.ok(text.length > 300_000);
+    /** Buffers are external, strings are in the heap. */
+    const memory = (): number => {
+      const { external, heapUsed } = process.memoryUsage();
+      return external + heapUsed;
+    };
+    const before = memory();
+    const sockets = Array.from({ length: clients }, () => openSocket(echo).pause());
+    const ends = sockets.map(endOf);
+    for (const socket of sockets) socket.write(requests);
+    let largest = before;
+    await until("all are disconnected", () => {
+      largest = Math.max(largest, memory());
+      return drops(echo).length === clients;
+    });
+    const grown = Math.round((largest - before) / 1e6);
+    assert.ok(grown < MAX_GROWTH_MB, `memory has grown by ${grown} MB`);
+    assert.deepEqual(new Set(drops(echo)), new Set(["too_slow 127.0.0.1"]));
+    await until("no connection is open", async () => (await echo.connections()) === 0);
+    for (const socket of sockets) socket.resume();
+    assert.deepEqual(new Set(await Promise.all(ends)), new Set(["ECONNRESET"]));
   });
 
   it("is disconnected at once with more than 50 requests", async (t) => {
     const echo = await startEcho(t);
     const socket = openSocket(echo).pause();
-    socket.on("error", () => {}).write(MANY + REQUEST);
+    const end = endOf(socket);
+    socket.write(MANY + REQUEST);
     await until("it is disconnected", () => drops(echo).length > 0);
     assert.deepEqual(drops(echo), ["too_many 127.0.0.1"]);
-    socket.destroy();
+    socket.resume();
+    assert.equal(await end, "ECONNRESET");
   });
 
   it("is disconnected when it sends bytes that are not HTTP", async (t) => {
