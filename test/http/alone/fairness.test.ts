@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { eventsOf, publish, RawClient, range, sleep } from "../../ingest/mqtt/endpoint.ts";
 import { databaseSetting } from "../../support/postgres/database.ts";
 import { customerRecord, tankRecord } from "../../support/records.ts";
 import { type Lifetime, type Service, startService } from "../../support/service.ts";
@@ -15,7 +16,7 @@ const TANKS = 100;
 const ENGINES = ["sqlite", "postgres"] as const;
 
 async function startFleet(life: Lifetime, engine: (typeof ENGINES)[number]): Promise<Service> {
-  const service = await startService(life, { environment: await databaseSetting(life, engine) });
+  const service = await startService(life, { environment: { ...(await databaseSetting(life, engine)), MQTT: "0" } });
   await service.store.importCustomers([customerRecord("c1")]);
   const tanks = Array.from({ length: TANKS }, (_, i) => tankRecord(`t${i}`, "c1", { assigned_device_id: `d${i}` }));
   await service.store.importTanks(tanks);
@@ -24,13 +25,21 @@ async function startFleet(life: Lifetime, engine: (typeof ENGINES)[number]): Pro
 
 const sender = async (service: Service): Promise<JsonClient> => jsonClient(service, await service.key({ role: "ingest" }));
 
-/** Body `n`, with other readings than the others have. */
-function largeBody(n: number): string {
+/** Body `n`, with other readings than the others have. `padding`: added to each of its 10,000 readings, in bytes. */
+function largeBody(n: number, padding = 0): string {
   const reading = (_: unknown, i: number) => {
     const created_at = new Date((n * MAX_READINGS + i) * 1000).toISOString();
     return { device_id: `d${i % TANKS}`, created_at, fill_percentage: i % 100 };
   };
-  return JSON.stringify(Array.from({ length: MAX_READINGS }, reading));
+  const body = JSON.stringify(Array.from({ length: MAX_READINGS }, reading));
+  return padding === 0 ? body : body.replaceAll("{", `{${" ".repeat(padding)}`);
+}
+
+/** Reading `i` of a key that sends them one by one. */
+async function storeOne(client: JsonClient, i: number): Promise<void> {
+  const reading = { tank_id: `t${i % TANKS}`, created_at: new Date(1e12 + i).toISOString(), fill_percentage: 1 };
+  const { status, body } = await client("POST", PATH, reading);
+  assert.deepEqual([status, body["results"]], [200, [{ status: "stored" }]]);
 }
 
 /** Calls again and again until the promise is settled. */
@@ -45,21 +54,47 @@ async function during(busy: Promise<unknown>, call: (i: number) => Promise<void>
   return calls;
 }
 
+const MQTT_TANK = tankRecord("mqtt tank", "c1", { assigned_device_id: "mqtt-device" });
+
+/** A client of the embedded MQTT endpoint with a key of its own. */
+async function mqttClient(life: Lifetime, service: Service): Promise<RawClient> {
+  const port = Number(new URL(eventsOf(service, "mqtt_listening")[0]?.url ?? "").port);
+  return new RawClient(life, { port }).connect(await service.key({ role: "ingest" }));
+}
+
+/** Publishes five messages, the `round`-th five of the client, and waits for their PUBACKs. */
+async function publishFive(client: RawClient, round: number): Promise<void> {
+  const message = (i: number) => {
+    const id = round * 5 + i;
+    const reading = { created_at: new Date(1e12 + id).toISOString(), fill_percentage: 1 };
+    return publish(id, JSON.stringify(reading), { topic: "tanks/mqtt-device/readings" });
+  };
+  client.send(...range(5).map(message));
+  await client.received("puback", (round + 1) * 5);
+}
+
 for (const engine of ENGINES) {
   describe(`while one key sends 12 bodies of 10,000 readings at a time, on ${engine}`, () => {
-    it("it gets 503 for what exceeds its share, and every reading of another key is stored", async (t) => {
+    it("it gets 503 for what exceeds its share, and every reading and MQTT message of other keys is stored", async (t) => {
       const service = await startFleet(t, engine);
       const [flooding, other] = [await sender(service), await sender(service)];
+      await service.store.importTanks([MQTT_TANK]);
+      const mqtt = await mqttClient(t, service);
       const bodies = Array.from({ length: 5 }, (_, n) => largeBody(n));
       const flood = Promise.all(Array.from({ length: 12 }, (_, i) => flooding("POST", PATH, bodies[i % 5])));
-      const stored = await during(flood, async (i) => {
-        const reading = { tank_id: `t${i % TANKS}`, created_at: new Date(-1 + 1e12 + i).toISOString(), fill_percentage: 1 };
-        const { status, body } = await other("POST", PATH, reading);
-        assert.deepEqual([status, body["results"]], [200, [{ status: "stored" }]]);
-      });
+      const [stored, published] = await Promise.all([
+        during(flood, (i) => storeOne(other, i)),
+        during(flood, (round) => publishFive(mqtt, round)),
+      ]);
       const accepted = (await flood).filter(({ status }) => status === 200);
       const refused = (await flood).filter(({ status }) => status !== 200);
       assert.ok(stored >= 3, `${stored} readings of the other key`);
+      assert.ok(published >= 3, `${published} times five MQTT messages`);
+      assert.deepEqual(mqtt.acknowledged, range(5 * published));
+      assert.deepEqual([mqtt.isClosed, eventsOf(service, "mqtt_client_dropped")], [false, []]);
+      const read = jsonClient(service, await service.key({ role: "read" }));
+      const telemetry = expectStatus(await read("GET", "/v1/tanks/mqtt%20tank/telemetry"), 200);
+      assert.equal(telemetry["total_items"], mqtt.acknowledged.length);
       assert.ok(accepted.length > 0 && refused.length > 0, `${accepted.length} accepted, ${refused.length} refused`);
       for (const response of refused) {
         expectStatus(response, 503, "overloaded");
@@ -72,6 +107,34 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+it("while six keys send all they may, single readings and a large body of two other keys are stored", async (t) => {
+  const service = await startFleet(t, "sqlite");
+  const flooding = await Promise.all(range(6).map(() => sender(service)));
+  const [single, large] = [await sender(service), await sender(service)];
+  // Of nearly the largest size: three of each key exceed the memory for the bodies of all keys.
+  const body = largeBody(0, 700);
+  const overloaded = Promise.withResolvers<void>();
+  const sendThree = (send: JsonClient) =>
+    Array.from({ length: 3 }, async () => {
+      const response = await send("POST", PATH, body);
+      if (response.status !== 200) overloaded.resolve();
+      return response;
+    });
+  const flood = Promise.all(flooding.map((send) => Promise.all(sendThree(send))));
+  const largeResponse = overloaded.promise.then(() => large("POST", PATH, largeBody(1)));
+  const stored = await during(flood, async (i) => {
+    await storeOne(single, i);
+    await sleep(10);
+  });
+  expectStatus(await largeResponse, 200);
+  for (const responses of await flood) {
+    const refused = responses.filter(({ status }) => status !== 200);
+    assert.ok(refused.length < 3, "each of the keys has one body in progress");
+    for (const response of refused) expectStatus(response, 503, "overloaded");
+  }
+  assert.ok(stored >= 20, `${stored} single readings`);
+});
 
 for (const engine of ENGINES) {
   describe(`while many rows are provisioned, on ${engine}`, () => {
