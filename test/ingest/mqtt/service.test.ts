@@ -42,6 +42,31 @@ test("messages and requests count together for a key's rate; messages beyond it 
   assert.equal(peer.isClosed, false);
 });
 
+test("clients whose messages are held by the rate of their key get PINGRESP, stay connected, and get every PUBACK later", async (t) => {
+  const { clock, forward } = manualClock();
+  const service = await startService(t, { clock, environment: { MQTT: "0", HOST: "127.0.0.1" } });
+  const port = Number(new URL(eventsOf(service, "mqtt_listening")[0]?.url ?? "").port);
+  const connect = async (rate: number) => new RawClient(t, { port }).connect(await service.key({ role: "ingest", rate }), 1);
+  const [read, unread] = await Promise.all([connect(5), connect(5)]);
+  read.send(...range(15).map((id) => publish(id, reading(id))));
+  // More than may be held of one client: it is not read until some of its messages are stored.
+  unread.send(...range(15).map((id) => publish(id, `${reading(id)}${" ".repeat(10_000)}`)));
+  for (const [i] of range(7).entries()) {
+    if (i > 0) await sleep(500);
+    for (const client of [read, unread]) client.send({ cmd: "pingreq" });
+  }
+  await read.received("pingresp", 7);
+  for (const client of [read, unread]) assert.deepEqual([client.isClosed, client.acknowledged], [false, range(10)]);
+  const pongs = unread.packets.filter(({ cmd }) => cmd === "pingresp").length;
+  assert.ok(pongs >= 4, `${pongs} PINGRESP in three seconds`);
+  forward(1000);
+  for (const client of [read, unread]) {
+    await client.received("puback", 15);
+    assert.deepEqual([client.isClosed, client.acknowledged], [false, range(15)]);
+  }
+  assert.deepEqual(eventsOf(service, "mqtt_client_dropped"), []);
+});
+
 async function serviceWithTank(life: Lifetime) {
   const service = await startService(life, { environment: { MQTT: "0", HOST: "127.0.0.1" } });
   const port = Number(new URL(eventsOf(service, "mqtt_listening")[0]?.url ?? "").port);
