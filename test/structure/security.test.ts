@@ -7,18 +7,34 @@ import test from "node:test";
 const ROOT = new URL("../../", import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, ROOT), "utf8");
 
+/** The start of a test or of a group of tests, with its title; `status` defines a test for an HTTP status. */
+const DEFINITION = /^ *(?:await t\.)?(?:test|it|describe|status)\(\s*(?:\d+, )?(["`])(.*?)\1/gm;
+/** The last cell of a guarantee: files, each with any number of titles. */
+const CELL = /\| (?:(?:, )?`test\/[^`|]+`(?: "[^"|]+"(?:, "[^"|]+")*)?)+ \|$/;
+
+type NamedTest = { readonly file: string; readonly titles: readonly string[] };
+
+function testsIn(page: string): NamedTest[] {
+  return [...page.matchAll(/`(test\/[\w/.-]+\.ts)`((?:,? "[^"]+")*)/g)].map(([, file = "", quoted = ""]) => {
+    return { file, titles: [...quoted.matchAll(/"([^"]+)"/g)].map(([, title = ""]) => title) };
+  });
+}
+
+/** Which of them its file does not define, or the file if there is none. */
+function missingOf({ file, titles }: NamedTest): string[] {
+  if (!existsSync(new URL(file, ROOT))) return [file];
+  const defined = [...read(file).matchAll(DEFINITION)].map(([, , title = ""]) => title);
+  return titles.filter((title) => !defined.some((one) => one.includes(title))).map((title) => `${file} "${title}"`);
+}
+
 test("docs/security.md names only tests that exist, and one for each guarantee", () => {
   const page = read("docs/security.md");
-  const named = [...page.matchAll(/`(test\/[\w/.-]+\.ts)`(?: "([^"]+)")?/g)].map(([, file = "", title = ""]) => ({
-    file,
-    title,
-  }));
+  const named = testsIn(page);
   assert.ok(named.length > 40);
-  const missing = named.filter(({ file, title }) => !existsSync(new URL(file, ROOT)) || !read(file).includes(title));
-  assert.deepEqual(missing, []);
+  assert.deepEqual(named.flatMap(missingOf), []);
   const guarantees = page.split("\n").filter((line) => /^\| (?!guarantee|-)/.test(line));
   assert.deepEqual(
-    guarantees.filter((line) => !/`test\/[^`]+`[^|]*\|$/.test(line)),
+    guarantees.filter((line) => !CELL.test(line)),
     [],
   );
 });
