@@ -36,7 +36,7 @@ export type Engine = {
 };
 
 /** A database that is used by one test after the other. */
-type ReusedDatabase = {
+export type ReusedDatabase = {
   readonly store: Store;
   /** Removes all rows. False if something else was changed, too, or the files have become large. */
   readonly empty: () => Promise<boolean>;
@@ -44,9 +44,12 @@ type ReusedDatabase = {
   readonly opened: (life: Lifetime) => Promise<Omit<Opened, "store">>;
 };
 
+/** Creates one, and passes on what its store logs. */
+export type CreateDatabase = (life: Lifetime, observe: (event: LogEvent) => void) => Promise<ReusedDatabase>;
+
 type OpenDatabase = ReusedDatabase & { readonly usage: { isSpent: boolean }; readonly remove: () => Promise<void> };
 
-function reusing(name: string, create: (life: Lifetime, observe: (event: LogEvent) => void) => Promise<ReusedDatabase>): Engine {
+function reusing(name: string, create: CreateDatabase): Engine {
   const idle: OpenDatabase[] = [];
   after(async () => {
     for (const { remove } of idle) await remove();
@@ -93,7 +96,7 @@ function reusing(name: string, create: (life: Lifetime, observe: (event: LogEven
 /** Removing the rows of a large database takes longer than creating one. */
 const MAX_BYTES = 8_000_000;
 
-export const sqliteEngine: Engine = reusing("sqlite", async (lifeOfDatabase, observe) => {
+export const createSqlite: CreateDatabase = async (lifeOfDatabase, observe) => {
   const { file } = databaseFolder(lifeOfDatabase);
   const store = closedOnce(await openStore(`sqlite:${file}`, observe));
   lifeOfDatabase.after(store.close);
@@ -121,7 +124,9 @@ export const sqliteEngine: Engine = reusing("sqlite", async (lifeOfDatabase, obs
       };
     },
   };
-});
+};
+
+export const sqliteEngine: Engine = reusing("sqlite", createSqlite);
 
 /** The sessions of other processes than the test's own. */
 const OTHER_PROCESS = "other process";
@@ -135,7 +140,7 @@ const SCHEMA = `SELECT sum(pg_relation_size(oid))::float8 AS bytes, string_agg(o
   FROM pg_class WHERE relnamespace = 'public'::regnamespace`;
 
 /** Its database sorts as people do, so that every comparison of bytes has to be the schema's own. */
-export const postgresEngine: Engine = reusing("postgres", async (lifeOfDatabase, observe) => {
+export const createPostgres: CreateDatabase = async (lifeOfDatabase, observe) => {
   const database = await postgresDatabase(lifeOfDatabase, { locale: TEMPLATE_LOCALE, withSchema: true });
   const store = await openedOn(database, observe);
   const hasEnded = async () => (await database.query(SESSIONS, [OTHER_PROCESS])).length === 0;
@@ -174,7 +179,9 @@ export const postgresEngine: Engine = reusing("postgres", async (lifeOfDatabase,
       };
     },
   };
-});
+};
+
+export const postgresEngine: Engine = reusing("postgres", createPostgres);
 
 async function openedOn({ url, closeFirst }: Database, observe: (event: LogEvent) => void = () => {}): Promise<Store> {
   const store = closedOnce(await openStore(url, observe));
