@@ -5,7 +5,7 @@ import test from "node:test";
 import { Mqtt5Broker } from "../support/mqtt5-broker.ts";
 import { until } from "../support/until.ts";
 import { keepAlertsThroughKills } from "./alert-kills.ts";
-import { surviveBrokenConnections, surviveKills } from "./kills.ts";
+import { surviveBrokenConnections, surviveKills, surviveTerminatedSessions } from "./kills.ts";
 import { LIGHT_LOAD, POSTGRES, SEED, SQLITE, startScenario } from "./scenario.ts";
 import { publishTo } from "./senders.ts";
 
@@ -32,6 +32,10 @@ const MAX_READINGS = 200;
 
 test(`clients of the MQTT endpoint whose connections break send again, seed ${SEED}`, async (t) => {
   await surviveBrokenConnections(t, { engine: SQLITE, seed: SEED, times: 5, maxReadings: MAX_READINGS, load: LIGHT_LOAD });
+});
+
+test(`terminated sessions of PostgreSQL lose nothing that was acknowledged, seed ${SEED}`, async (t) => {
+  await surviveTerminatedSessions(t, { seed: SEED, times: 4, maxReadings: MAX_READINGS, load: LIGHT_LOAD });
 });
 
 test(`an external broker drops its connections, and the service is killed: all of it is stored once, seed ${SEED}`, async (t) => {

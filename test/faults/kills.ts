@@ -1,9 +1,10 @@
-// SIGKILL at random moments, of the service, one of its workers or their supervisor; and broken connections.
+// SIGKILL at random moments, of the service, one of its workers or their supervisor; and broken connections, of clients and to PostgreSQL.
 
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Service } from "../e2e/program.ts";
-import { isRunning, workerPids } from "../e2e/requests.ts";
+import { get, isRunning, workerPids } from "../e2e/requests.ts";
+import { postgresDatabase, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
 import type { Lifetime } from "../support/service.ts";
 import { tcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
@@ -94,4 +95,50 @@ export async function surviveBrokenConnections(
   await stopSending();
   assert.ok(scenario.failures.broken >= times, `${scenario.failures.broken} connections broke`);
   await scenario.expectAllStored(service);
+}
+
+const OF_SERVICE = "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'tank-monitor'";
+const SESSIONS = `SELECT pid ${OF_SERVICE} ORDER BY pid`;
+const TERMINATE = "SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid";
+/** Those within a statement or a transaction. */
+const TERMINATE_BUSY = `SELECT pg_terminate_backend(pid) ${OF_SERVICE} AND state <> 'idle'`;
+
+/** Sessions of the service on PostgreSQL are terminated `times` times: in turn busy ones, until a sender notices, and any of them. */
+export async function surviveTerminatedSessions(
+  life: Lifetime,
+  { seed, times, maxReadings, load }: Omit<Kills, "engine" | "processes">,
+): Promise<void> {
+  const { url, query, closeFirst } = await postgresDatabase(life, { locale: TEMPLATE_LOCALE, withSchema: true });
+  const open = async () => ({ url, life: { after: closeFirst } });
+  const scenario = await startScenario(life, { name: "PostgreSQL", open }, seed, load);
+  const { ledger, random, failures } = scenario;
+  const service = await scenario.start();
+  const stopSending = await scenario.send(service);
+  const failed = () => failures.unavailable + failures.broken;
+
+  async function terminateBusy(): Promise<void> {
+    const before = failed();
+    const terminate = async () => {
+      await query(TERMINATE_BUSY);
+      return failed() > before;
+    };
+    await until("a sender notices", terminate, TIMEOUT_MS);
+  }
+
+  async function terminateAny(): Promise<void> {
+    const pids = (await query<{ pid: number }>(SESSIONS)).map(({ pid }) => pid);
+    const some = pids.filter(() => random.chance(0.5));
+    await query(TERMINATE, [some.length > 0 ? some : pids]);
+  }
+
+  for (let i = 0; i < times; i++) {
+    await ledger.untilAcknowledged(random.whole(1, maxReadings));
+    await (i % 2 === 0 ? terminateBusy() : terminateAny());
+  }
+  await ledger.untilAcknowledged(maxReadings);
+  await stopSending();
+  ledger.settle();
+  assert.equal((await get(service, "/readyz")).status, 200);
+  await scenario.expectAllStored(service);
+  assert.equal((await service.stop()).code, 0, "the process is still the first one");
 }

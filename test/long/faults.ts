@@ -1,4 +1,5 @@
-// test/faults for longer: 200 kills on each engine, and 30 s of every outage. A stop while a client reads nothing.
+// test/faults for longer: 200 kills on each engine, 30 s of every outage, and 100 times terminated sessions of PostgreSQL. A stop while a
+// client reads nothing.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -7,7 +8,7 @@ import { workspace } from "../e2e/program.ts";
 import { connectTo, get } from "../e2e/requests.ts";
 import { keepAlertsThroughKills } from "../faults/alert-kills.ts";
 import { LIMITED_FILES, SMALL_DISK } from "../faults/disks.ts";
-import { surviveBrokenConnections, surviveKills } from "../faults/kills.ts";
+import { surviveBrokenConnections, surviveKills, surviveTerminatedSessions } from "../faults/kills.ts";
 import { surviveFullDisk, survivePostgresFullLog, survivePostgresOutage } from "../faults/outages.ts";
 import { POSTGRES, SEED, SQLITE } from "../faults/scenario.ts";
 import { until } from "../support/until.ts";
@@ -17,6 +18,7 @@ const KILLS = 20;
 const MAX_READINGS = 4000;
 const OUTAGE_SECONDS = 30;
 const BREAKS = 200;
+const TERMINATIONS = 100;
 
 for (const engine of [SQLITE, POSTGRES]) {
   for (let i = 0; i < DATABASES; i++) {
@@ -60,6 +62,10 @@ for (const engine of [SQLITE, POSTGRES]) {
     await surviveBrokenConnections(t, { engine, seed: SEED, times: BREAKS, maxReadings: 300 });
   });
 }
+
+test(`sessions of PostgreSQL are terminated ${TERMINATIONS} times, seed ${SEED}`, async (t) => {
+  await surviveTerminatedSessions(t, { seed: SEED, times: TERMINATIONS, maxReadings: MAX_READINGS });
+});
 
 /** How long a stop waits for requests in progress. */
 const STOP_SECONDS = 10;
