@@ -130,15 +130,27 @@ const extraHeaders = fc
   .array(mostly(extraHeader, fc.oneof(repeatedHeader, chunked), 10), { minLength: 1, maxLength: 3 })
   .map((all) => Object.fromEntries(all) as Record<string, string | string[]>);
 
-export function requestsFor(document: Document): fc.Arbitrary<GeneratedRequest> {
-  const all = Object.entries(document.paths).flatMap(([template, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      arbitrary: requestsOf(document, template, method.toUpperCase(), operation),
-      // It takes as long as many others.
-      weight: template === "/metrics" ? 1 : 5,
-    })),
+/** Metrics take as long as many others. */
+const weightOf = (template: string): number => (template === "/metrics" ? 1 : 5);
+
+const operationsOf = ({ paths }: Document) =>
+  Object.entries(paths).flatMap(([template, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ template, method, operation, weight: weightOf(template) })),
   );
+
+export function requestsFor(document: Document): fc.Arbitrary<GeneratedRequest> {
+  const all = operationsOf(document).map(({ template, method, operation, weight }) => ({
+    arbitrary: requestsOf(document, template, method.toUpperCase(), operation),
+    weight,
+  }));
   return fc.oneof(...all);
+}
+
+/** The share of the requests that each operation gets, by operationId. */
+export function requestShares(document: Document): ReadonlyMap<string, number> {
+  const all = operationsOf(document);
+  const total = all.reduce((sum, { weight }) => sum + weight, 0);
+  return new Map(all.map(({ operation, weight }) => [operation.operationId, weight / total]));
 }
 
 function requestsOf(document: Document, template: string, method: string, operation: Operation): fc.Arbitrary<GeneratedRequest> {

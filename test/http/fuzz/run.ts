@@ -18,7 +18,7 @@ import { postgresDatabase, TEMPLATE_LOCALE } from "../../support/postgres/databa
 import { type Lifetime, startService } from "../../support/service.ts";
 import { contract, type Document, type Item, operations, type RequestOptions, type Response, send } from "../client.ts";
 import { KnownObjects, type SenderKey, startRound } from "./known.ts";
-import { CURRENT_ETAG, encodeBody, type GeneratedRequest, requestsFor } from "./requests.ts";
+import { CURRENT_ETAG, encodeBody, type GeneratedRequest, requestShares, requestsFor } from "./requests.ts";
 import { Offset, Reference } from "./values.ts";
 
 const REQUESTS_PER_ROUND = 1000;
@@ -27,9 +27,13 @@ const HOUR = 3_600_000;
 const START = Date.parse("2025-01-01T00:00:00.000Z");
 /** A request that takes longer hangs. */
 const MAX_MILLISECONDS = 30_000;
-/** An operation that succeeds less often is no longer tested; of fewer requests than these, chance decides. */
+/** Something expected N times does not happen in e^-N of the runs: one of 80 operations, if N is 20, in 2 of 10 million. */
+const MIN_EXPECTED = 20;
+/** Every operation in a run of 18,000: an alert is changed least often, 14 times, hence never in one of a million runs. */
+const MIN_EXPECTED_FOR_SUCCESS = 40;
+/** An operation that succeeds less often is no longer tested; in a short run, chance decides. */
 const MIN_SUCCESS_RATE = 0.02;
-const MIN_REQUESTS = 80;
+const MIN_EXPECTED_FOR_RATE = 1000;
 
 /** Webhooks arrive, mail does not: nothing listens there. */
 const SENDING = {
@@ -130,7 +134,7 @@ export async function sendRandomRequests(life: Lifetime, { requests, seed, envir
     throw new Error(`request ${result.numRuns}, made smaller: ${message}\nTEST_SEED=${seed} repeats it`);
   }
   assert.deepEqual((await checked(service.store)).findings, []);
-  expectSuccesses(document, counts);
+  expectSuccesses(document, requests, counts);
   return counts;
 }
 
@@ -237,16 +241,19 @@ function describeRequest(path: string, { method, headers = {}, body = "" }: Requ
   return [`${method} ${path.slice(0, 2000)}`, ...lines, "", body.toString().slice(0, 2000)].join("\n");
 }
 
-function expectSuccesses(document: Document, counts: Counts): void {
+function expectSuccesses(document: Document, requests: number, counts: Counts): void {
+  const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, n) => total + n, 0);
+  const shares = requestShares(document);
   for (const { operationId, responses } of operations(document)) {
+    const expected = requests * (shares.get(operationId) ?? assert.fail(`no requests are generated for ${operationId}`));
     const statuses = counts.get(operationId) ?? new Map<number, number>();
-    const all = [...statuses.values()].reduce((sum, n) => sum + n, 0);
-    if (all < MIN_REQUESTS) continue;
-    const successes = Object.keys(responses)
-      .filter((status) => status < "300")
-      .map((status) => statuses.get(Number(status)) ?? 0);
-    const rate = successes.reduce((sum, n) => sum + n, 0) / all;
-    assert.ok(rate >= MIN_SUCCESS_RATE, `${operationId} succeeds too rarely: ${JSON.stringify([...statuses])}`);
+    const all = sum(statuses.values());
+    const successful = Object.keys(responses).filter((status) => status < "300");
+    const successes = sum(successful.map((status) => statuses.get(Number(status)) ?? 0));
+    const found = `${operationId}: ${JSON.stringify([...statuses])}`;
+    assert.ok(all > 0 || expected < MIN_EXPECTED, `never requested: ${found}`);
+    assert.ok(successes > 0 || expected < MIN_EXPECTED_FOR_SUCCESS, `never successful: ${found}`);
+    assert.ok(successes >= all * MIN_SUCCESS_RATE || expected < MIN_EXPECTED_FOR_RATE, `succeeds too rarely: ${found}`);
   }
 }
 
