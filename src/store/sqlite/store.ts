@@ -109,7 +109,10 @@ function openDatabase(file: string, mayCreate: boolean): { db: DatabaseSync; clo
       throw error;
     }
   } catch (error) {
-    if (isNotADatabase(error)) throw new UserError(`${file} is not a database. Set DATABASE_URL to another file.`);
+    if (isNotADatabase(error)) {
+      const reason = "is not a database, or its first page is damaged";
+      throw new UserError(`${file} ${reason}. Set DATABASE_URL to another file, or restore a backup.`);
+    }
     if (isDamaged(error)) throw new UserError(`${file} is damaged (${(error as Error).message}). Restore a backup.`);
     if (!isSqliteError(error) && !isFileError(error)) throw error;
     const reason = error instanceof Error ? error.message : "";
