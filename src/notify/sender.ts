@@ -20,6 +20,7 @@ import {
   releaseRecord,
   type SendingChannel,
 } from "../domain/alerts/notification-queue.ts";
+import { hostOf } from "../domain/alerts/webhook-url.ts";
 import { hasCode } from "../domain/errors.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { Observe } from "../domain/log-events.ts";
@@ -41,6 +42,7 @@ const POLL_MS = 1000;
 const RECORD_DELAY_MS = 20;
 const RETRY_MS = 1000;
 const MAX_RECORDED_TOGETHER = 512;
+const MAX_UNRECORDED = 10_000;
 
 /** How a kind of destination is sent to. */
 export type NotificationTransport = {
@@ -94,6 +96,8 @@ export class NotificationSender {
   #claiming: Promise<void> | undefined;
   #claimAgain = false;
   #results: Result[] = [];
+  /** What could not be recorded, as on a damaged page. When such a notification is claimed again, it is recorded, not sent. */
+  readonly #unrecorded = new Map<string, AttemptRecord>();
   #recording: Promise<void> | undefined;
   #ending: Promise<void> | undefined;
   #isStopping = false;
@@ -278,6 +282,7 @@ export class NotificationSender {
   async #attempt(destination: Destination, outgoing: OutgoingNotification): Promise<void> {
     const { clock, observe } = this.#options;
     const { notification, channel } = outgoing;
+    if (this.#unrecorded.has(notification.id)) return this.#finish({ outgoing, record: releaseRecord(notification) });
     const at = clock();
     const startedAt = performance.now();
     const result = await destination.transport.send(notification, channel).catch((error: unknown): AttemptResult => {
@@ -303,8 +308,8 @@ export class NotificationSender {
     this.#wakeFor(destination);
   }
 
-  #finish(result: Result): void {
-    this.#results.push(result);
+  #finish({ outgoing, record }: Result): void {
+    this.#results.push({ outgoing, record: this.#unrecorded.get(record.id) ?? record });
     this.#recording ??= this.#recordAll();
   }
 
@@ -335,7 +340,10 @@ export class NotificationSender {
         const middle = results.length >> 1;
         return (await this.#record(results.slice(0, middle))) && (await this.#record(results.slice(middle)));
       }
-      for (const { record } of results) this.#outgoing.delete(record.id);
+      for (const { record } of results) {
+        this.#outgoing.delete(record.id);
+        if (this.#unrecorded.size < MAX_UNRECORDED) this.#unrecorded.set(record.id, record);
+      }
       observe({ kind: "sending_failed", error });
       return true;
     }
@@ -344,6 +352,7 @@ export class NotificationSender {
   #recorded(results: readonly Result[], { recorded, disabled }: RecordedAttempts): void {
     for (const { outgoing, record } of results) {
       this.#outgoing.delete(record.id);
+      this.#unrecorded.delete(record.id);
       if (recorded.has(record.id)) this.#report(outgoing, record);
     }
     for (const channel of disabled) this.#reportDisabled(channel);
@@ -388,6 +397,3 @@ export class NotificationSender {
     this.#ending = undefined;
   }
 }
-
-/** The rest of a URL may be secret. */
-const hostOf = (url: string | null): string | null => (url === null ? null : (URL.parse(url)?.host ?? null));

@@ -17,7 +17,8 @@ import { ENGINES, openQueue, type Queue, queuesOf, SECRET, type StoredNotificati
 import { httpReceiver, recordingReceiver } from "./receiver.ts";
 
 const SECOND = 1000;
-const HOUR = 3_600_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** The notification, when it has that many attempts. */
@@ -42,17 +43,17 @@ async function recordResult({ store, notify }: Queue, channel: string, result: A
   return store.recordAttempts([recordOf(claimed, { at: Date.now(), status, duration_ms: 1, error }, result, 0.5)], Date.now());
 }
 
-/** SQL that makes updates of a notification fail, as a damaged page does, and SQL that ends this. */
-function refusedUpdates(engine: string, id: string): readonly [readonly string[], string] {
+/** SQL that makes updates of notifications fail, as a damaged page does, and SQL that ends this. */
+function refusedUpdates(engine: string, condition: string): readonly [readonly string[], string] {
   const trigger = "CREATE TRIGGER damaged BEFORE UPDATE ON notification";
   if (engine === "sqlite") {
-    return [[`${trigger} WHEN old.id = '${id}' BEGIN SELECT raise(FAIL, 'damaged'); END`], "DROP TRIGGER damaged"];
+    return [[`${trigger} WHEN ${condition} BEGIN SELECT raise(FAIL, 'damaged'); END`], "DROP TRIGGER damaged"];
   }
   const body = "BEGIN RAISE 'damaged'; END";
   return [
     [
-      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS '${body.replaceAll("'", "''")}'`,
-      `${trigger} FOR EACH ROW WHEN (old.id = '${id}') EXECUTE FUNCTION refuse()`,
+      `CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS '${body.replaceAll("'", "''")}'`,
+      `${trigger} FOR EACH ROW WHEN (${condition}) EXECUTE FUNCTION refuse()`,
     ],
     "DROP TRIGGER damaged ON notification",
   ];
@@ -233,13 +234,34 @@ for (const engine of ENGINES) {
       const receiver = await recordingReceiver(t);
       const [damaged, sound] = [await queue.channel(receiver.url), await queue.channel(receiver.url)];
       const [late = "", sent = ""] = [...(await queue.notify(damaged)), ...(await queue.notify(sound))];
-      const [create, drop] = refusedUpdates(engine.name, late);
+      const [create, drop] = refusedUpdates(engine.name, `old.id = '${late}'`);
       for (const statement of create) await queue.sql(statement);
       queue.start();
       await inState(queue, sent, "delivered");
       assert.ok(queue.events.some(({ kind }) => kind === "sending_failed"));
       await queue.sql(drop);
       await inState(queue, late, "delivered");
+    });
+
+    test("a delivery that cannot be recorded is recorded later, and not sent again", async (t) => {
+      const queue = await emptyQueue(t);
+      const receiver = await recordingReceiver(t);
+      const [id = ""] = await queue.notify(await queue.channel(receiver.url));
+      const [create, drop] = refusedUpdates(engine.name, "new.state = 'delivered'");
+      for (const statement of create) await queue.sql(statement);
+      queue.start();
+      const failed = (times: number) =>
+        until(
+          `recording has failed ${times} times`,
+          () => queue.events.filter(({ kind }) => kind === "sending_failed").length >= times,
+        );
+      await failed(1);
+      await queue.age(MINUTE);
+      await failed(2);
+      await queue.sql(drop);
+      await queue.age(MINUTE);
+      const { attempts } = await inState(queue, id, "delivered");
+      assert.deepEqual([attempts.length, receiver.received.length], [1, 1]);
     });
 
     test("a notification whose earlier attempts are damaged is sent", async (t) => {

@@ -199,3 +199,6 @@ function lastFourBytes(address: string): string {
     .flatMap((group) => [group >> 8, group & 255])
     .join(".");
 }
+
+/** The rest of a URL may be secret. */
+export const hostOf = (url: string | null): string | null => (url === null ? null : (URL.parse(url)?.host ?? null));
