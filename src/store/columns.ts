@@ -268,6 +268,12 @@ export function storedJson(text: unknown, what: string): unknown {
   return parsed.value;
 }
 
+/** JSON that is returned as it is stored. */
+export function intactJson(text: unknown, what: string): string {
+  storedJson(text, what);
+  return String(text);
+}
+
 /** The customer list of a key that is bound to a customer: that customer, if the filters include it. */
 export function ownPage(row: Row | undefined, { email, from, to, page }: CustomerQuery): Page<CustomerWithCount> {
   const customer = row === undefined || isDeleted(row) ? undefined : customerOf(row);

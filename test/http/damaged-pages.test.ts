@@ -196,6 +196,9 @@ const READ_BY_OTHERS = [
   "sign_in",
 ];
 
+/** Opens an alert. */
+const LOW = { tank_id: "t1", fill_percentage: 1 };
+
 const isServed = ({ status }: Result): boolean => status === 200;
 const isRefused = ({ status, code }: Result): boolean => status === 503 && code === "data_damaged";
 
@@ -261,6 +264,24 @@ suite("a SQLite file with a damaged page", async () => {
     );
     expectNoFailure(service);
   });
+
+  // Rows that are not of one object, with values that SQLite accepts.
+  for (const [name, value, row, method, path, body] of [
+    ["event.payload", "{", "sequence = (SELECT max(sequence) FROM event)", "GET", "/insight/v1/events", undefined],
+    ["service_state.value", "0", "name = 'event_sequence'", "POST", "/ingest/v1/readings", LOW],
+    ["audit.at", 2 ** 53 - 1, "number = (SELECT max(number) FROM audit)", "PATCH", "/manage/v1/tanks/t1", { name: "Hall" }],
+  ] as const) {
+    test(`that changes the value of ${name}: requests that need it get 503`, async () => {
+      const [table, column = ""] = name.split(".");
+      const update = db.prepare(`UPDATE ${table} SET ${column} = ? WHERE ${row}`);
+      const before = db.prepare(`SELECT ${column} FROM ${table} WHERE ${row}`).get()?.[column];
+      update.run(value);
+      const damaged = await service.manage(method, path, body);
+      update.run(before ?? null);
+      expectStatus(damaged, 503, "data_damaged");
+      expectStatus(await service.manage(method, path, body), 200);
+    });
+  }
 
   test("of all tables and indexes but those of keys: it starts, and reports the damage", async (t) => {
     const others = pages.filter(({ table }) => table !== "api_key");

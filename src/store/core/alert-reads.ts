@@ -4,6 +4,7 @@ import { ALERT_KINDS, type Alert } from "../../domain/alerts/alert.ts";
 import type { AlertCounts, AlertQuery, FeedPage, FeedQuery } from "../../domain/alerts/reads.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Page } from "../../domain/page.ts";
+import { intactJson } from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
 import { ALERT_COLUMNS, alertColumns, alertOf, alertsNotClosedOn } from "./alert-tables.ts";
 import { Parameters, type SqlCondition } from "./dialect.ts";
@@ -62,7 +63,7 @@ function eventFeedOn(prepare: Prepare) {
       const events = rows.filter(([, , sequence]) => sequence !== null).slice(0, size);
       const hasMore = rows.length > size;
       return {
-        payloads: events.map(([, , , payload]) => String(payload)),
+        payloads: events.map(([, , sequence, payload]) => intactJson(payload, `event ${sequence}`)),
         // Whatever has a lower number than the last one used is visible.
         nextAfter: hasMore ? Number(events.at(-1)?.[2]) : newest,
         hasMore,

@@ -6,6 +6,7 @@ import type { StoredEvent } from "../../domain/alerts/event.ts";
 import { disabledKindsOf, forecastSummary } from "../../domain/alerts/forecast-conditions.ts";
 import type { Reevaluation } from "../../domain/alerts/sweep.ts";
 import type { CustomerWithCount } from "../../domain/customer.ts";
+import { DamageError } from "../../domain/errors.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Tank } from "../../domain/tank.ts";
 import { CUSTOMER_COLUMNS, customerOf, fieldsOf, isDeleted, type Row, type Scalar, TANK_COLUMNS, tankOf } from "../columns.ts";
@@ -14,6 +15,11 @@ import { forecastOf } from "./forecast-tables.ts";
 import { type RunForIds, type SqlRunner, updateExisting } from "./many-rows.ts";
 import { ALERT_INDEX_CONDITION } from "./schema.ts";
 import { serviceStateTable } from "./service-state.ts";
+
+/** The stored number, and that of the newest event, which is not larger. */
+const LAST_SEQUENCE = `
+  SELECT (SELECT value FROM service_state WHERE name = 'event_sequence'), (SELECT max(sequence) FROM event)`; // primary keys
+const DAMAGED_SEQUENCE = 'the last sequence number of events is damaged: "tank-monitor check --repair" corrects it';
 
 export const ALERT_FIELDS = [
   "id",
@@ -113,7 +119,7 @@ export const alertsNotClosedOn =
   };
 
 export function alertTables({ prepare, insert, runForIds }: SqlRunner) {
-  const { serviceState, putServiceState } = serviceStateTable(prepare);
+  const { putServiceState } = serviceStateTable(prepare);
   return {
     /** `medianInterval` is undefined: only the head has it. Unknown tanks are left out. */
     async evaluationInputs(tankIds: readonly string[]): Promise<readonly EvaluationInput[]> {
@@ -198,7 +204,10 @@ export function alertTables({ prepare, insert, runForIds }: SqlRunner) {
 
     /** The sequence number of the newest event, which may have been removed since; 0 before the first. */
     async lastSequence(): Promise<number> {
-      return Number((await serviceState("event_sequence")) ?? 0);
+      const [[stored, newest] = []] = await prepare(LAST_SEQUENCE)();
+      const last = Number(stored ?? 0);
+      if (!Number.isSafeInteger(last) || last < Number(newest ?? 0)) throw new DamageError(DAMAGED_SEQUENCE);
+      return last;
     },
 
     /** Events must be in the order of their sequence numbers. */

@@ -4,7 +4,8 @@ import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import { type Change, type CustomerState, releasesDevice, type TankState } from "../../domain/changes.ts";
 import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
 import type { DeviceAssignment } from "../../domain/device.ts";
-import type { Instant } from "../../domain/instant.ts";
+import { DamageError } from "../../domain/errors.ts";
+import { type Instant, isInstant } from "../../domain/instant.ts";
 import type { ManagedDevice, Resource } from "../../domain/resource.ts";
 import {
   AUDIT_COLUMNS,
@@ -137,6 +138,7 @@ export function objectTables({ prepare, insert, runForIds }: SqlRunner, addHeads
       // Nobody else appends: everyone who does holds the lists lock.
       const [last] = await prepare(LAST_AUDIT_ENTRY)();
       const [number, before] = last === undefined ? [0, at] : [Number(last[0]), Number(last[1])];
+      if (!Number.isSafeInteger(number) || !isInstant(before)) throw new DamageError("the newest audit entry is damaged");
       const rows = entries.map(({ object, id, action, changes }, i) => [
         number + 1 + i,
         Math.max(at, before),
