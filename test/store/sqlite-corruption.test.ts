@@ -8,6 +8,7 @@ import { after, before, suite, type TestContext, test } from "node:test";
 import type { RequestError } from "../../src/domain/errors.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { translateError } from "../../src/store/sqlite/connection.ts";
+import { incomingBatch } from "../support/readings.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { checked, readingsOf } from "./conformance/objects.ts";
 import {
@@ -83,6 +84,9 @@ suite("a corrupted SQLite database", () => {
 
   test("a missing head is created again, and its readings are reported as lost", async (t) => {
     const store = await corrupted(t, "DELETE FROM head WHERE tank IN (SELECT pk FROM tank WHERE id IN ('long', 'short'))");
+    await assert.rejects(readingsOf(store, "short"), { code: "data_damaged" });
+    const sent = incomingBatch([{ tank: "short", at: 1_000_000_000_000, fill: 50 }]);
+    await assert.rejects(store.ingest(sent), { code: "data_damaged" }, "a reading is not rejected for good");
     const { findings } = await checked(store, true);
     assert.ok(findings.every(({ repaired }) => repaired));
     for (const id of ["long", "short"]) {

@@ -1,6 +1,7 @@
 // Writes of readings: heads, blocks, and the latest reading of each tank in the fleet.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { EARLIEST } from "../../domain/instant.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
 import type { AppendResult, BlockKey, StoredEvaluation } from "../core/transaction.ts";
 import { changesNoAlert, fleetRow } from "../fleet-row.ts";
@@ -18,9 +19,12 @@ import {
 import { rankIndexOperations } from "./rank-index.ts";
 import { query, upsert } from "./statements.ts";
 
+/** The columns of a head. In a damaged file a tank may have none: then its checksum is wrong. */
+export const HEAD_COLUMNS = `h.total, coalesce(h.start, ${EARLIEST}), coalesce(h.data, x''), h.checksum`;
+
 /** The head of a tank, by the unique index of tank on id. */
 export function headReads(db: DatabaseSync): (tankId: string) => HeadRow | undefined {
-  const headOf = query(db, "SELECT h.total, h.start, h.data, h.checksum FROM tank t JOIN head h ON h.tank = t.pk WHERE t.id = ?");
+  const headOf = query(db, `SELECT ${HEAD_COLUMNS} FROM tank t LEFT JOIN head h ON h.tank = t.pk WHERE t.id = ?`);
   return (tankId) => {
     const row = headOf.get(tankId);
     if (row === undefined) return undefined;
