@@ -1,5 +1,6 @@
 // Runs the tests of many files in one process: starting a process for each file takes longer than most of its tests. Tests that
-// measure time or memory, or stop a database server of their own, are in folders named `alone`: each file is a process.
+// measure time or memory, or stop a database server of their own, are in folders named `alone`: each file is a process. So are the files
+// of `observe`: what a test of the log still writes to a descriptor that it has closed would reach the socket of another test.
 
 import { globSync } from "node:fs";
 import { test } from "node:test";
@@ -9,7 +10,7 @@ const ROOT = new URL("../../", import.meta.url);
 /** The files that `npm test` runs in one process, by the test file that imports them. */
 export const GROUPS = {
   http: "test/http/*.test.ts",
-  ingest: "test/{ingest,observe,simulate,workers}/**/*.test.ts",
+  ingest: "test/{ingest,simulate,workers}/**/*.test.ts",
   store: "test/store/*.test.ts",
   units: "test/{cli,config,domain,store/series,structure}/**/*.test.ts",
 } as const;
