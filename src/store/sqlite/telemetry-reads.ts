@@ -12,7 +12,7 @@ import { missingGroup, type Position, SEGMENT_SIZE } from "../series/rank-index.
 import { PART_BLOCKS, readingPart } from "../series/reading-part.ts";
 import { type PackedGroup, type RankedSegment, rankIndexReads } from "./rank-index.ts";
 import { type Query, query } from "./statements.ts";
-import { HEAD_COLUMNS } from "./telemetry-writes.ts";
+import { headRow } from "./telemetry-writes.ts";
 
 type HeadColumns = readonly [tank: number, deleted: 0 | 1, total: number, start: number, data: Uint8Array, checksum: number];
 
@@ -20,7 +20,7 @@ export function telemetryReads(db: DatabaseSync) {
   // By the unique index of tank on id, then by primary key.
   const headOf = query(
     db,
-    `SELECT t.pk, t.deleted, ${HEAD_COLUMNS} FROM tank t LEFT JOIN head h ON h.tank = t.pk
+    `SELECT t.pk, t.deleted, h.total, h.start, h.data, h.checksum FROM tank t LEFT JOIN head h ON h.tank = t.pk
      WHERE t.id = ? AND t.owner_id = coalesce(?, t.owner_id)`,
   );
   // Both by block_by_start.
@@ -51,7 +51,7 @@ export function telemetryReads(db: DatabaseSync) {
       this.#tank = tank;
       this.total = total;
       this.#start = start;
-      this.#head = openHead(id, { total, start, data, checksum }).block;
+      this.#head = openHead(id, headRow(total, start, data, checksum)).block;
       this.#inBlocks = total - this.#head.length;
     }
 

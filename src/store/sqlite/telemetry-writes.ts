@@ -19,17 +19,21 @@ import {
 import { rankIndexOperations } from "./rank-index.ts";
 import { query, upsert } from "./statements.ts";
 
-/** The columns of a head. In a damaged file a tank may have none: then its checksum is wrong. */
-export const HEAD_COLUMNS = `h.total, coalesce(h.start, ${EARLIEST}), coalesce(h.data, x''), h.checksum`;
+/** In a damaged file a tank may have no head: its columns are null, and its checksum is wrong. */
+export const headRow = (total: unknown, start: unknown, data: unknown, checksum: unknown): HeadRow =>
+  ({ total, start: start ?? EARLIEST, data: data ?? new Uint8Array(), checksum }) as HeadRow;
 
 /** The head of a tank, by the unique index of tank on id. */
 export function headReads(db: DatabaseSync): (tankId: string) => HeadRow | undefined {
-  const headOf = query(db, `SELECT ${HEAD_COLUMNS} FROM tank t LEFT JOIN head h ON h.tank = t.pk WHERE t.id = ?`);
+  const headOf = query(
+    db,
+    "SELECT h.total, h.start, h.data, h.checksum FROM tank t LEFT JOIN head h ON h.tank = t.pk WHERE t.id = ?",
+  );
   return (tankId) => {
     const row = headOf.get(tankId);
     if (row === undefined) return undefined;
     const [total, start, data, checksum] = row;
-    return { total, start, data, checksum } as HeadRow;
+    return headRow(total, start, data, checksum);
   };
 }
 
