@@ -23,7 +23,11 @@ const LOADS = {
 type Load = keyof typeof LOADS;
 const LOAD_NAMES: readonly Load[] = ["quarter", "flood"];
 /** Readings that a run of the flood may send. */
-const FLOOD_READINGS = 1_000_000;
+const FLOOD_READINGS = 500_000;
+/** The part of the tanks whose readings one key sends; those of the rest are the others'. */
+const FLOOD_TANKS = 0.9;
+
+const floodOf = (load: Load) => ({ ...LOADS[load], bodies: FLOOD_READINGS / LOADS[load].readings });
 
 const rowName = (what: string, load: Load, engine: Engine): string => `fairness-${what}-${load}-${engine}`;
 
@@ -73,15 +77,18 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   await using secondDatabase = await temporaryFleet(bench, engine, "second");
   const secondKey = createKey(secondDatabase.url, "ingest");
   await using secondService = await startTankMonitor(engine, secondDatabase.url);
-  const words = (secret: string, url = service.url) => [url, secret, String(scale.tanks)];
+  const floodTanks = ["0", String(scale.tanks * FLOOD_TANKS)];
+  const otherTanks = [String(scale.tanks * FLOOD_TANKS), String(scale.tanks)];
   await using reader = await startReader(service, scale.tanks);
-  await using sender = await startBenchProgram<Singles, SingleTimes>("send-at-rate", words(otherKey));
-  await using flooder = await startBenchProgram<Flood, FloodResult>("flood", words(floodKey));
-  await using secondFlooder = await startBenchProgram<Flood, FloodResult>("flood", words(secondKey, secondService.url));
+  await using sender = await startBenchProgram<Singles, SingleTimes>("send-at-rate", [service.url, otherKey, ...otherTanks]);
+  await using flooder = await startBenchProgram<Flood, FloodResult>("flood", [service.url, floodKey, ...floodTanks]);
+  const secondWords = [secondService.url, secondKey, ...floodTanks];
+  await using secondFlooder = await startBenchProgram<Flood, FloodResult>("flood", secondWords);
   const seconds = scale.mixedSeconds;
   const numbers = new ReadingNumbers();
   async function turn(load?: Load, program = flooder, pace: Pick<Flood, "rate"> = {}): Promise<Turn> {
-    const flood = load && (await program.prepare({ ...LOADS[load], seconds, first: numbers.allocate(FLOOD_READINGS), ...pace }));
+    const flood =
+      load && (await program.prepare({ ...floodOf(load), seconds, first: numbers.allocate(FLOOD_READINGS), ...pace }));
     const reads = await reader.prepare({ rate: READS, seconds });
     const singles = await sender.prepare({ rate: SINGLES, seconds, first: numbers.allocate(SINGLES * seconds) });
     const flooding = flood?.() ?? Promise.resolve({ accepted: 0, refused: 0 });

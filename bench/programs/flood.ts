@@ -1,5 +1,5 @@
-// flood.ts URL KEY TANKS: one key sends large bodies in parallel for a while, as fast as they are accepted. A refused body is sent
-// again after Retry-After.
+// flood.ts URL KEY FROM TO: one key sends large bodies in parallel for a while, as fast as they are accepted: new readings of the
+// tanks FROM to TO, exclusive. A refused body is sent again after Retry-After.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { idsOf, liveReadings } from "../dataset/live-readings.ts";
@@ -14,27 +14,25 @@ export type Flood = {
   readonly clients: number;
   /** Per body. */
   readonly readings: number;
+  /** Prepared, each to be accepted once. */
+  readonly bodies: number;
   /** Bodies a second, at most. */
   readonly rate?: number;
 };
 export type FloodResult = { readonly accepted: number; readonly refused: number };
 
-/** Prepared bodies; sent again, their readings replace nothing. */
-const BODIES = 50;
-
-const [url = "", key = "", count = ""] = process.argv.slice(2);
-const tanks = Number(count);
-const ids = idsOf(tanks, "device");
+const [url = "", key = "", from = "", to = ""] = process.argv.slice(2);
+const ids = idsOf(Number(to), "device").slice(Number(from));
 
 function bodyFrom(first: number, readings: number): Buffer {
-  const body = liveReadings(tanks, first, readings).map(({ tank, createdAt, fill }) => {
+  const body = liveReadings(ids.length, first, readings).map(({ tank, createdAt, fill }) => {
     return { device_id: ids[tank], created_at: new Date(createdAt).toISOString(), fill_percentage: fill };
   });
   return Buffer.from(JSON.stringify(body));
 }
 
-serveRuns<Flood, FloodResult>(async ({ seconds, first, clients, readings, rate = Number.POSITIVE_INFINITY }) => {
-  const bodies = Array.from({ length: BODIES }, (_, i) => bodyFrom(first + i * readings, readings));
+serveRuns<Flood, FloodResult>(async ({ seconds, first, clients, readings, bodies: count, rate = Number.POSITIVE_INFINITY }) => {
+  const bodies = Array.from({ length: count }, (_, i) => bodyFrom(first + i * readings, readings));
   const end = new DisposableStack();
   const connections: Connection[] = [];
   for (let i = 0; i < clients; i++) connections.push(end.use(await Connection.open({ url, headers: { "x-api-key": key } })));
@@ -47,21 +45,31 @@ serveRuns<Flood, FloodResult>(async ({ seconds, first, clients, readings, rate =
     await Promise.all(
       connections.map(async (connection) => {
         for (;;) {
-          const now = performance.now();
-          const due = Math.max(now, from + (next / rate) * 1000);
-          if (due >= until) return;
           const number = next++;
-          if (due > now) await sleep(due - now);
-          const { status, head, body } = await connection.post("/ingest/v1/readings", bodies[number % BODIES] as Buffer);
-          if (status === 200) result.accepted++;
-          else if (status !== 503) throw new Error(`a body got ${status}: ${body.slice(0, 300)}`);
-          else {
-            result.refused++;
-            await sleep(1000 * Number(/^retry-after: *(\d+)/im.exec(head)?.[1] ?? 0));
-          }
+          const body = bodies[number];
+          if (body === undefined) throw new Error(`all ${bodies.length} bodies were accepted`);
+          const due = from + (number / rate) * 1000;
+          if (due >= until) return;
+          const early = due - performance.now();
+          if (early > 0) await sleep(early);
+          while (!(await isAccepted(connection, body, result))) if (performance.now() >= until) return;
+          if (performance.now() >= until) return;
         }
       }),
     );
     return result;
   };
 });
+
+/** Counts the result, and waits after a refusal. */
+async function isAccepted(connection: Connection, body: Buffer, result: { accepted: number; refused: number }): Promise<boolean> {
+  const { status, head, body: text } = await connection.post("/ingest/v1/readings", body);
+  if (status === 200) {
+    result.accepted++;
+    return true;
+  }
+  if (status !== 503) throw new Error(`a body got ${status}: ${text.slice(0, 300)}`);
+  result.refused++;
+  await sleep(1000 * Number(/^retry-after: *(\d+)/im.exec(head)?.[1] ?? 0));
+  return false;
+}

@@ -1,4 +1,5 @@
-// send-at-rate.ts URL KEY TANKS: sends single readings at a given rate, however long responses take, and measures the latency.
+// send-at-rate.ts URL KEY FROM TO: sends single readings of the tanks FROM to TO, exclusive, at a given rate, however long responses
+// take, and measures the latency.
 
 import { idsOf, liveReadings } from "../dataset/live-readings.ts";
 import { serveRuns } from "../measure/bench-program.ts";
@@ -11,13 +12,12 @@ export type SingleTimes = { readonly p50: number; readonly p99: number; readonly
 
 const CONNECTIONS = 64;
 
-const [url = "", key = "", count = ""] = process.argv.slice(2);
-const tanks = Number(count);
-const ids = idsOf(tanks, "device");
+const [url = "", key = "", from = "", to = ""] = process.argv.slice(2);
+const ids = idsOf(Number(to), "device").slice(Number(from));
 let runs = 0;
 
 serveRuns<Singles, SingleTimes>(async ({ rate, seconds, first }) => {
-  const readings = liveReadings(tanks, first, rate * seconds);
+  const readings = liveReadings(ids.length, first, rate * seconds);
   const end = new DisposableStack();
   const connections: Connection[] = [];
   for (let i = 0; i < CONNECTIONS; i++) connections.push(end.use(await Connection.open({ url, headers: { "x-api-key": key } })));
