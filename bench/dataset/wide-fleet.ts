@@ -92,7 +92,7 @@ function forecastOf({ id, owner, threshold, latest }: WideTank, number: number):
     ...{ id, owner_id: owner, at: latest?.at ?? EARLIEST, fill: latest?.fill ?? null },
     ...sortKeysOf(threshold, reading, forecast),
     // Nothing is to be computed: it would only disturb.
-    ...{ outdatedSince: null, computedAt: forecast === null ? null : FAR, forecast },
+    ...{ dueAt: null, computedAt: forecast === null ? null : FAR, forecast },
   };
 }
 

@@ -44,8 +44,8 @@ export const forecastJob: Figure = {
 const copyOfFleet = async (bench: Bench, engine: Engine, name: string) =>
   temporaryDatabase(bench, engine, name, await databaseOf(bench, engine, fleet(bench.scale.tanks, READINGS)));
 
-const OUTDATED = "SELECT count(*) FROM forecast WHERE outdated_since IS NOT NULL";
-const makeOutdated = () => `UPDATE forecast SET outdated_since = ${Date.now()}`;
+const OUTDATED = "SELECT count(*) FROM forecast WHERE due_at IS NOT NULL";
+const makeOutdated = () => `UPDATE forecast SET due_at = ${Date.now()}`;
 const PLACED = "SELECT count(*) FROM forecast";
 
 async function readRows(bench: Bench, engine: Engine): Promise<Measured[]> {

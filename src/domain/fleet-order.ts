@@ -3,7 +3,7 @@
 
 import type { FleetSort, LevelState } from "./fleet.ts";
 import type { ForecastValues } from "./forecast/stored.ts";
-import { DAY, type Instant, isInstant } from "./instant.ts";
+import { DAY, type Instant, isInstant, MINUTE } from "./instant.ts";
 import type { Reading } from "./reading.ts";
 import { isObject } from "./validate.ts";
 
@@ -79,6 +79,8 @@ export const isFleetOrderState = (value: unknown): boolean =>
 
 /** A forecast is computed again after a day, also without a new reading: its range widens. */
 export const FORECAST_MAX_AGE_MS = DAY;
+/** After new readings it is computed again no sooner than this: some devices send every second. No forecast is put off for longer. */
+export const FORECAST_MIN_AGE_MS = MINUTE;
 
 /** The next tanks by id: how many were looked at, the last of them, and those whose sort keys or forecasts are outdated. */
 export type FleetScan = { readonly scanned: number; readonly last: string; readonly outdated: readonly string[] };
@@ -86,8 +88,8 @@ export type FleetScan = { readonly scanned: number; readonly last: string; reado
 export interface FleetOrderReads {
   /** Undefined before the first update. */
   fleetOrderState(): Promise<FleetOrderState | undefined>;
-  /** `after`: a tank's id. A forecast that was computed before `expired` is computed again. */
-  scanFleet(after: string, expired: Instant): Promise<FleetScan>;
+  /** `after`: a tank's id. */
+  scanFleet(after: string, now: Instant): Promise<FleetScan>;
 }
 
 export interface FleetOrderWrites {

@@ -8,14 +8,14 @@ import { forecastFrom, type History, historyOf } from "../domain/forecast/foreca
 import { leakStates } from "../domain/forecast/leak.ts";
 import { type LeakState, leakStateOf } from "../domain/forecast/leak-state.ts";
 import { seasonAt } from "../domain/forecast/season.ts";
-import type { ComputedForecast, OutdatedTank } from "../domain/forecast/stored.ts";
+import type { ComputedForecast, DueTank } from "../domain/forecast/stored.ts";
 import type { Level } from "../domain/forecast/variation.ts";
 import type { Instant } from "../domain/instant.ts";
 import type { ReadingColumns } from "../domain/reading.ts";
 import type { Tank } from "../domain/tank.ts";
 
 /** Readings of the last two years, in order of time. */
-export type ForecastTask = Omit<OutdatedTank, "since"> & {
+export type ForecastTask = Omit<DueTank, "dueAt"> & {
   readonly parts: readonly Pick<ReadingColumns, "instants" | "fills">[];
   readonly now: Instant;
 };

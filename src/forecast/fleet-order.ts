@@ -2,7 +2,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import { chunksOf } from "../domain/chunks.ts";
-import { type FleetOrderReads, type FleetOrderWrites, FORECAST_MAX_AGE_MS } from "../domain/fleet-order.ts";
+import type { FleetOrderReads, FleetOrderWrites } from "../domain/fleet-order.ts";
 import type { Instant } from "../domain/instant.ts";
 import type { FailedTanks } from "./failed-tanks.ts";
 
@@ -23,7 +23,7 @@ export async function updateFleetOrder(
   const write = (tankIds: readonly string[]): Promise<void> => store.updateSortKeys(tankIds, now);
   let [after, scanned, outdated] = ["", 0, 0];
   for (;;) {
-    const scan = await store.scanFleet(after, now - FORECAST_MAX_AGE_MS);
+    const scan = await store.scanFleet(after, now);
     if (scan.scanned === 0) return { isComplete: true, scanned, outdated };
     const tanks = scan.outdated.filter((id) => !skipped.has(id));
     for (const some of chunksOf(tanks, TANKS_PER_WRITE)) {

@@ -7,10 +7,10 @@ import type { FleetOrderReads, FleetOrderState, FleetOrderWrites } from "../doma
 import type { Clock } from "../domain/instant.ts";
 import type { Observe } from "../domain/log-events.ts";
 import { RepeatedTask } from "../domain/repeated-task.ts";
+import { computeDueForecasts, type ForecastStore } from "./due-forecasts.ts";
 import { FailedTanks } from "./failed-tanks.ts";
 import { updateFleetOrder } from "./fleet-order.ts";
 import { ForecastThread } from "./forecast-thread.ts";
-import { computeOutdated, type ForecastStore } from "./outdated.ts";
 
 /** How often it looks whether there is something to do. */
 const TICK_MS = 250;
@@ -55,7 +55,7 @@ export class ForecastJob {
       }
     };
     this.#order = new RepeatedTask({ everyMs: TICK_MS, run: () => this.#updateOrder(), onError });
-    this.#forecasts = new RepeatedTask({ everyMs: TICK_MS, run: () => this.#computeOutdated(), onError });
+    this.#forecasts = new RepeatedTask({ everyMs: TICK_MS, run: () => this.#computeDue(), onError });
     this.#order.start();
   }
 
@@ -94,9 +94,9 @@ export class ForecastJob {
     return this.#options.store.putFleetOrderState(before, { asOf: now, holder: this.#id, at: now });
   }
 
-  async #computeOutdated(): Promise<void> {
+  async #computeDue(): Promise<void> {
     if (!this.#isHolder) return;
-    await computeOutdated({
+    await computeDueForecasts({
       ...this.#options,
       compute: (task) => this.#thread.compute(task),
       everyMs: FORECAST_EVERY_MS,

@@ -1,11 +1,12 @@
 // For commands that read a database while the service may not be running.
 
+import { FORECAST_MIN_AGE_MS } from "../domain/fleet-order.ts";
 import type { Store } from "../domain/store.ts";
 import { computeForecast } from "./compute.ts";
+import { computeDueForecasts } from "./due-forecasts.ts";
 import { FailedTanks } from "./failed-tanks.ts";
 import { updateFleetOrder } from "./fleet-order.ts";
 import { HOLDER_TIMEOUT_MS } from "./job.ts";
-import { computeOutdated } from "./outdated.ts";
 
 /** Recorded as the holder while no service runs. */
 const HOLDER = "command line";
@@ -22,5 +23,15 @@ export async function updateForecasts(store: Store): Promise<void> {
   await updateFleetOrder(store, now, { failed });
   await store.putFleetOrderState(before, { asOf: now, holder: HOLDER, at: 0 });
   const isStopping = (): boolean => Date.now() - now > COMPUTING_MS;
-  await computeOutdated({ store, clock: Date.now, observe, compute: computeForecast, everyMs: 0, isStopping, failed });
+  // Also those that a service would put off.
+  const dueForecasts: Store["dueForecasts"] = (at, limit) => store.dueForecasts(at + FORECAST_MIN_AGE_MS, limit);
+  await computeDueForecasts({
+    store: { ...store, dueForecasts },
+    clock: Date.now,
+    observe,
+    compute: computeForecast,
+    everyMs: 0,
+    isStopping,
+    failed,
+  });
 }

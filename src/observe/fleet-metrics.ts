@@ -21,12 +21,13 @@ export function fleetMetrics(reads: Pick<FleetReads, "fleetCounts">, clock: Cloc
 }
 
 /** One lookup by an index. */
-export function forecastMetrics(reads: Pick<ForecastReads, "outdatedForecasts">, clock: Clock): () => Promise<MetricsReport> {
+export function forecastMetrics(reads: Pick<ForecastReads, "dueForecasts">, clock: Clock): () => Promise<MetricsReport> {
   return async () => {
-    const [oldest] = await reads.outdatedForecasts(1);
-    const lag = oldest === undefined ? 0 : Math.max(0, (clock() - oldest.since) / 1000);
+    const now = clock();
+    const [oldest] = await reads.dueForecasts(now, 1);
+    const lag = oldest === undefined ? 0 : (now - oldest.dueAt) / 1000;
     return [
-      gauge("tank_monitor_forecast_lag_seconds", "For how long the oldest forecast that has to be computed again has waited", [
+      gauge("tank_monitor_forecast_lag_seconds", "For how long the oldest forecast that is due to be computed again has waited", [
         { labels: {}, value: lag },
       ]),
     ];

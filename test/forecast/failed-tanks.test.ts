@@ -7,10 +7,10 @@ import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { LogEvent } from "../../src/domain/log-events.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { computeForecast } from "../../src/forecast/compute.ts";
+import { computeDueForecasts } from "../../src/forecast/due-forecasts.ts";
 import { FailedTanks } from "../../src/forecast/failed-tanks.ts";
 import { updateFleetOrder } from "../../src/forecast/fleet-order.ts";
 import { ForecastJob } from "../../src/forecast/job.ts";
-import { computeOutdated } from "../../src/forecast/outdated.ts";
 import { putFleet } from "../store/alert-support.ts";
 import { type Engine, postgresEngine, sqliteEngine } from "../store/engines.ts";
 import { ingest } from "../support/readings.ts";
@@ -39,9 +39,9 @@ function failedTanks(engine: Engine): void {
       },
     };
     const failed = new FailedTanks((event) => events.push(event));
-    const outdated = async () => (await store.outdatedForecasts(100)).map((one) => one.tank.id);
+    const outdated = async () => (await store.dueForecasts(NOW + 2 * HOUR, 100)).map((one) => one.tank.id);
     const compute = (now: number) =>
-      computeOutdated({
+      computeDueForecasts({
         ...{
           store: failing,
           clock: () => now,
@@ -64,7 +64,7 @@ function failedTanks(engine: Engine): void {
     }
     isBroken = false;
     await updateFleetOrder(failing, NOW + HOUR, { failed });
-    await compute(NOW + HOUR);
+    await compute(NOW + 2 * HOUR);
     assert.deepEqual(await outdated(), []);
   });
 
@@ -83,7 +83,7 @@ function failedTanks(engine: Engine): void {
       assert.deepEqual(update, { isComplete: true, scanned: 3, outdated });
     }
     assert.deepEqual(events, [{ kind: "forecast_failed", tankId: "two", error }]);
-    assert.deepEqual((await store.outdatedForecasts(10)).map((one) => one.tank.id).sort(), ["one", "three"]);
+    assert.deepEqual((await store.dueForecasts(NOW, 10)).map((one) => one.tank.id).sort(), ["one", "three"]);
     const unavailable = { ...store, updateSortKeys: () => Promise.reject(storeUnavailable("gone")) };
     await assert.rejects(updateFleetOrder(unavailable, NOW + HOUR, { failed }), { code: "store_unavailable" });
     assert.equal(events.length, 1);

@@ -8,9 +8,11 @@ import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { LogEvent } from "../../src/domain/log-events.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { computeForecast, type ForecastTask } from "../../src/forecast/compute.ts";
+import { type ComputingOptions, computeDueForecasts } from "../../src/forecast/due-forecasts.ts";
+import { FailedTanks } from "../../src/forecast/failed-tanks.ts";
+import { updateFleetOrder } from "../../src/forecast/fleet-order.ts";
 import { ForecastThread } from "../../src/forecast/forecast-thread.ts";
 import { ForecastJob, HOLDER_TIMEOUT_MS } from "../../src/forecast/job.ts";
-import { type ComputingOptions, computeOutdated } from "../../src/forecast/outdated.ts";
 import { forecastMetrics } from "../../src/observe/fleet-metrics.ts";
 import { putFleet, putForecast } from "../store/alert-support.ts";
 import { customer, putCustomers, putTanks, tank, WHOLE_FLEET } from "../store/conformance/objects.ts";
@@ -20,7 +22,8 @@ import { at, command, executed } from "../support/commands.ts";
 import { ingest } from "../support/readings.ts";
 import { until } from "../support/until.ts";
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const NOW = Date.parse("2026-11-16T12:00:00Z");
 const WAIT_MS = 60_000;
@@ -60,7 +63,9 @@ const falling = (tankId: string, latest: number, perDay: number, days: number) =
 
 const orderOf = async (store: Store) => (await store.fleetPage(WHOLE_FLEET)).data.map((entry) => entry.tank.id);
 
-const isComputed = async (store: Store) => (await store.outdatedForecasts(1)).length === 0;
+/** How many forecasts there are to compute, now or within an hour. */
+const outdated = async (store: Store) => (await store.dueForecasts(NOW + HOUR, 10)).length;
+const isComputed = async (store: Store) => (await outdated(store)) === 0;
 
 async function forecastOf(store: Store, tankId: string): Promise<StoredForecast> {
   const found = await store.tankForecast(tankId, UNRESTRICTED);
@@ -69,7 +74,7 @@ async function forecastOf(store: Store, tankId: string): Promise<StoredForecast>
 }
 
 const computeAll = (store: Store, options: Partial<ComputingOptions> = {}): Promise<void> =>
-  computeOutdated({
+  computeDueForecasts({
     ...{ store, clock: () => NOW, observe: unexpected, compute: computeForecast, everyMs: 0, isStopping: () => false },
     ...options,
   });
@@ -137,7 +142,7 @@ function forecastJob(engine: Engine): void {
     await putTanks(store, tank("one", "a"));
     await ingest(store, ...falling("one", 50, 1, 30));
     await store.updateSortKeys(["one"], NOW);
-    const compute = () => computeAll(store);
+    const compute = () => computeAll(store, { clock: () => NOW + 1 });
     await compute();
     const before = await forecastOf(store, "one");
     assert.equal(before.use_per_day?.unit, "liters");
@@ -150,7 +155,7 @@ function forecastJob(engine: Engine): void {
       [{ min_fill_alert_percentage: 30 }, true],
     ] as const) {
       await executed(store, command.changeTank("one", fields), at(NOW + 1));
-      assert.equal((await store.outdatedForecasts(1)).length, Number(isOutdated), JSON.stringify(fields));
+      assert.equal(await outdated(store), Number(isOutdated), JSON.stringify(fields));
       await compute();
       assert.ok(await isComputed(store));
     }
@@ -240,7 +245,7 @@ function forecastJob(engine: Engine): void {
         return { ...reading, fill: reading.fill + 40 * refills - 40 };
       });
       await ingest(store, ...filled.slice(0, -1));
-      const keeper = startJob(store);
+      const first = startJob(store);
       const refills = async () => {
         const page = await store.refillPage("one", { page: 1, size: 10 }, UNRESTRICTED);
         return typeof page === "object" ? page : assert.fail(page);
@@ -249,8 +254,9 @@ function forecastJob(engine: Engine): void {
       const [newest, oldest] = (await refills()).data;
       assert.ok((newest?.startedAt ?? 0) > (oldest?.endedAt ?? NOW), "newest first");
       assert.ok(Math.abs((newest?.to ?? 0) - (newest?.from ?? 0) - 40) < 2, JSON.stringify(newest));
+      await first.stop();
       await ingest(store, ...filled.slice(-1));
-      keeper.wake();
+      startJob(store, NOW + HOUR);
       await until("the last reading counts", async () => (await forecastOf(store, "one")).based_on_until === NOW, WAIT_MS);
       const { payloads } = await store.eventFeed({ after: 0, size: 100 }, UNRESTRICTED);
       const reported = payloads.map((payload) => JSON.parse(payload)).filter(({ type }) => type === "tank.refilled");
@@ -262,7 +268,7 @@ function forecastJob(engine: Engine): void {
   );
 }
 
-function outdatedForecasts(engine: Engine): void {
+function dueForecasts(engine: Engine): void {
   test("one forecast for each tank, however many readings; the one that waits longest comes first", async (t) => {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"));
@@ -345,8 +351,10 @@ function outdatedForecasts(engine: Engine): void {
       () => ingest(store, { tank: "one", at: NOW, fill: 49 }),
       () => ingest(store, { tank: "one", at: NOW + HOUR, fill: 48.9 }),
     ];
+    let now = NOW;
     const compute = (change: () => Promise<unknown>) =>
       computeAll(store, {
+        clock: () => now,
         async compute(task) {
           const forecast = computeForecast(task);
           await change();
@@ -355,12 +363,69 @@ function outdatedForecasts(engine: Engine): void {
       });
     for (const change of changes) {
       await compute(change);
-      assert.equal((await store.outdatedForecasts(1)).length, 1, String(change));
+      now += MINUTE;
+      assert.equal(await outdated(store), 1, String(change));
     }
     await compute(async () => {});
     assert.ok(await isComputed(store));
     const low = await forecastOf(store, "one");
     assert.ok(((low.runs_low_at.p50 ?? 0) - NOW) / DAY < 15, "the threshold counts");
+  });
+
+  test("after new readings a forecast is computed again a minute later; after a rise and after changes of the tank at once", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["one"], b: [] });
+    await ingest(store, ...falling("one", 50, 1, 30));
+    await store.updateSortKeys(["one"], NOW);
+    await computeAll(store);
+    const dueAt = async () => (await store.dueForecasts(NOW + DAY, 1)).map((one) => one.dueAt - NOW);
+    assert.deepEqual(await dueAt(), []);
+    for (const [i, seconds] of [10, 20, 30].entries()) {
+      const now = NOW + seconds * 1000;
+      await ingest(store, { tank: "one", at: now, fill: 49.9 - i });
+      await updateFleetOrder(store, now, { failed: new FailedTanks(unexpected) });
+      assert.deepEqual(await dueAt(), [MINUTE]);
+    }
+    const basedOn = async (now: number) => {
+      await computeAll(store, { clock: () => now });
+      return (await forecastOf(store, "one")).based_on_until - NOW;
+    };
+    assert.equal(await basedOn(NOW + MINUTE - 1), 0);
+    await ingest(store, { tank: "one", at: NOW + 40_000, fill: 47 });
+    assert.equal(await basedOn(NOW + MINUTE), 40_000, "a reading that the fleet order does not know yet counts");
+    assert.deepEqual(await dueAt(), []);
+    await ingest(store, { tank: "one", at: NOW + HOUR, fill: 46 });
+    await updateFleetOrder(store, NOW + HOUR, { failed: new FailedTanks(unexpected) });
+    assert.deepEqual(await dueAt(), [HOUR], "the last one is older than a minute");
+    assert.equal(await basedOn(NOW + HOUR), HOUR);
+    await ingest(store, { tank: "one", at: NOW + HOUR + 1000, fill: 45 });
+    await updateFleetOrder(store, NOW + HOUR + 1000, { failed: new FailedTanks(unexpected) });
+    assert.deepEqual(await dueAt(), [HOUR + MINUTE]);
+    await executed(store, command.changeTank("one", { capacity: 5400 }), at(NOW + HOUR + 2000));
+    assert.deepEqual(await dueAt(), [HOUR + 2000]);
+    await computeAll(store, { clock: () => NOW + HOUR + 2000 });
+    for (const [seconds, fill] of [
+      [3, 80],
+      [4, 45],
+    ] as const) {
+      const now = NOW + HOUR + seconds * 1000;
+      await ingest(store, { tank: "one", at: now, fill });
+      await updateFleetOrder(store, now, { failed: new FailedTanks(unexpected) });
+      assert.deepEqual(await dueAt(), [now - NOW], "the rise may be a delivery, and ends");
+      assert.equal(await basedOn(now), now - NOW);
+    }
+  });
+
+  test("a clock that was ahead does not put a forecast off", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["one"], b: [] });
+    await ingest(store, ...falling("one", 50, 1, 30));
+    await store.updateSortKeys(["one"], NOW + 30 * DAY);
+    const scan = () => updateFleetOrder(store, NOW, { failed: new FailedTanks(unexpected) });
+    assert.equal((await scan()).outdated, 1);
+    assert.equal((await scan()).outdated, 0);
+    await computeAll(store, { clock: () => NOW + MINUTE });
+    assert.equal((await forecastOf(store, "one")).state, "ok");
   });
 
   test("a damaged tank keeps its refills", async (t) => {
@@ -391,5 +456,5 @@ test("the thread goes on after an error", async (t) => {
 for (const engine of [sqliteEngine, postgresEngine])
   suite(`forecasts on ${engine.name}`, () => {
     forecastJob(engine);
-    outdatedForecasts(engine);
+    dueForecasts(engine);
   });

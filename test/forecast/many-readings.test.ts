@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { computeForecast } from "../../src/forecast/compute.ts";
-import { computeOutdated } from "../../src/forecast/outdated.ts";
+import { computeDueForecasts } from "../../src/forecast/due-forecasts.ts";
 import { putFleet } from "../store/alert-support.ts";
 import { postgresEngine, sqliteEngine } from "../store/engines.ts";
 import { putReadings } from "../support/records.ts";
@@ -24,7 +24,7 @@ for (const engine of [sqliteEngine, postgresEngine]) {
       await putReadings(store, id, readings);
       await store.updateSortKeys([id], NOW);
       let instants: number[] = [];
-      await computeOutdated({
+      await computeDueForecasts({
         store,
         clock: () => NOW,
         observe: (event) => assert.fail(JSON.stringify(event)),

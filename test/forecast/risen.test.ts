@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { daysLeft } from "../../src/domain/fleet.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import { computeForecast } from "../../src/forecast/compute.ts";
-import { computeOutdated } from "../../src/forecast/outdated.ts";
+import { computeDueForecasts } from "../../src/forecast/due-forecasts.ts";
 import { customer, putCustomers, putTanks, tank } from "../store/conformance/objects.ts";
 import { postgresEngine, sqliteEngine } from "../store/engines.ts";
 import { ingest } from "../support/readings.ts";
@@ -25,7 +25,14 @@ for (const engine of [sqliteEngine, postgresEngine]) {
       await ingest(store, { tank: "risen", at: now, fill: 92 });
       await store.updateSortKeys(["risen", "empty", "silent"], now);
       const observe = () => {};
-      await computeOutdated({ store, clock: () => now, observe, everyMs: 0, isStopping: () => false, compute: computeForecast });
+      await computeDueForecasts({
+        store,
+        clock: () => now,
+        observe,
+        everyMs: 0,
+        isStopping: () => false,
+        compute: computeForecast,
+      });
       const query = {
         page: 1,
         size: 10,

@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { computeForecast } from "../../src/forecast/compute.ts";
-import { computeOutdated } from "../../src/forecast/outdated.ts";
+import { computeDueForecasts } from "../../src/forecast/due-forecasts.ts";
 import { putFleet } from "../store/alert-support.ts";
 import { WHOLE } from "../store/conformance/objects.ts";
 import { postgresEngine, sqliteEngine } from "../store/engines.ts";
@@ -30,7 +30,7 @@ async function send(store: Store, from: number, to: number, now: number): Promis
 async function computeForecasts(store: Store, now: number): Promise<void> {
   await updateWholeOrder(store, now);
   const options = { clock: () => now, observe: () => {}, compute: computeForecast, everyMs: 0, isStopping: () => false };
-  await computeOutdated({ store, ...options });
+  await computeDueForecasts({ store, ...options });
 }
 
 /** The events of the feed, and how many notifications there are. */

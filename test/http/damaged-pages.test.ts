@@ -74,7 +74,7 @@ async function createSample(service: Managed): Promise<Sample> {
   forward(5000);
   const hasForecast = async () => (await manage("GET", `/insight/v1/tanks/${one.tank}/refills`)).body["total_items"] === 1;
   await until("a refill is found", hasForecast);
-  await until("forecasts are computed", async () => (await store.outdatedForecasts(1)).length === 0);
+  await until("forecasts are computed", async () => (await store.dueForecasts(forward(0), 1)).length === 0);
   const first = async (path: string) => {
     const { data } = expectStatus(await manage("GET", path), 200) as { data: { id: string }[] };
     assert.ok(data[0] !== undefined, path);

@@ -37,6 +37,7 @@ before(async () => {
     if (fill !== null) expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: id, fill_percentage: fill }), 200);
   }
   expectStatus(await manage("DELETE", "/manage/v1/tanks/sold"), 200);
+  await until("the first forecast", async () => (await service.store.tankForecast("ok", UNRESTRICTED)) !== null, 30_000);
   forward(90_000);
   expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: "ok", fill_percentage: 70 }), 200);
   keys.operator = await service.key();
@@ -51,7 +52,11 @@ before(async () => {
         .join() === newestFirst.join(),
     30_000,
   );
-  await until("forecasts are computed", async () => (await service.store.outdatedForecasts(1)).length === 0, 30_000);
+  await until(
+    "forecasts are computed",
+    async () => (await service.store.dueForecasts(Date.parse(now()), 1)).length === 0,
+    30_000,
+  );
 });
 
 describe("the fleet", () => {

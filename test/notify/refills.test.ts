@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { computeForecast } from "../../src/forecast/compute.ts";
-import { computeOutdated } from "../../src/forecast/outdated.ts";
+import { computeDueForecasts } from "../../src/forecast/due-forecasts.ts";
 import { Composer } from "../../src/notify/compose.ts";
 import { customer, putCustomers, putTanks, tank } from "../store/conformance/objects.ts";
 import { startMailServer } from "../support/mail-server.ts";
@@ -39,7 +39,7 @@ for (const engine of ENGINES) {
       await store.updateSortKeys(["one"], now);
       const observe = (event: (typeof events)[number]) => events.push(event);
       const task = { store, clock: () => now, observe, everyMs: 0, isStopping: () => false };
-      await computeOutdated({ ...task, compute: computeForecast });
+      await computeDueForecasts({ ...task, compute: computeForecast });
       const composer = new Composer({ store, settings: { publicUrl: null }, clock: Date.now, observe });
       t.after(() => composer.stop());
       queue.start({ mail: { smtpUrl: server.url, mailFrom: { name: null, address: "tanks@example.com" } } });

@@ -127,6 +127,7 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "the fleet of an area": [fleet({ area: { west: 7, south: 47, east: 8, north: 48 } }), ["tank_by_latitude"]],
   "the fleet without coordinates": [fleet({ area: "none" }), ["tank_without_position"]],
   "a scan of the fleet": [() => store.scanFleet("one", 5), []],
+  "forecasts that are due": [() => store.dueForecasts(5, 5), ["forecast_due"]],
   "the state of the fleet's order": [() => store.fleetOrderState(), []],
   "one alert": [() => store.alertById("alr", UNRESTRICTED), []],
   "alerts, all": [alerts({}), ["alert_by_creation"]],

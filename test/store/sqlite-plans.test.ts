@@ -102,6 +102,7 @@ test("management reads use an index; filtered results are sorted, the fleet is n
     fleetWithoutPosition: "tank_without_position",
     ownFleetMap: "(owner_id=?)",
     scanFleet: "fleet USING PRIMARY KEY (tank>?)",
+    dueForecasts: "forecast_due (due_at<?)",
     fleetOfCity: "tank_by_city (<expr>>? AND <expr><?)",
     fleetWithAlert: "alert_counted (kind=?)",
     ownFleetWithAlert: "alert_of_owner_counted (owner_id=? AND kind=?)",

@@ -61,10 +61,10 @@ const isLeak = (value: unknown): boolean =>
   Number.isFinite(value["excess"]) &&
   typeof value["isSudden"] === "boolean";
 
-/** A tank whose forecast is to be computed, since when, and the latest reading that is known. */
-export type OutdatedTank = {
+/** A tank whose forecast is to be computed, from when on, and its latest reading. */
+export type DueTank = {
   readonly tank: Tank;
-  readonly since: Instant;
+  readonly dueAt: Instant;
   readonly latestAt: Instant;
   readonly latestFill: number;
 };
@@ -88,8 +88,8 @@ export interface ForecastReads {
     query: Pick<PageQuery, "page" | "size">,
     scope: Scope,
   ): Promise<Page<Refill> | "deleted" | undefined>;
-  /** The oldest first. */
-  outdatedForecasts(limit: number): Promise<readonly OutdatedTank[]>;
+  /** Those that are to be computed by now, the oldest first. */
+  dueForecasts(now: Instant, limit: number): Promise<readonly DueTank[]>;
   /** As `readingColumns`, in a way that delays other reads less. */
   historyColumns(tankId: string, range: InstantRange): Promise<ReadingColumns | "deleted" | undefined>;
 }

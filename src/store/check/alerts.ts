@@ -77,7 +77,7 @@ export function alertErrors(
 function forecastErrors(row: TankRow, latest: Reading, activeConditions: number, settings: SweepSettings): Inconsistency[] {
   const { tank, alerts, forecast } = row;
   const { created_at, fill_percentage } = latest;
-  const isCurrent = forecast?.outdatedSince === null && forecast.at === created_at && forecast.fill === fill_percentage;
+  const isCurrent = forecast?.dueAt === null && forecast.at === created_at && forecast.fill === fill_percentage;
   const values = isCurrent ? forecast.forecast : null;
   const condition: EvaluationInput = {
     tankId: tank.id,

@@ -1,7 +1,9 @@
 // Keeps the sort keys of the fleet, and its rank indexes. All who change them hold the lists lock.
 
-import { type FleetOrderState, FORECAST_MAX_AGE_MS, sortKeysOf } from "../../domain/fleet-order.ts";
+import { isRisenAbove } from "../../domain/alerts/forecast-conditions.ts";
+import { type FleetOrderState, FORECAST_MAX_AGE_MS, FORECAST_MIN_AGE_MS, sortKeysOf } from "../../domain/fleet-order.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
+import type { Reading } from "../../domain/reading.ts";
 import type { FleetTank, ForecastRow } from "./forecast-tables.ts";
 import { updateLists } from "./lists.ts";
 import type { StoreTransaction } from "./transaction.ts";
@@ -28,7 +30,7 @@ export async function resetSortKeys(tx: StoreTransaction, tankIds: readonly stri
   await tx.putForecasts(rows.filter((row) => row !== undefined));
 }
 
-type ForecastState = Pick<ForecastRow, "outdatedSince" | "computedAt" | "forecast">;
+type ForecastState = Pick<ForecastRow, "dueAt" | "computedAt" | "forecast">;
 
 /** `forecastOf`: the new state of the forecast of a live tank. */
 export async function writeSortKeys(
@@ -51,9 +53,12 @@ function rowOf(tank: FleetTank, forecastOf: (tank: FleetTank) => ForecastState):
   return { id, owner_id, ...reading, ...sortKeysOf(threshold, latest, forecast.forecast), ...forecast };
 }
 
-/** The forecast stays, until there is another. */
+/**
+ * The forecast stays, until there is another: soon, or if only readings have changed, no sooner than a minute after the last one. Once
+ * set, that time is not put off. A clock may have been ahead.
+ */
 function keptForecast({ threshold, latest, stored }: FleetTank, at: Instant, isOutdated: boolean): ForecastState {
-  if (latest === null) return { outdatedSince: null, computedAt: null, forecast: null };
+  if (latest === null) return { dueAt: null, computedAt: null, forecast: null };
   const forecast = stored?.forecast ?? null;
   const computedAt = forecast === null ? null : (stored?.computedAt ?? null);
   const isSame =
@@ -63,8 +68,15 @@ function keptForecast({ threshold, latest, stored }: FleetTank, at: Instant, isO
     stored?.at === latest.created_at &&
     stored.fill === latest.fill_percentage &&
     stored.margin === sortKeysOf(threshold ?? 0, latest, null).margin;
-  const outdatedSince = stored?.outdatedSince ?? (isSame ? null : at);
-  return { outdatedSince, computedAt, forecast };
+  if (isSame && stored?.dueAt === null) return { dueAt: null, computedAt, forecast };
+  const nextAt = isOutdated || computedAt === null || changesRise(forecast, latest) ? at : computedAt + FORECAST_MIN_AGE_MS;
+  const dueAt = Math.min(Math.max(at, nextAt), at + FORECAST_MIN_AGE_MS, stored?.dueAt ?? Number.POSITIVE_INFINITY);
+  return { dueAt, computedAt, forecast };
+}
+
+/** Whether a reading begins, or ends, a rise that may be a delivery: then the forecast says so. */
+function changesRise(forecast: ForecastRow["forecast"], { fill_percentage }: Reading): boolean {
+  return forecast !== null && isRisenAbove(forecast.level, fill_percentage) !== (forecast.isRisen ?? false);
 }
 
 export async function putFleetOrderState(

@@ -7,6 +7,8 @@ import {
   type FleetOrderReads,
   type FleetOrderState,
   type FleetScan,
+  FORECAST_MAX_AGE_MS,
+  FORECAST_MIN_AGE_MS,
   SORT_COLUMNS,
   sortKeyRange,
 } from "../../domain/fleet-order.ts";
@@ -83,15 +85,16 @@ export function fleetReadsOn(engine: ManagementEngine) {
       );
     },
 
-    async scanFleet(after: string, expired: Instant): Promise<FleetScan> {
+    async scanFleet(after: string, now: Instant): Promise<FleetScan> {
+      // The clock may have been ahead when a forecast was put off.
       const isOutdated = `forecast.id IS NULL OR forecast.at <> part.at OR forecast.fill IS DISTINCT FROM part.fill
-        OR (forecast.outdated_since IS NULL AND forecast.computed_at <= $2)`;
+        OR (forecast.due_at IS NULL AND forecast.computed_at <= $2) OR forecast.due_at > $3`;
       // Both by primary key.
       const sql = `
         SELECT count(*), max(part.tank), ${dialect.jsonArray}(part.tank) FILTER (WHERE ${isOutdated})
         FROM (SELECT tank, at, fill FROM fleet WHERE tank > $1 ORDER BY tank LIMIT ${SCAN_SIZE}) AS part
         LEFT JOIN forecast ON forecast.id = part.tank`;
-      const [[scanned, last, outdated] = []] = await rows(sql, [after, expired]);
+      const [[scanned, last, outdated] = []] = await rows(sql, [after, now - FORECAST_MAX_AGE_MS, now + FORECAST_MIN_AGE_MS]);
       const tanks = typeof outdated === "string" ? JSON.parse(outdated) : (outdated ?? []);
       return { scanned: Number(scanned), last: String(last), outdated: tanks as string[] };
     },
@@ -118,9 +121,9 @@ export function forecastReads(prepare: Prepare): EntryReads {
      ) AS page ON true WHERE ${isInScope} ORDER BY page.started_at DESC`,
   );
   const outdated = prepare(
-    `SELECT forecast.outdated_since, forecast.at, forecast.fill, ${prefixed("tank", TANK_COLUMNS)} FROM (
-       SELECT id, at, fill, outdated_since FROM forecast WHERE outdated_since IS NOT NULL ORDER BY outdated_since LIMIT $1
-     ) AS forecast JOIN tank ON tank.id = forecast.id`, // forecast_outdated
+    `SELECT forecast.due_at, coalesce(fleet.at, forecast.at), coalesce(fleet.fill, forecast.fill), ${prefixed("tank", TANK_COLUMNS)}
+     FROM (SELECT id, at, fill, due_at FROM forecast WHERE due_at <= $1 ORDER BY due_at LIMIT $2) AS forecast
+     JOIN tank ON tank.id = forecast.id LEFT JOIN fleet ON fleet.tank = forecast.id`, // forecast_due, then primary keys
   );
   const entry = prepare(`SELECT ${ENTRY_COLUMNS} FROM tank ${TANK_JOINS} WHERE ${isInScope}`);
   return {
@@ -145,11 +148,11 @@ export function forecastReads(prepare: Prepare): EntryReads {
       return { data: found.map(refillOf), totalItems: Number(first[0]) };
     },
 
-    async outdatedForecasts(limit) {
-      const tanks = (await outdated(limit)).map(([since, at, fill, ...tank]) => {
-        return { since: Number(since), latestAt: Number(at), latestFill: Number(fill), tank: tankOf(tank) };
+    async dueForecasts(now, limit) {
+      const tanks = (await outdated(now, limit)).map(([dueAt, at, fill, ...tank]) => {
+        return { dueAt: Number(dueAt), latestAt: Number(at), latestFill: Number(fill), tank: tankOf(tank) };
       });
-      return tanks.sort((a, b) => a.since - b.since);
+      return tanks.sort((a, b) => a.dueAt - b.dueAt);
     },
 
     async fleetOrderState(): Promise<FleetOrderState | undefined> {

@@ -15,12 +15,12 @@ export type ForecastRow = {
   readonly fill: number | null;
   readonly urgency: number;
   readonly margin: number;
-  readonly outdatedSince: Instant | null;
+  readonly dueAt: Instant | null;
   readonly computedAt: Instant | null;
   readonly forecast: ForecastValues | null;
 };
 
-const FIELDS = ["id", "owner_id", "at", "fill", "urgency", "margin", "outdated_since", "computed_at", "forecast"] as const;
+const FIELDS = ["id", "owner_id", "at", "fill", "urgency", "margin", "due_at", "computed_at", "forecast"] as const;
 export const FORECAST_COLUMNS = FIELDS.map((name) => `forecast.${name}`).join(", ");
 
 /** A tank of the fleet as it is, and what is stored of it. `threshold` is null if it is deleted. */
@@ -34,9 +34,9 @@ export type FleetTank = {
 };
 
 export function forecastRowOf(row: Row): ForecastRow | undefined {
-  const [id, owner_id, at, fill, urgency, margin, outdatedSince, computedAt, forecast] = row;
+  const [id, owner_id, at, fill, urgency, margin, dueAt, computedAt, forecast] = row;
   if (id === null) return undefined;
-  return { id, owner_id, at, fill, urgency, margin, outdatedSince, computedAt, forecast: forecastOf(forecast) } as ForecastRow;
+  return { id, owner_id, at, fill, urgency, margin, dueAt, computedAt, forecast: forecastOf(forecast) } as ForecastRow;
 }
 
 /** Derived data: what cannot be read is computed again. */
@@ -86,7 +86,7 @@ export function forecastTables({ insert, runForIds }: SqlRunner) {
         one.fill,
         one.urgency,
         one.margin,
-        one.outdatedSince,
+        one.dueAt,
         one.computedAt,
         one.forecast === null ? null : JSON.stringify(one.forecast),
       ]);

@@ -5,6 +5,7 @@ import { wants } from "../../domain/alerts/channel.ts";
 import { ON_FORECAST } from "../../domain/alerts/evaluate.ts";
 import { refillEventObject } from "../../domain/alerts/event.ts";
 import { isProvisional } from "../../domain/alerts/forecast-conditions.ts";
+import { FORECAST_MIN_AGE_MS } from "../../domain/fleet-order.ts";
 import { newRefills, type Refill } from "../../domain/forecast/refills.ts";
 import type { ComputedForecast } from "../../domain/forecast/stored.ts";
 import { DAY, EARLIEST, type Instant } from "../../domain/instant.ts";
@@ -51,16 +52,15 @@ function computedForecast(
   known: readonly Refill[],
   at: Instant,
 ) {
-  const isKnown =
-    computed?.updatedAt === updated_at &&
-    computed.latestAt === latest?.created_at &&
-    computed.latestFill === latest.fill_percentage;
+  const knowsTank = computed?.updatedAt === updated_at;
+  const knowsReading = computed?.latestAt === latest?.created_at && computed?.latestFill === latest?.fill_percentage;
   const refillsUntil = announcedUntil(stored, [...known, ...(computed?.refills ?? [])]);
   const isProvisionalNow =
     computed !== undefined && isProvisional(stored?.forecast?.based_on_until ?? null, computed.latestAt, at);
   const forecast =
     computed === undefined ? null : { ...computed.forecast, refillsUntil, isProvisional: isProvisionalNow || undefined };
-  return { outdatedSince: isKnown ? null : (stored?.outdatedSince ?? at), computedAt: at, forecast };
+  const dueAt = knowsReading ? null : at + FORECAST_MIN_AGE_MS;
+  return { dueAt: knowsTank ? dueAt : at, computedAt: at, forecast };
 }
 
 /** Never lowered: a refill that was not found for a while is not announced again. */

@@ -208,7 +208,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     fill ${real},
     urgency ${integer} NOT NULL,
     margin ${integer} NOT NULL,
-    outdated_since ${integer}, -- since when there is something to compute
+    due_at ${integer}, -- when the forecast is to be computed again; null: not before there are newer readings
     computed_at ${integer},
     forecast ${text} -- JSON
   ) ${keyedTable};
@@ -218,7 +218,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE INDEX forecast_of_owner_by_urgency ON forecast (owner_id, urgency, id) WHERE ${FORECAST_INDEX_CONDITION};
   CREATE INDEX forecast_of_owner_by_margin ON forecast (owner_id, margin, id) WHERE ${FORECAST_INDEX_CONDITION};
   CREATE INDEX forecast_of_owner_by_silence ON forecast (owner_id, at, id) WHERE ${FORECAST_INDEX_CONDITION};
-  CREATE INDEX forecast_outdated ON forecast (outdated_since) WHERE outdated_since IS NOT NULL;
+  CREATE INDEX forecast_due ON forecast (due_at) WHERE due_at IS NOT NULL;
 
   CREATE TABLE refill (
     tank_id ${text} NOT NULL,

@@ -119,6 +119,7 @@ export const managementQueries = (store: Store): Readonly<Record<string, () => P
   fleetMap: () => store.fleetMap({ soonBy: 5, silentSince: 5 }, UNRESTRICTED),
   ownFleetMap: () => store.fleetMap({ soonBy: 5, silentSince: 5 }, scopeOf("a")),
   scanFleet: () => store.scanFleet("", 5),
+  dueForecasts: () => store.dueForecasts(5, 5),
   fleetOrderState: () => store.fleetOrderState(),
   fleetCounts: () => store.fleetCounts(5),
   fleetEntry: () => store.fleetEntry("one", UNRESTRICTED),

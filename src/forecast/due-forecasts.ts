@@ -1,8 +1,8 @@
-// Computes and stores outdated forecasts.
+// Computes and stores forecasts that are due.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { hasCode } from "../domain/errors.ts";
-import type { ComputedForecast, ForecastReads, ForecastWrites, OutdatedTank } from "../domain/forecast/stored.ts";
+import type { ComputedForecast, DueTank, ForecastReads, ForecastWrites } from "../domain/forecast/stored.ts";
 import { type Clock, DAY, type Instant } from "../domain/instant.ts";
 import type { Observe } from "../domain/log-events.ts";
 import type { ReadingColumns } from "../domain/reading.ts";
@@ -31,13 +31,13 @@ export type ComputingOptions = {
   readonly maxReadings?: number;
 };
 
-/** Oldest first, until there are none. */
-export async function computeOutdated(options: ComputingOptions): Promise<void> {
+/** Oldest first, until none is due. */
+export async function computeDueForecasts(options: ComputingOptions): Promise<void> {
   const { store, clock, observe, everyMs, isStopping, failed = new FailedTanks(observe) } = options;
   let next = performance.now();
   for (let hasMore = true; hasMore && !isStopping(); ) {
     const skipped = failed.skippedTanks(clock());
-    const found = await store.outdatedForecasts(FORECASTS_PER_WRITE + skipped.size);
+    const found = await store.dueForecasts(clock(), FORECASTS_PER_WRITE + skipped.size);
     const outdated = found.filter(({ tank }) => !skipped.has(tank.id)).slice(0, FORECASTS_PER_WRITE);
     const computed: ComputedForecast[] = [];
     for (const one of outdated) {
@@ -55,7 +55,7 @@ export async function computeOutdated(options: ComputingOptions): Promise<void> 
 }
 
 /** If it fails, the tank has a forecast as without readings until it is outdated again, and the others go on. */
-async function computeOne(options: ComputingOptions, { since, ...known }: OutdatedTank): Promise<ComputedForecast> {
+async function computeOne(options: ComputingOptions, { dueAt, ...known }: DueTank): Promise<ComputedForecast> {
   const { clock, observe, compute } = options;
   const now = clock();
   try {
