@@ -72,7 +72,13 @@ export async function evaluateAlerts(
 ): Promise<number> {
   if (tanks.size === 0) return 0;
   const triggerOf = ({ tankId }: EvaluationInput): EvaluationTrigger => tanks.get(tankId) ?? ON_READING;
-  const known = await tx.evaluationInputs([...tanks.keys()]);
+  const tankIds = [...tanks.keys()];
+  // The store selects the readings that may change an alert, and most of them do: all is loaded in one round trip.
+  const areLikelyChanges = [...tanks.values()].every((trigger) => trigger === ON_READING);
+  const [known, early] = await Promise.all([
+    tx.evaluationInputs(tankIds),
+    areLikelyChanges ? loadForChanges(tx, tankIds) : undefined,
+  ]);
   const inputs = await withHeadReadings(tx, known, (input) => triggerOf(input).cause === "sweep");
   const evaluated = inputs.map((input) => ({
     input,
@@ -89,17 +95,19 @@ export async function evaluateAlerts(
     return 0;
   }
   const affectedIds = affected.map(({ input }) => input.tankId);
-  // An engine may send these together; they are executed in this order.
-  const [context, unclosed] = await Promise.all([
-    lockForEvents(tx, affectedIds),
-    tx.alertsNotClosed(affectedIds),
-    tx.setEvaluations(states),
-  ]);
-  const alerts = Map.groupBy(unclosed, ({ tank_id }) => tank_id);
+  const { context, alerts } = early ?? (await loadForChanges(tx, affectedIds));
   const changes = affected.flatMap(({ input, evaluation }) =>
     alertChanges(input, evaluation, alerts.get(input.tankId) ?? [], tx.alertSettings, now),
   );
-  return writeAlerts(tx, changes, context, now);
+  // An engine may send these together; they are executed in this order.
+  const [, notifications] = await Promise.all([tx.setEvaluations(states), writeAlerts(tx, changes, context, now)]);
+  return notifications;
+}
+
+/** What changes of the alerts of these tanks need. Locks alerts until the end of the transaction. */
+async function loadForChanges(tx: StoreTransaction, tankIds: readonly string[]) {
+  const [context, unclosed] = await Promise.all([lockForEvents(tx, tankIds), tx.alertsNotClosed(tankIds)]);
+  return { context, alerts: Map.groupBy(unclosed, ({ tank_id }) => tank_id) };
 }
 
 function isStateChanged({ isLive, activeConditions, evaluateAt }: EvaluationInput, after: Evaluation): boolean {
