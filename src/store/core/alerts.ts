@@ -72,13 +72,7 @@ export async function evaluateAlerts(
 ): Promise<number> {
   if (tanks.size === 0) return 0;
   const triggerOf = ({ tankId }: EvaluationInput): EvaluationTrigger => tanks.get(tankId) ?? ON_READING;
-  const tankIds = [...tanks.keys()];
-  // The store selects the readings that may change an alert, and most of them do: all is loaded in one round trip.
-  const areLikelyChanges = [...tanks.values()].every((trigger) => trigger === ON_READING);
-  const [known, early] = await Promise.all([
-    tx.evaluationInputs(tankIds),
-    areLikelyChanges ? loadForChanges(tx, tankIds) : undefined,
-  ]);
+  const known = await tx.evaluationInputs([...tanks.keys()]);
   const inputs = await withHeadReadings(tx, known, (input) => triggerOf(input).cause === "sweep");
   const evaluated = inputs.map((input) => ({
     input,
@@ -95,19 +89,17 @@ export async function evaluateAlerts(
     return 0;
   }
   const affectedIds = affected.map(({ input }) => input.tankId);
-  const { context, alerts } = early ?? (await loadForChanges(tx, affectedIds));
+  // An engine may send these together; they are executed in this order.
+  const [context, unclosed] = await Promise.all([
+    lockForEvents(tx, affectedIds),
+    tx.alertsNotClosed(affectedIds),
+    tx.setEvaluations(states),
+  ]);
+  const alerts = Map.groupBy(unclosed, ({ tank_id }) => tank_id);
   const changes = affected.flatMap(({ input, evaluation }) =>
     alertChanges(input, evaluation, alerts.get(input.tankId) ?? [], tx.alertSettings, now),
   );
-  // An engine may send these together; they are executed in this order.
-  const [, notifications] = await Promise.all([tx.setEvaluations(states), writeAlerts(tx, changes, context, now)]);
-  return notifications;
-}
-
-/** What changes of the alerts of these tanks need. Locks alerts until the end of the transaction. */
-async function loadForChanges(tx: StoreTransaction, tankIds: readonly string[]) {
-  const [context, unclosed] = await Promise.all([lockForEvents(tx, tankIds), tx.alertsNotClosed(tankIds)]);
-  return { context, alerts: Map.groupBy(unclosed, ({ tank_id }) => tank_id) };
+  return writeAlerts(tx, changes, context, now);
 }
 
 function isStateChanged({ isLive, activeConditions, evaluateAt }: EvaluationInput, after: Evaluation): boolean {
