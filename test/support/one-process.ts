@@ -3,7 +3,7 @@
 // of `observe`: what a test of the log still writes to a descriptor that it has closed would reach the socket of another test.
 
 import { globSync } from "node:fs";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -20,11 +20,22 @@ export const filesOf = (pattern: string): string[] =>
     .map((file) => file.replaceAll("\\", "/"))
     .sort();
 
+/**
+ * The tests of the file wait until it is loaded: if all it has defined so far ended while it starts another service, the runner would
+ * take the file as complete, and cancel the others.
+ */
+async function loadBeforeTests(file: TestContext, load: () => Promise<unknown>): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const loaded = file.test("is loaded", () => promise);
+  await load().then(() => resolve(), reject);
+  await loaded;
+}
+
 export async function importTests(group: keyof typeof GROUPS): Promise<void> {
   for (const file of filesOf(GROUPS[group])) {
     const load = () => import(new URL(file, ROOT).href);
     // The services that a file of tests over HTTP has started end with it, so that they do not go on beside the next one.
-    if (group === "http") void test(file, load);
+    if (group === "http") void test(file, (t) => loadBeforeTests(t, load));
     else await load();
   }
 }
