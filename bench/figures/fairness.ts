@@ -23,7 +23,7 @@ const LOADS = {
 type Load = keyof typeof LOADS;
 const LOAD_NAMES: readonly Load[] = ["quarter", "flood"];
 /** Readings that a run of the flood may send. */
-const FLOOD_READINGS = 500_000;
+const FLOOD_READINGS = 1_000_000;
 /** The part of the tanks whose readings one key sends; those of the rest are the others'. */
 const FLOOD_TANKS = 0.9;
 
