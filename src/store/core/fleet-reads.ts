@@ -120,7 +120,7 @@ export function forecastReads(prepare: Prepare): EntryReads {
        SELECT ${REFILL_COLUMNS} FROM refill WHERE tank_id = $1 ORDER BY started_at DESC LIMIT $3 OFFSET $4
      ) AS page ON true WHERE ${isInScope} ORDER BY page.started_at DESC`,
   );
-  const outdated = prepare(
+  const due = prepare(
     `SELECT forecast.due_at, coalesce(fleet.at, forecast.at), coalesce(fleet.fill, forecast.fill), ${prefixed("tank", TANK_COLUMNS)}
      FROM (SELECT id, at, fill, due_at FROM forecast WHERE due_at <= $1 ORDER BY due_at LIMIT $2) AS forecast
      JOIN tank ON tank.id = forecast.id LEFT JOIN fleet ON fleet.tank = forecast.id`, // forecast_due, then primary keys
@@ -149,7 +149,7 @@ export function forecastReads(prepare: Prepare): EntryReads {
     },
 
     async dueForecasts(now, limit) {
-      const tanks = (await outdated(now, limit)).map(([dueAt, at, fill, ...tank]) => {
+      const tanks = (await due(now, limit)).map(([dueAt, at, fill, ...tank]) => {
         return { dueAt: Number(dueAt), latestAt: Number(at), latestFill: Number(fill), tank: tankOf(tank) };
       });
       return tanks.sort((a, b) => a.dueAt - b.dueAt);
