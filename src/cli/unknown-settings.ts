@@ -40,10 +40,13 @@ function warningsInEnvironment(environment: Variables, envFile: Variables): read
   // Short names such as PORT are too similar to those of other programs.
   const notGiven = NAMES.filter((name) => name.includes("_") && !environment[name] && !envFile[name]);
   return Object.keys(environment).flatMap((name) => {
-    const meant = NAMES.includes(name) ? undefined : notGiven.find((known) => editDistance(name.toUpperCase(), known) <= 1);
+    const meant = NAMES.includes(name) ? undefined : notGiven.find((known) => isOneErrorFrom(name.toUpperCase(), known));
     return meant === undefined ? [] : [notASetting(`${name} in the environment`, meant)];
   });
 }
+
+const isOneErrorFrom = (name: string, known: string): boolean =>
+  Math.abs(name.length - known.length) <= 1 && editDistance(name, known) <= 1;
 
 function notASetting(what: string, meant: string | undefined): string {
   return `${what} is not a setting${meant === undefined ? "" : `; did you mean ${meant}?`}`;

@@ -1,12 +1,11 @@
 // The OpenAPI 3.1 document, from the routes, parameters and schemas that the server uses.
 
-import { STATUS_CODES } from "node:http";
 import type { ErrorCode } from "../domain/errors.ts";
 import { anyOf, array, ref, type Schema, text } from "../domain/schema.ts";
 import { SESSION_ROLES } from "../domain/session.ts";
 import { SUFFICIENT_ROLES } from "./auth.ts";
 import { SESSION_COOKIE } from "./cookies.ts";
-import { exampleProblem, PROBLEM_MEDIA_TYPE, ProblemObject, STATUS } from "./problems.ts";
+import { exampleProblem, PROBLEM_MEDIA_TYPE, ProblemObject, STATUS, STATUS_CODES } from "./problems.ts";
 import {
   type BodyRule,
   hasCacheableResponse,

@@ -2,7 +2,7 @@
 // request, because the HTTP is malformed, the headers are too large or the client is too slow.
 
 import { randomUUID } from "node:crypto";
-import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { ERROR_TITLES, type ErrorCode, RequestError } from "../domain/errors.ts";
 import type { Observe } from "../domain/log-events.ts";
@@ -68,6 +68,9 @@ const ERRORS: Readonly<Record<ErrorCode, readonly [status: number, detail: strin
   data_damaged: [503, "Stored data of this object is damaged. The operator has to restore it."],
   overloaded: [503, "The service is receiving too much data. Nothing was stored; retry shortly."],
 };
+
+/** Not imported: an import loads all of `node:http`, also its WebSocket client, which delays each start. */
+export const { STATUS_CODES } = process.getBuiltinModule("node:http");
 
 export const STATUS = Object.fromEntries(Object.entries(ERRORS).map(([code, [status]]) => [code, status])) as Record<
   ErrorCode,

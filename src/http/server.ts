@@ -76,6 +76,11 @@ const CORS = {
   strictPreflight: false,
 };
 
+/** In place of Fastify's compilers of schemas, which would be loaded at each start: no route has a schema for Fastify. */
+function noCompiler(): never {
+  throw new Error("a route has a schema");
+}
+
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { reads, metrics, services, corsOrigins, routes = ROUTES } = options;
   const paths = new KnownPaths(corsOrigins.length > 0);
@@ -118,6 +123,7 @@ function createFastify({ trustProxy, connections, timeouts, observe }: ServerOpt
       querystringParser: () => ({}),
     },
     rewriteUrl: routableUrl,
+    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     clientErrorHandler: connectionErrorHandler(observe, paths),
   });
   // The number of headers is checked below; Node would silently drop those over its own limit.
