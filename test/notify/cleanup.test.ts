@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Command } from "../../src/domain/commands/command.ts";
 import { hashSecret } from "../../src/domain/key.ts";
+import type { Store } from "../../src/domain/store.ts";
 import { customer, NEW_YEAR, putCustomers } from "../store/conformance/objects.ts";
-import { at, errorOf, executed } from "../support/commands.ts";
+import { at, command, errorOf, executed } from "../support/commands.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { until } from "../support/until.ts";
 import { ENGINES, queuesOf } from "./queue.ts";
@@ -109,6 +110,24 @@ for (const engine of ENGINES) {
       assert.notEqual((await store.managedCustomer("ann"))?.customer.verified_at, null);
       assert.equal((await errorOf(store, use, at(Date.now()))).error, "customer_unknown");
     });
+
+    for (const [by, change] of [
+      ["a command", (store: Store, email: string) => executed(store, command.changeCustomer("ann", { email }), at(Date.now()))],
+      ["an import", (store: Store, email: string) => putCustomers(store, customer("ann", { email, verified_at: null }))],
+    ] as const) {
+      test(`the link is invalid after ${by} changes the address, also when it is changed back`, async (t) => {
+        const { store } = await emptyQueue(t);
+        const token = `token of ${by}`;
+        await putCustomers(store, customer("ann", { email: "ann@example.com", verified_at: null }));
+        const request = { type: "request_verification", id: "ann", newId: `msg_${by}`, token, publicUrl: "https://x" } as const;
+        await executed(store, request, at(Date.now()));
+        await change(store, "other@example.com");
+        await change(store, "ann@example.com");
+        const use = { type: "verify_customer", hash: hashSecret(token) } as const;
+        assert.equal((await errorOf(store, use, at(Date.now()))).error, "customer_unknown");
+        assert.equal(await store.verification(use.hash), undefined);
+      });
+    }
 
     test("the link of a verification is not stored any more once its mail has ended", async (t) => {
       const queue = await emptyQueue(t);

@@ -31,6 +31,8 @@ export async function writeCustomers(
   const listed = changes.map(({ before, after }) => ({ before: liveCustomer(before), after: liveCustomer(after) }));
   await updateLists(tx, "customer", listed);
   await tx.endSessionsOfCustomers(changes.filter(endsSessions).map(({ id }) => id));
+  // An engine may send these together.
+  await Promise.all(changes.filter(hasNewAddress).map(({ id }) => tx.putVerification(id, null)));
   await tx.appendAudit(auditCustomers(changes), context);
 }
 
@@ -92,9 +94,12 @@ export async function writeDevices(
   if (assignments.length > 0) await tx.putAssignments(assignments);
 }
 
+const hasNewAddress = ({ before, after }: Change<CustomerState>): boolean =>
+  before !== undefined && after.customer.email !== before.customer.email;
+
 /** Whoever has signed in did so with the address before. */
-const endsSessions = ({ before, after }: Change<CustomerState>): boolean =>
-  before !== undefined && (after.deleted || after.customer.email !== before.customer.email);
+const endsSessions = (change: Change<CustomerState>): boolean =>
+  hasNewAddress(change) || (change.before !== undefined && change.after.deleted);
 
 const liveCustomer = (state: CustomerState | undefined) => (state?.deleted === false ? state.customer : undefined);
 const liveTank = (state: TankState | undefined) => (state?.deleted === false ? state.tank : undefined);
