@@ -346,6 +346,37 @@ function composing(engine: Engine): void {
     assert.deepEqual(await runSql(opened.url, "SELECT * FROM digest_draft"), []);
   });
 
+  test("a mail about more than 20 alerts of a kind lists 20 of them, also if some have opened and others have closed", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    const tanks = Array.from({ length: 24 }, (_, i) => `t${i}`);
+    await putOwner(store, "a", tanks, { verified_at: null });
+    await putMailChannel(store, { quiet_hours: { from: "10:00", to: "14:00", timezone: "UTC" } });
+    await measure(store, 10, NOON, ...tanks);
+    await measure(store, 50, NOON + HOUR, ...tanks.slice(12));
+    await compose(store, NOON + 2 * HOUR);
+    const [mail] = await mails(opened);
+    assert.deepEqual([mail?.subject, mail?.event], ["12 tanks are low, 12 tanks are no longer low", "alert.digest"]);
+    assert.equal(mail?.alertIds.length, 20);
+    assert.match(mail?.text ?? "", /The 8 most urgent:[\s\S]*4 more are not listed here/);
+  });
+
+  test("mail about more than 20 alerts of a kind is a digest, however they were closed", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    const tanks = Array.from({ length: 24 }, (_, i) => `t${i}`);
+    await putOwner(store, "a", tanks, { verified_at: null });
+    await putMailChannel(store, { events: ["alert.closed"] });
+    await measure(store, 10, NOON, ...tanks);
+    await measure(store, 50, NOON + HOUR, ...tanks.slice(12));
+    for (const id of tanks.slice(0, 12)) {
+      await executed(store, command.changeTank(id, { min_fill_alert_percentage: 5 }), at(NOON + HOUR + SECOND));
+    }
+    await compose(store, NOON + HOUR + 10 * SECOND);
+    const sent = (await mails(opened)).map(({ subject, event }) => [subject, event]);
+    assert.deepEqual(sent, [["12 tanks are no longer low, 12 low-fill alerts closed", "alert.digest"]]);
+  });
+
   test("several processes compose every mail once", async (t) => {
     const opened = await engine.open(t);
     const owners = Array.from({ length: 30 }, (_, i) => `o${i}`);

@@ -15,7 +15,7 @@ export type AlertItem = TankItem & {
   readonly alert: Alert;
 };
 
-/** Alerts with the same update. `total` is how many there are, `items` the most urgent of them, at least `DIGEST_ABOVE` or all. */
+/** Alerts of a kind with the same update. `total` is how many there are, `items` those that are listed. */
 export type AlertGroup = {
   readonly kind: AlertKind;
   readonly update: AlertUpdate;
@@ -39,7 +39,10 @@ export function alertMail(recipient: Recipient, groups: readonly AlertGroup[], n
   const wording = wordingOf(recipient.language, recipient.timezone);
   const { phrases } = wording;
   const ordered = groups.toSorted((a, b) => rankOf(a) - rankOf(b));
-  const sections = ordered.map((group) => alertSection(group, recipient.type, now, wording));
+  const sections = ordered.map((group) => {
+    const form = { audience: recipient.type, isDigest: needsDigest(group.kind, groups), now };
+    return alertSection(group, form, wording);
+  });
   if (refills.items.length > 0) sections.push(refillSection(refills, wording));
   const greeting: MailBlock[] =
     recipient.type === "customer" ? [{ type: "paragraph", text: phrases.greeting(plain(recipient.name)) }] : [];
@@ -58,16 +61,24 @@ export function channelName(id: string, description: string | null): string {
   return description === null || plain(description) === "" ? id : `${plain(description)} (${id})`;
 }
 
-/** Groups of alerts that are all known. */
+/** Of each kind at most `DIGEST_ABOVE` alerts are listed: new ones first, then the most urgent. */
 export function groupAlerts(items: readonly AlertItem[]): AlertGroup[] {
-  const groups = Map.groupBy(items, ({ update, alert }) => `${alert.kind} ${updateOf(update, alert)}`);
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    if (first === undefined) return [];
-    const { update, alert } = first;
-    return [{ kind: alert.kind, update: updateOf(update, alert), total: group.length, items: group }];
+  return [...Map.groupBy(items, ({ alert }) => alert.kind)].flatMap(([kind, ofKind]) => {
+    const byUpdate = Map.groupBy(ofKind, ({ update, alert }) => updateOf(update, alert));
+    let remaining = DIGEST_ABOVE;
+    return ALERT_UPDATES.flatMap((update): AlertGroup[] => {
+      const group = byUpdate.get(update);
+      if (group === undefined) return [];
+      const listed = group.toSorted(byUrgency).slice(0, remaining);
+      remaining -= listed.length;
+      return [{ kind, update, total: group.length, items: listed }];
+    });
   });
 }
+
+/** Whether there are too many alerts of a kind to list all of them. */
+export const needsDigest = (kind: AlertKind, groups: readonly AlertGroup[]): boolean =>
+  groups.reduce((sum, group) => sum + (group.kind === kind ? group.total : 0), 0) > DIGEST_ABOVE;
 
 export function updateOf(update: AlertItem["update"], alert: Alert): AlertUpdate {
   if (update !== "closed") return update;
@@ -87,23 +98,18 @@ function subjectOf(sections: readonly Section[]): string {
 
 type AlertForm = Form & { readonly now: Instant };
 
-function alertSection(
-  { kind, update, total, items }: AlertGroup,
-  audience: Recipient["type"],
-  now: Instant,
-  wording: Wording,
-): Section {
+function alertSection({ kind, update, total, items }: AlertGroup, form: AlertForm, wording: Wording): Section {
   const { phrases, count, percent } = wording;
-  const form = { audience, isDigest: total > DIGEST_ABOVE, now };
-  const listed = items.toSorted(byUrgency).slice(0, DIGEST_ABOVE);
-  const [first] = listed;
+  const [first] = items;
+  const listed = items.length;
+  const isSelection = form.isDigest && listed > 0 && listed < total;
   return {
     total,
     subject: first ? phrases.subject[kind][update](nameOf(first.tank), percent(first.alert.latest_fill_percentage)) : "",
     headline: phrases.count[kind][update](total, count(total)),
     explanation: phrases.explanation[kind][update]?.(total),
-    selection: phrases.mostUrgent(count(listed.length)),
-    entries: listed.map((item) => entryOf(item, update, form, wording)),
+    selection: isSelection ? phrases.mostUrgent(listed, count(listed)) : undefined,
+    entries: items.map((item) => entryOf(item, update, form, wording)),
   };
 }
 

@@ -20,8 +20,10 @@ export type Phrases = {
   readonly count: Readonly<Record<AlertKind, Readonly<Record<AlertUpdate, Counted>>>>;
   /** What it means, and what to do. */
   readonly explanation: Readonly<Record<AlertKind, Readonly<Partial<Record<AlertUpdate, (count: number) => string>>>>>;
-  readonly mostUrgent: (shown: string) => string;
+  readonly mostUrgent: Counted;
   readonly more: Counted;
+  /** None of them are listed. */
+  readonly notListed: string;
 
   readonly greeting: (name: string) => string;
   readonly where: string;

@@ -22,7 +22,7 @@ export function refillSection({ total, items }: RefillGroup, wording: Wording): 
     subject: first ? words.subject(nameOf(first.tank), percent(first.refill.to)) : "",
     headline: words.count(total, count(total)),
     explanation: words.explanation(total),
-    selection: words.latest(count(listed.length)),
+    selection: form.isDigest ? words.latest(count(listed.length)) : undefined,
     entries: listed.map((item) => tankEntry(item, item.refill.to, valuesOf(item, wording), form, wording)),
   };
 }

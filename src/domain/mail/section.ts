@@ -5,7 +5,7 @@ import type { Location, Tank } from "../tank.ts";
 import type { Wording } from "./language.ts";
 import { type Entry, type MailBlock, plain } from "./layout.ts";
 
-/** Above this number in a group, only the most urgent are listed, in short. */
+/** Above this number of alerts of a kind, or of refills, only so many are listed, in short. */
 export const DIGEST_ABOVE = 20;
 
 export type Section = {
@@ -16,8 +16,8 @@ export type Section = {
   readonly headline: string;
   /** What it means, and what to do. */
   readonly explanation: string | undefined;
-  /** Says which are listed, if not all are. */
-  readonly selection: string;
+  /** Says which are listed; undefined if all or none are. */
+  readonly selection: string | undefined;
   readonly entries: readonly Entry[];
 };
 
@@ -25,10 +25,11 @@ export function sectionBlocks(section: Section, isOneOfSeveral: boolean, { phras
   const { total, headline, explanation, selection, entries } = section;
   const blocks: MailBlock[] = isOneOfSeveral ? [{ type: "heading", text: headline }] : [];
   if (explanation !== undefined) blocks.push({ type: "paragraph", text: explanation });
-  if (total > DIGEST_ABOVE) blocks.push({ type: "paragraph", text: selection });
+  if (selection !== undefined) blocks.push({ type: "paragraph", text: selection });
   blocks.push(...entries);
   const left = total - entries.length;
-  if (left > 0) blocks.push({ type: "paragraph", text: phrases.more(left, count(left)) });
+  const notListed = entries.length === 0 ? phrases.notListed : phrases.more(left, count(left));
+  if (left > 0) blocks.push({ type: "paragraph", text: notListed });
   return blocks;
 }
 

@@ -7,7 +7,14 @@ import { refillIn } from "../../domain/alerts/event.ts";
 import { MAIL_DESTINATION, type NewNotification } from "../../domain/alerts/notification.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
-import { type AlertGroup, type AlertItem, alertMail, groupAlerts, type Recipient } from "../../domain/mail/alert-mail.ts";
+import {
+  type AlertGroup,
+  type AlertItem,
+  alertMail,
+  groupAlerts,
+  needsDigest,
+  type Recipient,
+} from "../../domain/mail/alert-mail.ts";
 import type { RefillGroup } from "../../domain/mail/refill-section.ts";
 import { languageOf, timezoneOf } from "../../domain/mail/region.ts";
 import { DIGEST_ABOVE, type TankItem } from "../../domain/mail/section.ts";
@@ -63,9 +70,10 @@ export async function createMail(
     }),
   );
   const refills = await refillGroup(tx, isShown, settings, refilled);
-  const [first, ...others] = [...items, ...refills.items];
-  if (first === undefined) return;
   const groups = groupAlerts(items).map((group) => ({ ...group, total: draft[`${group.kind} ${group.update}`]?.total ?? 0 }));
+  const listed = groups.flatMap((group) => group.items);
+  const [first, ...others] = [...listed, ...refills.items];
+  if (first === undefined) return;
   const mail = alertMail(await mailRecipient(tx, recipient, first, settings), groups, now, refills);
   await tx.addNotifications([
     {
@@ -74,7 +82,7 @@ export async function createMail(
       customer_id: recipient.customer?.customer.id ?? null,
       destination: MAIL_DESTINATION,
       event: eventOf(groups, items, refills),
-      alert_ids: [...alerts.keys()],
+      alert_ids: listed.map(({ alert }) => alert.id),
       tank_id: others.length === 0 ? first.tank.id : null,
       due_at: now,
       created_at: now,
@@ -116,7 +124,8 @@ function eventOf(groups: readonly AlertGroup[], items: readonly AlertItem[], ref
   const events = new Set<NewNotification["event"]>(items.map(({ update }) => `alert.${update}` as const));
   if (refills.items.length > 0) events.add(REFILLED);
   const [event = "alert.digest"] = events;
-  return events.size > 1 || [...groups, refills].some(({ total }) => total > DIGEST_ABOVE) ? "alert.digest" : event;
+  const isTooMany = refills.total > DIGEST_ABOVE || groups.some(({ kind }) => needsDigest(kind, groups));
+  return events.size > 1 || isTooMany ? "alert.digest" : event;
 }
 
 /** Operators read English, as everywhere; customers what they have chosen, or what is spoken where their tank is. */

@@ -237,6 +237,22 @@ test(`above ${DIGEST_ABOVE} alerts of a kind, a mail has the counts and the ${DI
   assert.doesNotMatch(exact.text, /most urgent|not listed/);
 });
 
+test(`the ${DIGEST_ABOVE} that are listed of a kind are shared by its updates, new alerts first`, () => {
+  const all = (["closed", "acknowledged", "opened"] as const).flatMap((update) =>
+    Array.from({ length: update === "opened" ? 19 : 10 }, (_, i) =>
+      itemOf({ update, alert: { id: `${update} ${i}`, latest_fill_percentage: 19 - i }, tank: { name: `${update} ${i}.` } }),
+    ),
+  );
+  const listed = (text: string) => Array.from(text.matchAll(/^(closed|acknowledged|opened) \d+\.$/gm), ([name]) => name);
+  const { subject, text } = mailOf(toOperator(), [...all, itemOf({ alert: { kind: "silent" }, tank: { name: "Quiet." } })]);
+  assert.equal(subject, "19 tanks are low, 1 tank is silent, 10 low-fill alerts acknowledged, 10 low-fill alerts closed");
+  const newest = Array.from({ length: 19 }, (_, i) => `opened ${18 - i}.`);
+  assert.deepEqual(listed(text), [...newest, "acknowledged 9."]);
+  assert.match(text, /\n10 low-fill alerts acknowledged\n-+\n\nThe most urgent:\n[\s\S]*\n9 more are not listed here\.\n/);
+  assert.match(text, /\n10 low-fill alerts closed\n-+\n\nNot listed here\.\n/);
+  assert.doesNotMatch(mailOf(toOperator(), all.slice(0, DIGEST_ABOVE)).text, /urgent|not listed/i);
+});
+
 test("what is not known is left out; coordinates stand for a missing address", () => {
   const bare = mailOf(toOperator(), [itemOf({ tank: { location: NO_LOCATION, custom_id: "" }, customer: { phone: null } })]);
   assert.doesNotMatch(bare.text, /Where|Phone|Reference|null/);

@@ -111,9 +111,10 @@ export const de: Phrases = {
       recovered: (count) => `${these(count)} ${count === 1 ? "sendet" : "senden"} wieder Messwerte.`,
     },
   },
-  mostUrgent: (shown) => `Die ${shown} dringendsten:`,
+  mostUrgent: (count, shown) => (count === 1 ? "Der dringendste:" : `Die ${shown} dringendsten:`),
   more: (count, shown) =>
     count === 1 ? "1 weiterer ist hier nicht aufgeführt." : `${shown} weitere sind hier nicht aufgeführt.`,
+  notListed: "Hier nicht aufgeführt.",
 
   greeting: (name) => `Guten Tag ${name},`,
   where: "Standort",

@@ -109,8 +109,9 @@ export const en: Phrases = {
       recovered: (count) => `${these(count)} ${count === 1 ? "sends" : "send"} readings again.`,
     },
   },
-  mostUrgent: (shown) => `The ${shown} most urgent:`,
+  mostUrgent: (count, shown) => (count === 1 ? "The most urgent:" : `The ${shown} most urgent:`),
   more: (count, shown) => (count === 1 ? "1 more is not listed here." : `${shown} more are not listed here.`),
+  notListed: "Not listed here.",
 
   greeting: (name) => `Hello ${name},`,
   where: "Where",
