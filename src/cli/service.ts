@@ -85,8 +85,8 @@ const OPERATOR: Caller = {
   session: null,
 };
 
-/** Completes messages about missing settings: whose settings were checked. */
-const SETTINGS_OF = "this command; if the service has its own settings, use --url";
+/** For messages that depend on settings: whose were checked. */
+const SETTINGS_OF = { name: "this command", hint: "If the service has others, use --url." };
 
 /** Commands manage objects, and read alerts and the fleet. They send no readings, and only browsers sign in. */
 function unused(): never {

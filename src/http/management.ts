@@ -14,7 +14,7 @@ import {
   type Provision,
 } from "../domain/commands/command.ts";
 import { MAX_RECOVERED } from "../domain/commands/notifications.ts";
-import { hasCode, RequestError } from "../domain/errors.ts";
+import { type FieldError, hasCode, RequestError } from "../domain/errors.ts";
 import { FairQueue } from "../domain/fair-queue.ts";
 import { newId } from "../domain/id.ts";
 import { type Clock, formatInstant, type Instant } from "../domain/instant.ts";
@@ -42,8 +42,8 @@ type ManagementSettings = {
   readonly missingForMail: readonly string[];
   /** Where links in mail lead. */
   readonly publicUrl: string | null;
-  /** Whose settings these are, for messages, if not those of the service. */
-  readonly settingsOf?: string;
+  /** Whose settings these are, if perhaps not those of the service, and where those are: for messages. */
+  readonly settingsOf?: { readonly name: string; readonly hint: string };
 };
 export type SignInLink = {
   readonly object: "sign_in_link";
@@ -54,11 +54,22 @@ export type SignInLink = {
 
 const NO_SETTINGS: ManagementSettings = { webhookAllow: [], missingForMail: [], publicUrl: null };
 
+/** A message that is true with these settings. */
+export function bySettings({ settingsOf }: ManagementSettings, message: string): string {
+  return settingsOf === undefined ? message : `By the settings of ${settingsOf.name}: ${message} ${settingsOf.hint}`;
+}
+
 /** Why no mail is sent. */
-export function mailProblem({ missingForMail, settingsOf }: ManagementSettings): string {
+export function mailProblem(settings: ManagementSettings): string {
+  const { missingForMail } = settings;
   const names = new Intl.ListFormat("en-GB").format(missingForMail);
-  const whose = settingsOf === undefined ? "" : ` for ${settingsOf}`;
-  return `No mail is sent: ${names} ${missingForMail.length === 1 ? "is" : "are"} not set${whose}.`;
+  return bySettings(settings, `No mail is sent: ${names} ${missingForMail.length === 1 ? "is" : "are"} not set.`);
+}
+
+/** Whether a URL is permitted depends on WEBHOOK_ALLOW. */
+function withSettings(error: FieldError, settings: ManagementSettings): FieldError {
+  const isBySettings = settings.settingsOf !== undefined && error.message.includes("WEBHOOK_ALLOW");
+  return isBySettings ? { ...error, message: bySettings(settings, `${error.message}.`) } : error;
 }
 
 /** Commands that the store has at a time: others, and readings, wait behind them. */
@@ -86,7 +97,8 @@ export class ManagementService {
   async execute(command: Command, by: string, idempotencyKey?: IdempotencyKey): Promise<Executed> {
     const result = await this.#commands.run(by, () => this.#store.execute(command, { by, at: this.clock() }, idempotencyKey));
     if (!isCommandError(result)) return result;
-    throw errorOf(result);
+    const { errors } = result;
+    throw errorOf(errors === undefined ? result : { ...result, errors: errors.map((one) => withSettings(one, this.settings)) });
   }
 
   /** Sends a link to the address of a customer. */

@@ -96,14 +96,28 @@ test("an e-mail channel says what is missing to send mail", async () => {
   const words = ["--email", "dispatch@x.example", "--quiet-hours", "21:00-07:00", "--timezone", "Europe/Berlin"];
   const { stdout, stderr } = await run(["channel", "create", ...words]);
   assert.match(stdout, /^chn_\w+\n$/);
-  assert.match(stderr, /No mail is sent: SMTP_URL, MAIL_FROM and PUBLIC_URL are not set for this command; .* use --url\./);
-  assert.match(await output("channel", "list"), /email +active +dispatch@x\.example .*No mail is sent/);
+  const problem = "By the settings of this command: No mail is sent: SMTP_URL, MAIL_FROM and PUBLIC_URL are not set.";
+  assert.ok(stderr.includes(`${problem} If the service has others, use --url.\n`), stderr);
+  const list = await output("channel", "list");
+  assert.match(list, /email +active +dispatch@x\.example /);
+  assert.ok(list.includes(problem), list);
   assert.match(
     await output("channel", "show", stdout.trim()),
     /quiet_hours +\{"from":"21:00","to":"07:00","timezone":"Europe\/Berlin"\}/,
   );
   const failed = await run(["channel", "test", stdout.trim()]);
-  assert.match(failed.stderr, /was not delivered\. No mail is sent/);
+  assert.match(failed.stderr, /was not delivered\. By the settings of this command: No mail is sent/);
+});
+
+test("a command with another WEBHOOK_ALLOW than the service says by whose settings a URL is refused", async () => {
+  const { id } = await create("--webhook", url);
+  const other = { env: { WEBHOOK_ALLOW: undefined } };
+  const listed = await run(["channel", "list"], other);
+  assert.match(listed.stdout, /By the settings of this command: Nothing is sent to this URL: it must not be at 127\.0\.0\.1/);
+  const refused = await run(["channel", "create", "--webhook", url], other);
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /--webhook: By the settings of this command: must not be at .* use --url\./);
+  await output("channel", "delete", id);
 });
 
 test("wrong usage is reported by flag", async () => {

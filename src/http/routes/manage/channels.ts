@@ -13,7 +13,7 @@ import { Recovery } from "../../../domain/commands/notifications.ts";
 import { formatInstant, formatInstantOrNull } from "../../../domain/instant.ts";
 import { channelResource, type Resource } from "../../../domain/resource.ts";
 import { anyOf, idField, instantField, integer, literal, nullable, object, ref, text } from "../../../domain/schema.ts";
-import { type CreatedChannel, type ManagementService, mailProblem } from "../../management.ts";
+import { bySettings, type CreatedChannel, type ManagementService, mailProblem } from "../../management.ts";
 import { listSchema, PAGE_PARAMETERS, pageOfAllJson } from "../../parameters.ts";
 import { jsonBody, patchBody, type Route } from "../../route.ts";
 import { deletedSchema, requireFound } from "../found.ts";
@@ -217,11 +217,10 @@ function problemOf(
   { settings, clock }: ManagementService,
   { failing_since, pending_since }: SendingTimes = { failing_since: null, pending_since: null },
 ): string | null {
-  const { missingForMail, webhookAllow, settingsOf } = settings;
+  const { missingForMail, webhookAllow } = settings;
   if (type === "email" && missingForMail.length > 0) return mailProblem(settings);
   const refused = typeof url === "string" ? errorInWebhookUrl(url, webhookAllow) : undefined;
-  const whose = settingsOf === undefined ? "" : ` Checked with the settings of ${settingsOf}.`;
-  if (refused !== undefined) return `Nothing is sent to this URL: it ${refused}.${whose}`;
+  if (refused !== undefined) return bySettings(settings, `Nothing is sent to this URL: it ${refused}.`);
   if (failing_since !== null) return `Every delivery has failed since ${formatInstant(failing_since)}.`;
   if (pending_since === null || clock() - pending_since < LATE_MS) return null;
   return `${type === "email" ? "Mail is" : "Notifications are"} late: the oldest has been pending since ${formatInstant(pending_since)}.`;
