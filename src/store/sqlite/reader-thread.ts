@@ -7,12 +7,10 @@ import type { AuditContext } from "../../domain/audit.ts";
 import type { IdempotencyKey, Provision } from "../../domain/commands/command.ts";
 import { UNRESTRICTED } from "../../domain/key.ts";
 import type { InstantRange } from "../../domain/reading.ts";
-import { checkProvisionOnce } from "../core/commands.ts";
 import { openReader, retryWhileBusy } from "./connection.ts";
 import { longReads } from "./long-reads.ts";
 import { telemetryReads } from "./telemetry-reads.ts";
 import { type Call, failedReply, type Reply, type ThreadData } from "./thread.ts";
-import { transactionOn } from "./transaction.ts";
 
 export type ReaderThreadReads = ReturnType<typeof threadReads>;
 
@@ -21,13 +19,15 @@ function threadReads(db: DatabaseSync, alerts: AlertSettings) {
   return {
     ...longReads(db),
     historyColumns: (tankId: string, range: InstantRange) => readingColumns(tankId, range, UNRESTRICTED),
-    checkProvision: (rows: Provision, context: AuditContext, key?: IdempotencyKey) =>
-      checkProvisionOnce(
-        transactionOn(db, () => {}, alerts),
-        rows,
-        context,
-        key,
-      ),
+    checkProvision: async (rows: Provision, context: AuditContext, key?: IdempotencyKey) => {
+      // Loaded when it is needed: half the code of this thread, and rarely used.
+      const [{ checkProvisionOnce }, { transactionOn }] = await Promise.all([
+        import("../core/commands.ts"),
+        import("./transaction.ts"),
+      ]);
+      const tx = transactionOn(db, () => {}, alerts);
+      return checkProvisionOnce(tx, rows, context, key);
+    },
   };
 }
 

@@ -13,7 +13,6 @@ import { exportRecords } from "../core/export.ts";
 import { type Engine, StoreHealth, storeOn } from "../core/store.ts";
 import type { WriteResult } from "../core/writes.ts";
 import { isFileError, removeDatabase } from "../files.ts";
-import { checkFile } from "./check.ts";
 import {
   createPrivateFile,
   isDamaged,
@@ -80,7 +79,11 @@ export async function openSqlite(
     backup: (to, progress) => copy(file, to, progress),
     scratchCopy: (progress) => openCopy(file, progress, observe),
     exportRecords: () => exportFile(file),
-    check: (repair, progress) => checkFile(file, repair ? writer : undefined, progress),
+    async *check(repair, progress) {
+      // Only the command needs this code.
+      const { checkFile } = await import("./check.ts");
+      return yield* checkFile(file, repair ? writer : undefined, progress);
+    },
     translateError,
     async close() {
       stopWatching();
