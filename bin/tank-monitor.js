@@ -66,7 +66,7 @@ function bundledNode() {
 }
 
 function runWith(node) {
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
+  const child = spawn(node, [...NODE_FLAGS, fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
   // Forwards signals sent to this process alone, each kind once: a second one could reach the program while it exits, when its
   // handlers are gone.
   const forwarded = new Set();
