@@ -79,7 +79,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   const scheduler = new StepScheduler();
   const ingest = ingestInSlices(createIngest(store, clock, { observe }), scheduler);
   const fleetReport = fleetMetrics(store, clock);
-  const notifications = notificationReport(store, missingForMail(config), clock);
+  const missing = missingForMail(config);
+  const unsent = { missing, unsentKinds: missing.length === 0 ? [] : config.ownerKinds };
+  const notifications = notificationReport(store, unsent, clock);
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
   let sweep: AlertSweep | undefined;
@@ -139,7 +141,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       mail: config,
       webhookAllow: config.webhookAllow,
       version: VERSION,
-      missing: missingForMail(config),
+      ...unsent,
       isReporting: worker === 1,
     });
     sweep = new AlertSweep(store, storeSettings(config).alerts, observe, options.clock);

@@ -1,5 +1,6 @@
 // Once a minute: removes old notifications, expires mail, corrects due dates that are too late, and logs warnings.
 
+import type { AlertKind } from "../domain/alerts/alert.ts";
 import {
   type NotificationQueueReads,
   type NotificationQueueWrites,
@@ -20,6 +21,8 @@ export type NotificationCleanupOptions = {
   readonly observe: Observe;
   /** Settings of mail that are not set. */
   readonly missing: readonly string[];
+  /** Alerts that customers get no mail about because of that. */
+  readonly unsentKinds: readonly AlertKind[];
   /** Of several workers, one reports what concerns all. */
   readonly isReporting: boolean;
   readonly cleanupMs?: number;
@@ -56,8 +59,8 @@ export class NotificationCleanup {
 
   /** Logs each warning once, when it begins; the metrics have the rest. */
   async #report(): Promise<void> {
-    const { store, clock, observe, missing } = this.#options;
-    const counts = await store.notificationCounts();
+    const { store, clock, observe, missing, unsentKinds } = this.#options;
+    const counts = await store.notificationCounts(unsentKinds);
     const now = clock();
     const codes = new Set(notificationWarnings(counts, missing, now).map(({ code }) => code));
     const isNew = (code: NotificationWarning["code"]): boolean => codes.has(code) && !this.#reported.has(code);

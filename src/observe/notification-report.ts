@@ -2,7 +2,7 @@
 // database.
 
 import { setTimeout as delay } from "node:timers/promises";
-import { ALERT_KINDS } from "../domain/alerts/alert.ts";
+import { ALERT_KINDS, type AlertKind } from "../domain/alerts/alert.ts";
 import {
   NOTIFICATION_WARNINGS,
   type NotificationCounts,
@@ -23,13 +23,13 @@ type NotificationReport = {
   readonly warnings: () => Promise<readonly NotificationWarning[]>;
 };
 
-/** `missing`: the settings that mail needs and that are not set. */
+/** `missing`: the settings that mail needs and that are not set. `unsentKinds`: alerts that customers get no mail about because of that. */
 export function notificationReport(
   reads: Pick<Store, "alertCounts" | "notificationCounts">,
-  missing: readonly string[],
+  { missing, unsentKinds }: { readonly missing: readonly string[]; readonly unsentKinds: readonly AlertKind[] },
   clock: Clock,
 ): NotificationReport {
-  const counts = cached(clock, () => reads.notificationCounts());
+  const counts = cached(clock, () => reads.notificationCounts(unsentKinds));
   const alertCounts = cached(clock, () => reads.alertCounts(UNRESTRICTED));
 
   async function metrics(): Promise<MetricsReport> {

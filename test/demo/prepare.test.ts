@@ -74,7 +74,7 @@ suite("a service with a prepared demo", async () => {
   before(prepare);
 
   test("its customers are not real, and get no mail", async () => {
-    assert.equal((await service.store.notificationCounts()).isMailWanted, false);
+    assert.equal((await service.store.notificationCounts(["low"])).isMailWanted, false);
     const { body } = await jsonClient(service, await service.key({ role: "manage" }))("GET", "/manage/v1/customers?size=100");
     const settings = (body["data"] as { notifications: { unsubscribed_at: unknown } }[]).map(
       ({ notifications }) => notifications,

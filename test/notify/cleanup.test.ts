@@ -223,7 +223,7 @@ for (const engine of ENGINES) {
       queue.start();
       const kinds = () => queue.events.map(({ kind }) => kind).filter((kind) => /delayed|caught/.test(kind));
       await until("it is reported", () => kinds().length === 1);
-      assert.deepEqual(await queue.store.notificationCounts().then(({ pending }) => pending), 1);
+      assert.deepEqual(await queue.store.notificationCounts([]).then(({ pending }) => pending), 1);
       await queue.sql("DELETE FROM notification");
       await until("its end is reported", () => kinds().length === 2);
       assert.deepEqual(kinds(), ["notifications_delayed", "notifications_caught_up"]);

@@ -155,8 +155,8 @@ function queueOn(t: TestContext, opened: Opened, sql: Sql): Queue {
     },
     start(options = {}, store = opened.store) {
       const service = startNotificationService({
-        ...{ store, clock: Date.now, observe: (event) => events.push(event), isReporting: true, missing: [], version: "1.2.3" },
-        ...{ mail: NO_MAIL, webhookAllow: parseWebhookAllow("127.0.0.1"), cleanupMs: 100, ...options },
+        ...{ store, clock: Date.now, observe: (event) => events.push(event), isReporting: true, missing: [], unsentKinds: [] },
+        ...{ version: "1.2.3", mail: NO_MAIL, webhookAllow: parseWebhookAllow("127.0.0.1"), cleanupMs: 100, ...options },
       });
       let stopping: Promise<void> | undefined;
       const stop = (milliseconds: number) => (stopping ??= service.stop(milliseconds));

@@ -179,7 +179,7 @@ for (const engine of ENGINES) {
       const quiet = { from: time(Date.now() - HOUR), to: time(Date.now() + HOUR), timezone: "UTC" };
       await queue.sql("UPDATE channel SET quiet_hours = $1 WHERE id = $2", JSON.stringify(quiet), office);
       await recordResult(queue, channel, { status: 410, error: "gone", isGone: true });
-      const counts = await queue.store.notificationCounts();
+      const counts = await queue.store.notificationCounts([]);
       assert.equal(counts.pending, 1);
       const warnings = (now: number) => notificationWarnings(counts, [], now).map(({ code }) => code);
       assert.deepEqual(warnings(Date.now() + HOUR), ["channels_disabled"]);

@@ -222,10 +222,10 @@ function alertSweep(engine: Engine): void {
     }
     const now = START + 2 * DAY + HOUR;
     const { claimedAt } = await store.sweepAlerts({ at: now });
-    assert.equal((await store.notificationCounts()).pending, 1000);
+    assert.equal((await store.notificationCounts([])).pending, 1000);
     assert.equal((await store.sweepAlerts({ at: now, claimedAt })).hasMore, true);
     assert.equal((await store.sweepAlerts({ at: now, claimedAt })).hasMore, false);
-    assert.equal((await store.notificationCounts()).pending, 2500);
+    assert.equal((await store.notificationCounts([])).pending, 2500);
   });
 
   test("changed settings count for all tanks, once", async (t) => {

@@ -26,6 +26,22 @@ const move = (store: Store, tankId: string, owner_id: string, now: number) =>
   executed(store, command.changeTank(tankId, { owner_id }), at(now));
 
 function owners(engine: Engine): void {
+  test("a customer who should get mail is found behind more than 1,000 tanks whose owners get none", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    const others = Array.from({ length: 1100 }, (_, i) => `other-${i}`);
+    await putOwner(store, "unverified", others, { verified_at: null });
+    await putOwner(store, "unsubscribed", ["t1"], { settings: { unsubscribed_at: NOON } });
+    const isMailWanted = async () => (await store.notificationCounts(["low"])).isMailWanted;
+    await measure(store, 10, NOON, "t1", ...others);
+    assert.equal(await isMailWanted(), false);
+    await putOwner(store, "verified", ["t2"]);
+    await measure(store, 10, NOON, "t2");
+    assert.deepEqual([await isMailWanted(), (await store.notificationCounts(["leak"])).isMailWanted], [true, false]);
+    await measure(store, 50, NOON + HOUR, "t2");
+    assert.equal(await isMailWanted(), false);
+  });
+
   test("an owner who verifies the address after an alert was opened gets the reminder, and mail when it has recovered", async (t) => {
     const opened = await engine.open(t);
     const { store } = opened;

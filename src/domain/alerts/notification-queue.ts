@@ -6,6 +6,7 @@
 import { DAY, HOUR, type Instant, MINUTE } from "../instant.ts";
 import type { Mail } from "../mail/mail.ts";
 import type { ManagedCustomer } from "../resource.ts";
+import type { AlertKind } from "./alert.ts";
 import type { Channel, ChannelSecrets, ChannelType } from "./channel.ts";
 import { type Attempt, MAIL_DESTINATION, type Notification, type NotificationState, retryDelay } from "./notification.ts";
 
@@ -176,7 +177,8 @@ export type NotificationCounts = {
 
 export interface NotificationQueueReads {
   pendingDestinations(now: Instant): Promise<readonly PendingDestination[]>;
-  notificationCounts(): Promise<NotificationCounts>;
+  /** `unsentKinds`: alerts that customers should get mail about, and do not, because mail is not configured. */
+  notificationCounts(unsentKinds: readonly AlertKind[]): Promise<NotificationCounts>;
 }
 
 export interface NotificationQueueWrites {

@@ -1,6 +1,7 @@
 // Searches, the device list, the audit log and counts of the fleet: one statement each, hence one snapshot. What a filter matches is counted and
 // sorted: one condition is looked up in an index, the others are tested on what is found there.
 
+import type { AlertKind } from "../../domain/alerts/alert.ts";
 import type { AuditEntry } from "../../domain/audit.ts";
 import type { TankState } from "../../domain/changes.ts";
 import type { FleetCounts } from "../../domain/fleet.ts";
@@ -46,7 +47,7 @@ export function managementReadsOn(engine: ManagementEngine) {
     ...deviceReads(engine),
     ...fleetCountsOn(engine),
     ...auditReads(engine),
-    notificationCounts: () => notificationCountsOn((sql) => engine.rows(sql, []), engine.dialect),
+    notificationCounts: (unsentKinds: readonly AlertKind[]) => notificationCountsOn(engine.rows, engine.dialect, unsentKinds),
   };
 }
 

@@ -1,6 +1,7 @@
 // The queue of notifications, in SQL for both engines: claiming, recording, and removing what has ended.
 
 import { randomBytes } from "node:crypto";
+import type { AlertKind } from "../../domain/alerts/alert.ts";
 import { EVENT_RETENTION_MS } from "../../domain/alerts/event.ts";
 import { type Attempt, MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
 import {
@@ -204,26 +205,34 @@ export function pendingDestinationsOn(prepare: Prepare, { now, indexedBy }: Pick
     }));
 }
 
-/** Enough to see whether customers get mail. */
-const SOME_PLANNED = 1000;
+type CountsDialect = Pick<Dialect, "indexedBy" | "optimizerFence">;
 
-/** Counts open alerts and pending notifications, not those that have ended. Each row has what it counts, of which, and how many. */
-const COUNTS = ({ indexedBy }: Pick<Dialect, "indexedBy">): string =>
+/** Counts pending notifications and channels. Each row has what it counts, of which, and how many. */
+const COUNTS = ({ indexedBy }: CountsDialect): string =>
   `SELECT 'notification', destination, count(*), min(pending_since)
    FROM notification ${indexedBy("notification_pending")} WHERE state = 'pending' GROUP BY destination
    UNION ALL SELECT 'channel', 'disabled', count(*), NULL
    FROM (SELECT state FROM channel ORDER BY id) AS own WHERE state = 'disabled'
    UNION ALL SELECT 'mail', 'channel', count(*), NULL
-   FROM (SELECT type, state FROM channel ORDER BY id) AS own WHERE type = 'email' AND state = 'active'
-   UNION ALL SELECT 'mail', 'customer', count(*), NULL
-   FROM (SELECT customer_id FROM planned_notification ORDER BY due_at, id LIMIT ${SOME_PLANNED}) AS planned
-   JOIN customer ON customer.id = planned.customer_id WHERE verified_at IS NOT NULL AND unsubscribed_at IS NULL`;
+   FROM (SELECT type, state FROM channel ORDER BY id) AS own WHERE type = 'email' AND state = 'active'`;
+
+/** Whether there is a customer who should get mail about an alert of these kinds that is not closed: 1 or 0. */
+const CUSTOMERS = ({ indexedBy, optimizerFence }: CountsDialect, kinds: readonly AlertKind[]): string =>
+  `UNION ALL SELECT 'mail', 'customer', count(*), NULL FROM (
+     SELECT 1 FROM (
+       SELECT owner_id FROM alert ${indexedBy("alert_counted")}
+       WHERE kind IN (${kinds.map((_, i) => `$${i + 1}`)}) AND state <> 'closed' ORDER BY kind, state ${optimizerFence}
+     ) AS own JOIN customer ON customer.id BETWEEN own.owner_id AND own.owner_id
+     WHERE verified_at IS NOT NULL AND unsubscribed_at IS NULL LIMIT 1
+   ) AS unsent`; // primary key
 
 export async function notificationCountsOn(
-  rows: (sql: string) => Promise<readonly Row[]>,
-  dialect: Pick<Dialect, "indexedBy">,
+  rows: (sql: string, values: readonly string[]) => Promise<readonly Row[]>,
+  dialect: CountsDialect,
+  unsentKinds: readonly AlertKind[],
 ): Promise<NotificationCounts> {
-  const counted = (await rows(COUNTS(dialect))).map(([what, name, count, oldest]) => ({
+  const customers = unsentKinds.length === 0 ? "" : CUSTOMERS(dialect, unsentKinds);
+  const counted = (await rows(`${COUNTS(dialect)} ${customers}`, unsentKinds)).map(([what, name, count, oldest]) => ({
     what,
     name: String(name),
     count: Number(count),
