@@ -24,8 +24,17 @@ export function thinned(readings: readonly Level[]): Level[] {
   return kept;
 }
 
-/** A level at a time in days since 1970. Use is seen between levels of one segment only: they have no refill between them. */
-export type DailyLevel = { readonly day: number; readonly fill: number; readonly segment: number };
+/** A level at a time in days since 1970. */
+export type DailyLevel = {
+  readonly day: number;
+  readonly fill: number;
+  /** Use is seen between levels of one segment only: they have no refill between them. */
+  readonly segment: number;
+  /** It is the median of at least three readings: a single one hardly moves it. */
+  readonly isConfirmed: boolean;
+};
+
+const CONFIRMED_READINGS = 3;
 
 /** `cleaned` is in order of time. A day with a refill has two levels; readings during the refill are left out. */
 export function dailyLevels(cleaned: readonly Level[], refills: readonly Refill[]): DailyLevel[] {
@@ -35,7 +44,8 @@ export function dailyLevels(cleaned: readonly Level[], refills: readonly Refill[
   let dayOfFills = Number.NaN;
   let segment = 0;
   const close = (): void => {
-    if (fills.length > 0) levels.push({ day: sumOfTimes / fills.length / DAY, fill: median(fills), segment });
+    const isConfirmed = fills.length >= CONFIRMED_READINGS;
+    if (fills.length > 0) levels.push({ day: sumOfTimes / fills.length / DAY, fill: median(fills), segment, isConfirmed });
     fills = [];
     sumOfTimes = 0;
   };
@@ -61,6 +71,7 @@ const MIN_RISE = 2;
 /** So does a fall of more than this, and five times what the tank uses on days of much use: theft, or another sensor. */
 const MIN_FALL = 3;
 
+/** The newest level begins a segment only if it is confirmed. */
 export function splitAtJumps(levels: readonly DailyLevel[], noise: number): DailyLevel[] {
   const falls: number[] = [];
   levels.forEach(({ fill, segment }, i) => {
@@ -73,7 +84,8 @@ export function splitAtJumps(levels: readonly DailyLevel[], noise: number): Dail
   return levels.map((level, i) => {
     const before = levels[i - 1];
     const rise = before === undefined ? 0 : level.fill - before.fill;
-    if (before?.segment === level.segment && (rise > highest || -rise > deepest)) splits++;
+    const isCertain = level.isConfirmed || i < levels.length - 1;
+    if (isCertain && before?.segment === level.segment && (rise > highest || -rise > deepest)) splits++;
     return { ...level, segment: level.segment + splits };
   });
 }

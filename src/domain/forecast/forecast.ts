@@ -91,7 +91,7 @@ export function forecastFrom({ cleaned, refills, daily, ...history }: History, i
   const level = levels.at(-1);
   if (model === undefined || level === undefined) return none("insufficient_data");
   models.delete(levels.length - 1);
-  const path = pathOf(level.fill, model, widthsOf(levels, models, noise), noise);
+  const path = pathOf(model, widthsOf(levels, models, noise), noise);
   if (spread(levelOn(path, 1)) > MAX_SPREAD_POINTS) return none("insufficient_data");
   const silence = input.now / DAY - level.day;
   if (silence > MAX_SILENCE_DAYS) return none("stale");
@@ -100,7 +100,7 @@ export function forecastFrom({ cleaned, refills, daily, ...history }: History, i
 
   const whenAt = (fill: number): WhenRange => {
     const when = (drops: readonly number[]): Instant | null => {
-      const days = crossing(drops, level.fill - fill);
+      const days = crossing(drops, model.level - fill);
       return days === undefined ? null : Math.max(input.now, Math.round((level.day + days) * DAY));
     };
     return { p10: when(path.high), p50: when(path.expected), p90: when(path.low) };
@@ -148,7 +148,7 @@ type Path = {
 /** Every day for two months, then every tenth, for three years. */
 const PATH_DAYS = Array.from({ length: 165 }, (_, i) => (i <= 60 ? i : 60 + 10 * (i - 60)));
 
-function pathOf(start: number, model: UseModel, widths: Widths, noise: number): Path {
+function pathOf(model: UseModel, widths: Widths, noise: number): Path {
   const expected = useUntil(model, PATH_DAYS);
   const high: number[] = [];
   const low: number[] = [];
@@ -161,7 +161,7 @@ function pathOf(start: number, model: UseModel, widths: Widths, noise: number): 
     high.push(highest);
     low.push(lowest);
   });
-  return { start, expected, high, low };
+  return { start: model.level, expected, high, low };
 }
 
 function levelOn({ start, expected, high, low }: Path, day: number): LevelRange {

@@ -49,7 +49,8 @@ export function widthsOf(levels: readonly DailyLevel[], models: ReadonlyMap<numb
       while ((levels[i]?.day ?? Number.POSITIVE_INFINITY) < from.day + days) i++;
       const to = levels[i];
       if (to === undefined || to.day > from.day + days * (1 + MAX_LATE_SHARE)) return;
-      outcomes.push({ horizon, days: to.day - from.day, use: (used[i] ?? 0) - (used[origin] ?? 0) });
+      const use = (used[i] ?? 0) - (used[origin] ?? 0) + model.level - from.fill;
+      outcomes.push({ horizon, days: to.day - from.day, use });
     });
     const uses = useUntil(
       model,

@@ -8,6 +8,8 @@ import { theilSen } from "./slope.ts";
 export type UseModel = {
   /** The time of the last level, in days since 1970. */
   readonly day: number;
+  /** The last level, or one nearer to what was expected, if it is not confirmed. */
+  readonly level: number;
   /** Negative where heating begins on colder days than elsewhere. Use as a whole never is. */
   readonly base: number;
   /** Use for heating on an average day of the year. */
@@ -32,6 +34,11 @@ const DAILY = { base: 0.4, heating: 0.15 } as const;
 const NOISE = 1.2;
 /** A level that is further off than this many standard deviations does not change the estimate of use by more than that: a burst. */
 const BURST = 7;
+/**
+ * While the newest level is not confirmed, it counts as no further off than this: a single false reading must not move the forecast.
+ * Less if the one before it is at most two days older, since the next, which confirms it, comes as soon.
+ */
+const UNCONFIRMED = { deviations: 1.5, daily: 1, dailyDays: 2 } as const;
 /** The variance of a level that is not known. */
 const UNKNOWN_LEVEL = 1e4;
 
@@ -51,13 +58,32 @@ export function useModels(
     if (before !== undefined) predict(filter, before.day, level.day, typical, season);
     if (before?.segment === level.segment) isSeen = true;
     else resetLevel(filter, level.fill);
-    correct(filter, level.fill, (NOISE * noise) ** 2);
+    const sensorVariance = (NOISE * noise) ** 2;
+    if (wanted.has(i) && isSeen && before !== undefined) {
+      models.set(i, newestModel(filter, before, level, sensorVariance, season));
+    }
     before = level;
-    if (!wanted.has(i) || !isSeen) return;
-    const [, base = 0, heating = 0, baseExcess = 0, heatingExcess = 0] = filter.state;
-    models.set(i, { day: level.day, base, heating, baseExcess, heatingExcess, season });
+    correct(filter, level.fill, sensorVariance);
   });
   return models;
+}
+
+/** The model if this level, which the filter has not seen yet, is the newest. */
+function newestModel(
+  { state, covariance, ofLevel }: Filter,
+  before: DailyLevel,
+  newest: DailyLevel,
+  sensorVariance: number,
+  season: Season,
+): UseModel {
+  const filter = { state: state.slice(), covariance: covariance.slice(), ofLevel };
+  const expected = state[LEVEL] ?? 0;
+  const deviations = newest.day - before.day <= UNCONFIRMED.dailyDays ? UNCONFIRMED.daily : UNCONFIRMED.deviations;
+  const most = newest.isConfirmed ? Number.POSITIVE_INFINITY : deviations * Math.sqrt((covariance[LEVEL] ?? 0) + sensorVariance);
+  const level = Math.min(expected + most, Math.max(expected - most, newest.fill));
+  correct(filter, level, sensorVariance);
+  const [, base = 0, heating = 0, baseExcess = 0, heatingExcess = 0] = filter.state;
+  return { day: newest.day, level, base, heating, baseExcess, heatingExcess, season };
 }
 
 /** Use on an average day of the year: the robust slope of the first levels over normal use instead of time, and what is expected. */

@@ -215,6 +215,44 @@ test("one outlier, wherever it is, does not move the forecast", () => {
   }
 });
 
+test("a small outlier as the newest reading, which may be the first or second of its day, hardly moves the forecast", () => {
+  for (const [every, count] of [
+    [4 * HOUR, 361],
+    [4 * HOUR, 362],
+    [DAY, 61],
+    [DAY, 62],
+  ] as const) {
+    const list = readings({ days: 70, every, noise: 0.1 }, (day) => 90 - 0.5 * day).slice(0, count);
+    const expected = forecastOf(list);
+    for (const error of [-4, -2.5, -1.5, 1.5, 2.5, 4]) {
+      const wrong = list.map((reading, i) => (i === list.length - 1 ? { ...reading, fill: reading.fill + error } : reading));
+      const result = forecastOf(wrong);
+      isNear(result.use_per_day?.percentage, expected.use_per_day?.percentage ?? 0, 0.05);
+      isNear(daysUntil(result.runs_low_at.p50, expected.runs_low_at.p50 ?? 0), 0, 8);
+    }
+  }
+});
+
+test("an outlier among weekly readings moves the forecast by a bounded amount", () => {
+  const list = readings({ days: 210, every: 7 * DAY, noise: 0.15 }, (day) => 90 - 0.3 * day);
+  const use = [-4, -2.5, 0, 2.5, 4].map((error) => {
+    const wrong = list.map((reading, i) => (i === list.length - 1 ? { ...reading, fill: reading.fill + error } : reading));
+    return forecastOf(wrong).use_per_day?.percentage ?? 0;
+  });
+  const [, , expected = 0] = use;
+  for (const value of use) isNear(value, expected, 0.1);
+});
+
+test("a fall of a few points counts in full once the next reading confirms it", () => {
+  const list = readings({ days: 62, noise: 0.1 }, (day) => 90 - 0.5 * day - (day > 60 ? 2 : 0));
+  const [unconfirmed, confirmed] = [list.slice(0, 62), list].map((some) => {
+    const now = some.at(-1)?.at ?? 0;
+    return forecastOf(some).levelAt(now)?.p50;
+  });
+  isNear(unconfirmed, 59.5, 1.1);
+  isNear(confirmed, 57, 0.5);
+});
+
 test("a silent tank keeps a forecast whose range widens, until it says nothing; no date is in the past", () => {
   const list = readings({ days: 60 }, (day) => 90 - 0.5 * day);
   const last = list.at(-1)?.at ?? 0;

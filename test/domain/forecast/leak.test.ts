@@ -18,7 +18,7 @@ function levelsOf(days: number, useOn: (day: number) => number, interval = 1): D
   let [fill, segment] = [90, 0];
   for (let day = 0; day < days; day++) {
     if (fill < 20) [fill, segment] = [90, segment + 1];
-    if (day % interval === 0) levels.push({ day: START + day + 0.5, fill: random.normal(fill, 0.1), segment });
+    if (day % interval === 0) levels.push({ day: START + day + 0.5, fill: random.normal(fill, 0.1), segment, isConfirmed: true });
     fill -= useOn(day);
   }
   return levels;
