@@ -37,7 +37,8 @@ export function computeForecast({ tank, latestAt, latestFill, parts, now }: Fore
     delivery = { ...delivery, by: now, volume: delivery.volume + missing };
   }
   const forecast = { ...values, suggested_delivery: delivery, based_on_until: latestAt, ...found, isRisen };
-  return { tankId: tank.id, updatedAt: tank.updated_at, latestAt, latestFill, forecast, refills: history.refills };
+  const refills = history.isErratic ? null : history.refills;
+  return { tankId: tank.id, updatedAt: tank.updated_at, latestAt, latestFill, forecast, refills };
 }
 
 /** Sensors are set to another interval now and then, so only the newest readings count. */
