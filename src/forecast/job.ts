@@ -23,6 +23,8 @@ const MAX_PAUSE_MS = 40_000;
 const STATE_MS = 15_000;
 /** If it has not done so for this long, another process takes its place. The longest pause and two scans take less. */
 export const HOLDER_TIMEOUT_MS = 90_000;
+/** The time of a state that no process renews: it has timed out. */
+export const RELEASED = 0;
 /** The time from one forecast to the next: up to 200 a second. */
 const FORECAST_EVERY_MS = 5;
 
@@ -48,12 +50,7 @@ export class ForecastJob {
   constructor(options: ForecastJobOptions) {
     this.#options = options;
     this.#failed = new FailedTanks(options.observe);
-    const onError = (error: unknown): void => {
-      // That the database is unavailable or damaged is reported elsewhere.
-      if (!hasCode(error, "store_unavailable") && !hasCode(error, "data_damaged")) {
-        options.observe({ kind: "forecast_job_failed", error });
-      }
-    };
+    const onError = (error: unknown): void => this.#onError(error);
     this.#order = new RepeatedTask({ everyMs: TICK_MS, run: () => this.#updateOrder(), onError });
     this.#forecasts = new RepeatedTask({ everyMs: TICK_MS, run: () => this.#computeDue(), onError });
     this.#order.start();
@@ -67,6 +64,22 @@ export class ForecastJob {
   async stop(): Promise<void> {
     await Promise.all([this.#order.stop(), this.#forecasts.stop()]);
     await this.#thread.close();
+    await this.#release().catch((error: unknown) => this.#onError(error));
+  }
+
+  /** Another process takes over at once. */
+  async #release(): Promise<void> {
+    if (!this.#isHolder) return;
+    const { store } = this.#options;
+    const state = await store.fleetOrderState();
+    if (state?.holder === this.#id) await store.putFleetOrderState(state, { ...state, at: RELEASED });
+  }
+
+  #onError(error: unknown): void {
+    // That the database is unavailable or damaged is reported elsewhere.
+    if (!hasCode(error, "store_unavailable") && !hasCode(error, "data_damaged")) {
+      this.#options.observe({ kind: "forecast_job_failed", error });
+    }
   }
 
   async #updateOrder(): Promise<void> {

@@ -6,7 +6,7 @@ import { computeForecast } from "./compute.ts";
 import { computeDueForecasts } from "./due-forecasts.ts";
 import { FailedTanks } from "./failed-tanks.ts";
 import { updateFleetOrder } from "./fleet-order.ts";
-import { HOLDER_TIMEOUT_MS } from "./job.ts";
+import { HOLDER_TIMEOUT_MS, RELEASED } from "./job.ts";
 
 /** Recorded as the holder while no service runs. */
 const HOLDER = "command line";
@@ -21,7 +21,7 @@ export async function updateForecasts(store: Store): Promise<void> {
   const observe = (): void => {};
   const failed = new FailedTanks(observe);
   await updateFleetOrder(store, now, { failed });
-  await store.putFleetOrderState(before, { asOf: now, holder: HOLDER, at: 0 });
+  await store.putFleetOrderState(before, { asOf: now, holder: HOLDER, at: RELEASED });
   const isStopping = (): boolean => Date.now() - now > COMPUTING_MS;
   // Also those that a service would put off.
   const dueForecasts: Store["dueForecasts"] = (at, limit) => store.dueForecasts(at + FORECAST_MIN_AGE_MS, limit);

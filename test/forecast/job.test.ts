@@ -178,6 +178,16 @@ function forecastJob(engine: Engine): void {
     await until("the other takes over", async () => (await store.fleetOrderState())?.holder !== holder, WAIT_MS);
   });
 
+  job("a process that is started after another has stopped takes over at once", engine, async (opened, startJob) => {
+    const { store } = opened;
+    const first = startJob(store);
+    const { holder } = await until("one begins", () => store.fleetOrderState(), WAIT_MS);
+    await first.stop();
+    assert.equal((await store.fleetOrderState())?.asOf, NOW, "how old the order is stays known");
+    startJob(await opened.reopen(), NOW + 1000);
+    await until("the other takes over", async () => (await store.fleetOrderState())?.holder !== holder, WAIT_MS / 4);
+  });
+
   job(
     "a process that is not the holder rarely looks whether it should be, also after a reading",
     engine,
