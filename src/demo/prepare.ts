@@ -1,7 +1,7 @@
 // Fills a database with the demo fleet, or brings an earlier demo up to date; and the fleet as the simulator sends for it.
 
 import { ACTORS } from "../domain/actor.ts";
-import { isCommandError } from "../domain/commands/command.ts";
+import { type Command, isCommandError } from "../domain/commands/command.ts";
 import { UserError } from "../domain/errors.ts";
 import type { Instant } from "../domain/instant.ts";
 import { UNRESTRICTED } from "../domain/key.ts";
@@ -41,6 +41,47 @@ export async function prepareDemo(store: Store, seed: Seed, now: Instant, { onCr
     await fill(store, seed, now, onProgress);
   }
   await registerDevices(store, seed, now);
+  if (!isComplete) {
+    await addPendingReadings(store, now);
+    await acknowledgeAlerts(store, now);
+  }
+}
+
+/** One sends fill levels, the other distances, which need a profile. */
+const NEW_DEVICES = [
+  { id: "a84041f3b1c02d5e", fill: 63.4, payload: undefined },
+  { id: "24e124713d018844", fill: Number.NaN, payload: { battery: 98, distance: 742 } },
+];
+
+/** Two devices that are not assigned to a tank yet. */
+async function addPendingReadings(store: Store, now: Instant): Promise<void> {
+  const payloads = NEW_DEVICES.flatMap(({ payload }, i) =>
+    payload === undefined ? [] : [[i, JSON.stringify(payload)] as const],
+  );
+  await store.ingest({
+    sources: NEW_DEVICES.map(({ id }) => ({ kind: "device", id, customerId: null })),
+    source: Uint32Array.from(NEW_DEVICES, (_, i) => i),
+    createdAt: Float64Array.from(NEW_DEVICES, () => now),
+    fill: Float64Array.from(NEW_DEVICES, ({ fill }) => fill),
+    payloads: new Map(payloads),
+  });
+}
+
+const NOTES = ["Delivery on Thursday", "The customer orders on Monday", "Being replaced by a larger tank"];
+
+/** Some alerts that somebody has already seen. */
+async function acknowledgeAlerts(store: Store, now: Instant): Promise<void> {
+  const anyTank = { from: undefined, to: undefined, tank_id: undefined, owner_id: undefined };
+  const { data } = await store.alertPage({ ...anyTank, state: "open", kind: "low", page: 1, size: NOTES.length }, UNRESTRICTED);
+  for (const [i, { id }] of data.entries()) {
+    const note = { type: "acknowledge_alert", id, fields: { note: NOTES[i] }, by: ACTORS.demo, ifMatch: undefined } as const;
+    await execute(store, note, now);
+  }
+}
+
+async function execute(store: Store, command: Command, now: Instant): Promise<void> {
+  const result = await store.execute(command, { by: ACTORS.demo, at: now });
+  if (isCommandError(result)) throw new Error(`cannot prepare the demo: ${command.type}: ${result.detail}`);
 }
 
 /** Profile and shape of every device. Repeating it changes nothing. */
@@ -49,9 +90,7 @@ async function registerDevices(store: Store, seed: Seed, now: Instant): Promise<
   const registered = tanks.map(async (tank) => {
     const { id, maker, shape } = deviceOf(tank, seed);
     const fields = { tank_id: tank.id, profile: sensorOf(maker)?.profile ?? null, shape };
-    const command = { type: "put_device", id, fields, ifMatch: undefined, swap: false } as const;
-    const result = await store.execute(command, { by: ACTORS.demo, at: now });
-    if (isCommandError(result)) throw new Error(`cannot register demo device ${id}: ${result.detail}`);
+    await execute(store, { type: "put_device", id, fields, ifMatch: undefined, swap: false }, now);
   });
   await Promise.all(registered);
 }

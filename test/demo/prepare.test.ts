@@ -82,11 +82,30 @@ suite("a service with a prepared demo", async () => {
     assert.ok(settings.length > 90 && settings.every(({ unsubscribed_at }) => unsubscribed_at !== null));
   });
 
-  test("preparing it again changes neither devices nor tanks", async () => {
-    const query = { from: undefined, to: undefined, page: 1, size: 100 };
+  const page = { from: undefined, to: undefined, page: 1, size: 100 };
+  const alertsIn = (state: "open" | "acknowledged") =>
+    service.store.alertPage({ ...page, state, kind: undefined, tank_id: undefined, owner_id: undefined }, UNRESTRICTED);
+
+  test("there is something to do: open and acknowledged alerts, and devices without a tank", async () => {
+    const { data: devices } = await service.store.deviceSearch({ page: 1, size: 100, pending: true });
+    assert.deepEqual(
+      devices.map(({ device, pending }) => [device.tank_id, pending]),
+      [
+        [null, 1],
+        [null, 1],
+      ],
+    );
+    assert.ok((await alertsIn("open")).totalItems > 10);
+    const { data: acknowledged } = await alertsIn("acknowledged");
+    assert.equal(acknowledged.length, 3);
+    assert.ok(acknowledged.every(({ note }) => note !== null));
+  });
+
+  test("preparing it again changes neither devices, tanks nor acknowledged alerts", async () => {
     const look = async () => [
       await service.store.deviceSearch({ page: 1, size: 100, pending: undefined }),
-      await service.store.tankPage(query, UNRESTRICTED),
+      await service.store.tankPage(page, UNRESTRICTED),
+      await alertsIn("acknowledged"),
     ];
     const found = await look();
     await prepare();
