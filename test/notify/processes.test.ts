@@ -48,7 +48,16 @@ for (const engine of ENGINES) {
       await until("all are delivered", async () => (await queue.states())["delivered"] === 5);
       assert.deepEqual(received.sort(), ids.sort());
       const late = notifications.map(({ id, lease, channel_id }) => ({
-        ...{ id, lease, channel_id, attempts: [], state: "failed" as const, delayMs: null, health: null },
+        ...{
+          id,
+          lease,
+          channel_id,
+          attempts: [],
+          state: "failed" as const,
+          delayMs: null,
+          isHeldInQuietHours: false,
+          health: null,
+        },
       }));
       assert.equal((await other.recordAttempts(late, Date.now())).recorded.size, 0);
       assert.deepEqual(await queue.states(), { delivered: 5 });

@@ -12,6 +12,7 @@ import {
 import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
 import type { Mail } from "../../src/domain/mail/mail.ts";
 import { manualClock } from "../support/clock.ts";
+import { at, executed } from "../support/commands.ts";
 import { until } from "../support/until.ts";
 import { ENGINES, openQueue, type Queue, queuesOf, SECRET, type StoredNotification } from "./queue.ts";
 import { httpReceiver, recordingReceiver } from "./receiver.ts";
@@ -35,9 +36,14 @@ const inState = (queue: Queue, id: string, state: string): Promise<StoredNotific
   });
 
 /** Sends a notification of the channel, as far as the database is concerned. */
-async function recordResult({ store, notify }: Queue, channel: string, result: AttemptResult): Promise<RecordedAttempts> {
-  await notify(channel);
-  const { notifications } = await store.claimNotifications([{ destination: channel, limit: 1 }], Date.now());
+async function recordResult(queue: Queue, channel: string, result: AttemptResult): Promise<RecordedAttempts> {
+  await queue.notify(channel);
+  return recordDue(queue, channel, result);
+}
+
+/** Sends the first that is due. */
+async function recordDue({ store }: Queue, destination: string, result: AttemptResult): Promise<RecordedAttempts> {
+  const { notifications } = await store.claimNotifications([{ destination, limit: 1 }], Date.now());
   const claimed = notifications[0] ?? assert.fail("nothing is due");
   const { status, error } = result;
   return store.recordAttempts([recordOf(claimed, { at: Date.now(), status, duration_ms: 1, error }, result, 0.5)], Date.now());
@@ -184,6 +190,51 @@ for (const engine of ENGINES) {
       const warnings = (now: number) => notificationWarnings(counts, [], now).map(({ code }) => code);
       assert.deepEqual(warnings(Date.now() + HOUR), ["channels_disabled"]);
       assert.deepEqual(warnings(Date.now() + 1.5 * HOUR), ["channels_disabled", "notifications_delayed"]);
+    });
+
+    for (const [event, held] of [
+      ["alert.opened", "is sent again after quiet hours, and does not expire because of them"],
+      ["channel.disabled", "is sent again after quiet hours, and does not expire because of them"],
+      ["channel.test", "is sent again in quiet hours, too"],
+    ] as const) {
+      test(`mail that has failed (${event}) ${held}`, async (t) => {
+        const queue = await emptyQueue(t);
+        const office = await queue.channel(null, { type: "email", to: "office@example.com" });
+        const time = (at: number) => new Date(at).toISOString().slice(11, 16);
+        const quiet = { from: time(Date.now() - HOUR), to: time(Date.now() + 21 * HOUR), timezone: "UTC" };
+        await queue.sql("UPDATE channel SET quiet_hours = $1", JSON.stringify(quiet));
+        const id = await queue.mail("office@example.com", { channel_id: office });
+        await queue.sql("UPDATE notification SET event = $1", event);
+        await queue.age(4 * HOUR);
+        await recordDue(queue, "mail", { status: 421, error: "too busy" });
+        const seconds = ((await queue.stored(id)).due_at ?? 0) / SECOND - Date.now() / SECOND;
+        if (event === "channel.test") {
+          assert.ok(seconds < 10, `${seconds}`);
+          return;
+        }
+        assert.ok(Math.abs(seconds - (21 * HOUR) / SECOND) < 70, `${seconds}`);
+        await queue.age(21 * HOUR);
+        assert.deepEqual(await queue.store.expireAndReschedule(["mail"], Date.now()), []);
+        await recordDue(queue, "mail", { status: 250, error: null });
+        assert.equal((await queue.stored(id)).state, "delivered");
+      });
+    }
+
+    test("an operator sends mail that quiet hours hold at once; while it fails, it expires", async (t) => {
+      const queue = await emptyQueue(t);
+      const office = await queue.channel(null, { type: "email", to: "office@example.com" });
+      const time = (at: number) => new Date(at).toISOString().slice(11, 16);
+      const quiet = { from: time(Date.now() - HOUR), to: time(Date.now() + HOUR), timezone: "UTC" };
+      await queue.sql("UPDATE channel SET quiet_hours = $1", JSON.stringify(quiet));
+      const id = await queue.mail("office@example.com", { channel_id: office });
+      await recordDue(queue, "mail", { status: 421, error: "too busy" });
+      await executed(queue.store, { type: "retry_notification", id }, at(Date.now()));
+      await recordDue(queue, "mail", { status: 421, error: "too busy" });
+      const { attempts } = await queue.stored(id);
+      assert.equal(attempts.length, 2);
+      assert.ok((attempts[1]?.at ?? 0) <= Date.now(), "not at the end of the quiet hours");
+      await queue.age(2 * DAY);
+      assert.deepEqual(await queue.store.expireAndReschedule(["mail"], Date.now()), ["email"]);
     });
 
     test("410 from the URL that a channel had before does not disable it", async (t) => {

@@ -350,7 +350,7 @@ suite("the statements of the store on PostgreSQL", () => {
   });
 
   test("the queue of notifications uses indexes", async () => {
-    const record = { id: "msg", lease: "lease", channel_id: "chn", attempts: [], delayMs: null };
+    const record = { id: "msg", lease: "lease", channel_id: "chn", attempts: [], delayMs: null, isHeldInQuietHours: false };
     const writes: readonly (readonly [write: () => Promise<unknown>, indexes: readonly string[]])[] = [
       [() => store.claimNotifications([{ destination: "chn", limit: 16 }], 5), ["notification_due"]],
       [() => store.recordAttempts([{ ...record, state: "failed", health: "failing" }], 5), []],

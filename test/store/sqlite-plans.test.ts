@@ -160,8 +160,8 @@ test("the queue of notifications uses indexes", async (t) => {
     };
     const tables = notificationQueueTables(prepare, DIALECT);
     await tables.claimDue([{ destination: "chn", limit: 16 }], 5);
-    const record = { id: "msg", lease: "lease", channel_id: "chn", attempts: [], delayMs: null, health: null };
-    await tables.putAttempts([{ ...record, state: "failed" }], 5);
+    const record = { id: "msg", lease: "lease", channel_id: "chn", attempts: [], delayMs: null, quietMs: 0, health: null };
+    await tables.putAttempts([{ ...record, state: "failed", isHeldInQuietHours: false }], 5);
     await tables.endPending("chn", 5);
     await tables.expireMail(5);
     await tables.advanceDue(["chn"], 5);

@@ -21,8 +21,10 @@ export const MAIL_CONCURRENCY = 5;
  * planned them.
  */
 export const MAX_CLOCK_SKEW_MS = 1000;
-/** No attempt is planned further ahead: what is due later was planned by a clock that was wrong. */
-export const MAX_DELAY_MS = 30 * HOUR;
+/** The longest delay of an attempt. */
+const MAX_DELAY_MS = 30 * HOUR;
+/** Quiet hours may add up to a day. What is due later was planned by a clock that was wrong. */
+export const MAX_PLANNED_MS = MAX_DELAY_MS + DAY;
 /** Mail that is pending for longer is not sent any more. */
 export const MAIL_EXPIRES_MS = 24 * HOUR;
 /** A channel that fails for longer is disabled with the next notification that has failed for good. */
@@ -75,6 +77,8 @@ export type AttemptRecord = Pick<ClaimedNotification, "id" | "lease" | "attempts
   readonly state: NotificationState;
   /** Delay until the next attempt; null if there is none. */
   readonly delayMs: number | null;
+  /** Whether quiet hours of the channel postpone the next attempt. */
+  readonly isHeldInQuietHours: boolean;
   readonly health: ChannelHealth | null;
 };
 
@@ -104,7 +108,8 @@ export function recordOf(claimed: ClaimedNotification, attempt: Attempt, result:
   // The clock may have been set back: the attempt counts all the same.
   const attempts = [...claimed.attempts, { ...attempt, at: Math.max(attempt.at, pending_since) }];
   const tries = attempts.filter(({ at }) => at >= pending_since).length;
-  const own = { id, lease, channel_id, attempts };
+  const isHeldInQuietHours = recipientType(claimed) === "email" && claimed.event !== "channel.test";
+  const own = { id, lease, channel_id, attempts, isHeldInQuietHours };
   if (result.error === null) return { ...own, state: "delivered", delayMs: null, health: "working" };
   const delay = result.isPermanent || result.isGone ? undefined : retryDelay(tries, random);
   const delayMs = delay === undefined ? null : Math.min(Math.max(delay, result.retryAfterMs ?? 0), MAX_DELAY_MS);
@@ -125,6 +130,7 @@ export const releaseRecord = ({ id, lease, channel_id, attempts }: ClaimedNotifi
   attempts,
   state: "pending",
   delayMs: 0,
+  isHeldInQuietHours: false,
   health: null,
 });
 

@@ -12,7 +12,7 @@ import {
   LEASE_MS,
   MAIL_EXPIRES_MS,
   MAX_CLOCK_SKEW_MS,
-  MAX_DELAY_MS,
+  MAX_PLANNED_MS,
   type NotificationCounts,
   type PendingDestination,
 } from "../../domain/alerts/notification-queue.ts";
@@ -43,6 +43,9 @@ function claimedOf(row: Row): ClaimedNotification {
   const { attempts, ...notification } = fieldsOf(CLAIMED_FIELDS, row);
   return { ...notification, attempts: listOf(attempts) } as ClaimedNotification;
 }
+
+/** `quietMs`: how much of `delayMs` is due to quiet hours. */
+export type PlannedRecord = AttemptRecord & { readonly quietMs: number };
 
 /** A damaged list counts as empty: one notification must not hold up the others. */
 function listOf(text: unknown): readonly unknown[] {
@@ -101,18 +104,19 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
       return claimed.flatMap((rows) => rows.map(claimedOf).sort((a, b) => (a.id < b.id ? -1 : 1)));
     },
 
-    /** Returns the ids of those whose lease was still that of the record. */
-    async putAttempts(records: readonly AttemptRecord[], at: Instant): Promise<ReadonlySet<string>> {
-      const time = now(at, 6);
+    /** Returns the ids of those whose lease was still that of the record. Time in quiet hours does not count towards expiry. */
+    async putAttempts(records: readonly PlannedRecord[], at: Instant): Promise<ReadonlySet<string>> {
+      const time = now(at, 7);
       const put = prepare(
         `UPDATE notification SET state = $3, due_at = ${time.sql} + CAST($4 AS bigint), lease = NULL, attempts = $5,
+           pending_since = pending_since + CAST($6 AS bigint),
            ended_at = CASE WHEN CAST($4 AS bigint) IS NULL THEN ${time.sql} END,
            payload = CASE WHEN CAST($4 AS bigint) IS NULL THEN ${ENDED_PAYLOAD} ELSE payload END
          WHERE id = $1 AND lease = $2 RETURNING id`, // primary key
       );
       const recorded = await Promise.all(
-        records.map(({ id, lease, state, delayMs, attempts }) =>
-          put(id, lease, state, delayMs, JSON.stringify(attempts), ...time.values),
+        records.map(({ id, lease, state, delayMs, quietMs, attempts }) =>
+          put(id, lease, state, delayMs, JSON.stringify(attempts), quietMs, ...time.values),
         ),
       );
       return new Set(recorded.flat().map(([id]) => String(id)));
@@ -146,7 +150,7 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
       const time = now(at, 2);
       const advance = prepare(
         `WITH late AS MATERIALIZED (
-           SELECT id FROM notification WHERE state = 'pending' AND destination = $1 AND due_at > ${time.sql} + ${MAX_DELAY_MS}
+           SELECT id FROM notification WHERE state = 'pending' AND destination = $1 AND due_at > ${time.sql} + ${MAX_PLANNED_MS}
            ORDER BY due_at LIMIT ${MAX_ENDED} ${skipLocked}
          )
          UPDATE notification SET due_at = ${time.sql}, lease = NULL FROM late

@@ -18,6 +18,7 @@ import { quietUntil } from "../../domain/alerts/quiet-hours.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { channelDisabledMail } from "../../domain/mail/service-mail.ts";
+import type { PlannedRecord } from "./notification-queue-tables.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 export async function claimNotifications(tx: StoreTransaction, requests: readonly ClaimRequest[], now: Instant): Promise<Claim> {
@@ -65,7 +66,27 @@ export async function recordAttempts(
     const channel = await disable(tx, id, failure, now);
     if (channel !== undefined) disabled.push({ ...channel, reason: failure.reason });
   }
-  return { recorded: await tx.putAttempts(records, now), disabled };
+  return { recorded: await tx.putAttempts(await afterQuietHours(tx, records, now), now), disabled };
+}
+
+/** Mail that failed is not sent again in quiet hours of its channel. */
+async function afterQuietHours(
+  tx: StoreTransaction,
+  records: readonly AttemptRecord[],
+  now: Instant,
+): Promise<readonly PlannedRecord[]> {
+  const retried = records.filter(({ delayMs, isHeldInQuietHours }) => isHeldInQuietHours && delayMs !== null);
+  const channelIds = new Set(retried.flatMap(({ channel_id }) => channel_id ?? []));
+  // An engine may send these together.
+  const channels = new Map(await Promise.all(Array.from(channelIds, async (id) => [id, await tx.recipientChannel(id)] as const)));
+  return records.map((record) => {
+    const { channel_id, delayMs, isHeldInQuietHours } = record;
+    const quietHours = channels.get(channel_id ?? "")?.quiet_hours;
+    if (delayMs === null || !isHeldInQuietHours || !quietHours) return { ...record, quietMs: 0 };
+    const planned = now + delayMs;
+    const quietMs = (quietUntil(quietHours, planned) ?? planned) - planned;
+    return { ...record, delayMs: delayMs + quietMs, quietMs };
+  });
 }
 
 /** Why a channel is disabled. A failure from before it was changed does not count: it may have another URL now. */

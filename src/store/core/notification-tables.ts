@@ -92,13 +92,13 @@ export function notificationTables({ prepare, insert, runForIds }: SqlRunner) {
       return rows.map(([id]) => String(id));
     },
 
-    /** What is pending and not being sent is due now; what had ended is pending, as if it were new. */
+    /** What is pending and not being sent is due now, also in quiet hours; what had ended is pending, as if it were new. */
     async retryNotifications(ids: readonly string[], at: Instant): Promise<void> {
       await runForIds(
         ids,
         (is) =>
           `UPDATE notification SET state = 'pending', due_at = $1, ended_at = NULL, lease = NULL,
-             pending_since = CASE WHEN state = 'pending' THEN pending_since ELSE $1 END
+             pending_since = CASE WHEN state = 'pending' AND pending_since < $1 THEN pending_since ELSE $1 END
            WHERE ${is("id")} AND (state <> 'pending' OR lease IS NULL AND due_at > $1)`,
         at,
       );
