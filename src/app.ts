@@ -114,7 +114,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         management,
         signIn,
         warnings: async () => [...(canWrite ? [] : [WRITES_UNAVAILABLE]), ...(await notifications.warnings())],
-        wholeMap: cached(clock, (now) => fleetMapJson(store, UNRESTRICTED, now)),
+        wholeMap: cached(clock, () => fleetMapJson(store, UNRESTRICTED, management)),
       },
       metrics: {
         text: async () =>

@@ -112,8 +112,8 @@ export function missingForMail({ smtpUrl, mailFrom, publicUrl }: Config): readon
 
 /** The settings that ManagementService needs. */
 export function managementSettings(config: Config) {
-  const { webhookAllow, publicUrl } = config;
-  return { webhookAllow, missingForMail: missingForMail(config), publicUrl };
+  const { webhookAllow, publicUrl, silentAfterMs: silentAfter } = config;
+  return { webhookAllow, missingForMail: missingForMail(config), publicUrl, silentAfter };
 }
 
 /** The settings that the store needs. */

@@ -160,7 +160,7 @@ export type FleetTank = {
   readonly state: "low" | "ok" | "unknown";
   /** Percentage points above the threshold; negative below it */
   readonly margin: number | null;
-  /** It has a `silent` alert, or has had no reading for 48 hours */
+  /** It has a `silent` alert, or has had no reading for its `silent_after` (by default `SILENT_AFTER`) and for three times its usual interval */
   readonly silent: boolean;
   /** Days until the tank falls to its threshold: 0 for a low tank; null if `forecast.state` is not `ok`, and after a rise that the forecast does not count yet */
   readonly days_left: {
@@ -246,7 +246,7 @@ export type FleetMap = {
     readonly leak: readonly number[];
     /** As likely as not low within 7 days: latitude and longitude of each tank, one after the other */
     readonly soon: readonly number[];
-    /** With a `silent` alert, or without a reading for 48 hours: latitude and longitude of each tank, one after the other */
+    /** With a `silent` alert, or without a reading for too long, as `silent` of the fleet: latitude and longitude of each tank, one after the other */
     readonly silent: readonly number[];
     /** Without any reading: latitude and longitude of each tank, one after the other */
     readonly unknown: readonly number[];

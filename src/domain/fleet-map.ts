@@ -35,8 +35,8 @@ export type FleetMap = {
   readonly towns: readonly Town[];
 };
 
-/** `soonBy`: low by then; `silentSince`: without a reading since then. */
-export type FleetMapQuery = { readonly soonBy: Instant; readonly silentSince: Instant };
+/** `soonBy`: low by then; `silentAfter`: as `defaultSilentAfter` of `isSilent`. */
+export type FleetMapQuery = { readonly now: Instant; readonly soonBy: Instant; readonly silentAfter: number };
 
 export interface FleetMapReads {
   fleetMap(query: FleetMapQuery, scope: Scope): Promise<FleetMap>;

@@ -1,6 +1,7 @@
 // The fleet: live tanks with their latest readings, and what follows from both.
 
 import type { AlertKind } from "./alerts/alert.ts";
+import { SILENT_INTERVALS } from "./alerts/evaluate.ts";
 import type { Customer } from "./customer.ts";
 import type { Area } from "./fleet-map.ts";
 import type { StoredForecast } from "./forecast/stored.ts";
@@ -18,6 +19,8 @@ export type FleetEntry = {
   readonly forecast: StoredForecast | null;
   /** No alert of the tank opens until then. */
   readonly pausedUntil: Instant | null;
+  /** Milliseconds without a reading after which it is silent; null: the setting of the service. */
+  readonly silentAfter: number | null;
 };
 
 /** States of the fleet list, by the latest reading alone. Low: at its threshold or below it; unknown: without a reading. */
@@ -47,11 +50,8 @@ export type FleetQuery = Pick<PageQuery, "page" | "size"> & {
   readonly area: Area | undefined;
 };
 
-/**
- * After which a tank that has sent readings counts as silent in the fleet, on the map and in metrics. It is fixed at 48 hours,
- * while alerts use SILENT_AFTER.
- */
-export const FLEET_SILENT_MS = 48 * HOUR;
+/** After which a tank that has sent readings counts as silent in metrics. It is fixed at 48 hours, while all else uses SILENT_AFTER. */
+export const METRICS_SILENT_MS = 48 * HOUR;
 
 /**
  * States that the metrics count live tanks by, each in one. Unknown: without a reading; low: at its threshold or below it, also
@@ -73,6 +73,12 @@ export interface FleetReads {
 /** How far above its threshold a tank stands; below it, less than 0. */
 export function marginOf({ tank, latest }: Pick<FleetEntry, "tank" | "latest">): number | null {
   return latest === null ? null : latest.fill_percentage - tank.min_fill_alert_percentage;
+}
+
+/** As the condition of a silent alert, apart from downtime of the service. `defaultSilentAfter`: the setting of the service. */
+export function isSilent({ latest, silentAfter, forecast }: FleetEntry, defaultSilentAfter: number, now: Instant): boolean {
+  const limit = Math.max(silentAfter ?? defaultSilentAfter, SILENT_INTERVALS * (forecast?.interval ?? 0));
+  return latest !== null && now - latest.created_at > limit;
 }
 
 /** Until it is low. Null: it is not known, as after a rise that may be a delivery, or not within three years. */

@@ -1,6 +1,7 @@
 // What an operator does, over HTTP or from the command line. The one place where commands are executed and a CommandError
 // becomes a RequestError.
 
+import { DEFAULT_ALERT_SETTINGS } from "../domain/alerts/evaluate.ts";
 import { newWebhookSecret } from "../domain/alerts/webhook-signature.ts";
 import type { WebhookAllow } from "../domain/alerts/webhook-url.ts";
 import { chunksOf } from "../domain/chunks.ts";
@@ -42,6 +43,8 @@ type ManagementSettings = {
   readonly missingForMail: readonly string[];
   /** Where links in mail lead. */
   readonly publicUrl: string | null;
+  /** Milliseconds without a reading after which a tank is silent. */
+  readonly silentAfter: number;
   /** Whose settings these are, if perhaps not those of the service, and where those are: for messages. */
   readonly settingsOf?: { readonly name: string; readonly hint: string };
 };
@@ -52,7 +55,12 @@ export type SignInLink = {
   readonly expires_at: string;
 };
 
-const NO_SETTINGS: ManagementSettings = { webhookAllow: [], missingForMail: [], publicUrl: null };
+const NO_SETTINGS: ManagementSettings = {
+  webhookAllow: [],
+  missingForMail: [],
+  publicUrl: null,
+  silentAfter: DEFAULT_ALERT_SETTINGS.silentAfter,
+};
 
 /** A message that is true with these settings. */
 export function bySettings({ settingsOf }: ManagementSettings, message: string): string {

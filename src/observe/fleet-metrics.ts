@@ -1,7 +1,7 @@
 // Gauges that are counted in the database: tanks by state, pending readings, how late forecasts are. They are the same for all processes on a database,
 // so the process that is scraped adds them to the report of the others.
 
-import { FLEET_SILENT_MS, type FleetReads, METRIC_STATES } from "../domain/fleet.ts";
+import { type FleetReads, METRIC_STATES, METRICS_SILENT_MS } from "../domain/fleet.ts";
 import type { ForecastReads } from "../domain/forecast/stored.ts";
 import type { Clock } from "../domain/instant.ts";
 import { cached } from "./cached.ts";
@@ -9,7 +9,7 @@ import { gauge, type MetricsReport } from "./report.ts";
 
 export function fleetMetrics(reads: Pick<FleetReads, "fleetCounts">, clock: Clock): () => Promise<MetricsReport> {
   return cached(clock, async (now) => {
-    const { tanks, pendingReadings } = await reads.fleetCounts(now - FLEET_SILENT_MS);
+    const { tanks, pendingReadings } = await reads.fleetCounts(now - METRICS_SILENT_MS);
     const states = METRIC_STATES.map((state) => ({ labels: { state }, value: tanks[state] }));
     return [
       gauge("tank_monitor_tanks", "Tanks by state: low, ok, silent for 48 hours, or unknown (without a reading)", states),

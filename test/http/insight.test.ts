@@ -364,3 +364,13 @@ describe("what a screen polls", () => {
     });
   }
 });
+
+describe("a tank without a reading for days", () => {
+  it("is marked as silent, unless its own silent_after is longer", async () => {
+    forward(49 * 3_600_000);
+    const isSilent = async () => object(await call("/insight/v1/tanks/ok", keys.operator))["silent"];
+    assert.equal(await isSilent(), true);
+    expectStatus(await manage("PATCH", "/manage/v1/tanks/ok", { alerts: { silent_after: "30d" } }), 200);
+    assert.equal(await isSilent(), false);
+  });
+});

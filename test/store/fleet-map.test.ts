@@ -2,17 +2,22 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isSilent } from "../../src/domain/fleet.ts";
 import type { FleetMapQuery } from "../../src/domain/fleet-map.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Location } from "../../src/domain/tank.ts";
+import { at as changeAt, command, executed } from "../support/commands.ts";
 import { updateWholeOrder } from "../support/fleet-order.ts";
 import { putReadings } from "../support/records.ts";
 import { putForecast } from "./alert-support.ts";
-import { customer, NEW_YEAR, putCustomers, putTanks, scopeOf, tank } from "./conformance/objects.ts";
+import { customer, NEW_YEAR, putCustomers, putTanks, scopeOf, tank, WHOLE_FLEET } from "./conformance/objects.ts";
 import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
+import { runSql } from "./raw-sql.ts";
 
 const HOUR = 3_600_000;
-const QUERY: FleetMapQuery = { soonBy: NEW_YEAR + 7 * 24 * HOUR, silentSince: NEW_YEAR - 48 * HOUR };
+const DAY = 24 * HOUR;
+const QUERY: FleetMapQuery = { now: NEW_YEAR, soonBy: NEW_YEAR + 7 * DAY, silentAfter: 2 * DAY };
+const SILENT_SINCE = NEW_YEAR - QUERY.silentAfter;
 const at = (latitude: number | null, longitude: number | null, city: string | null = null, country = "Norway") =>
   ({ ...tank("", "").location, latitude, longitude, city, country }) satisfies Location;
 
@@ -45,10 +50,10 @@ function suite(engine: Engine): void {
       ["soon", NEW_YEAR, 50],
       ["low and leak", NEW_YEAR, 10],
       ["1 ok", NEW_YEAR, 50],
-      ["2 ok", QUERY.silentSince, 50],
+      ["2 ok", SILENT_SINCE, 50],
       ["3 low", NEW_YEAR, 20],
       ["4 low and silent", NEW_YEAR - 99 * HOUR, 1],
-      ["5 silent", QUERY.silentSince - 1, 50],
+      ["5 silent", SILENT_SINCE - 1, 50],
       ["8 half", NEW_YEAR, 50],
       ["9 sold", NEW_YEAR, 50],
     ] as const) {
@@ -87,6 +92,30 @@ function suite(engine: Engine): void {
       towns: [{ name: "Bergen", latitude: -900000, longitude: -1800000, tanks: 1 }],
     });
     assert.deepEqual(await store.fleetMap(QUERY, scopeOf("nobody")), empty);
+  });
+
+  test(`${engine.name}: a tank is silent by its own setting or three times its interval, if these are longer or it has a shorter one`, async (t) => {
+    const { store, url } = await engine.open(t);
+    await putCustomers(store, customer("a"));
+    const silences = { weekly: 10, "weekly, silent": 22, patient: 4, "patient, silent": 6, hasty: 0.5, "weekly, damaged": 10 };
+    await putTanks(store, ...Object.keys(silences).map((id, i) => tank(id, "a", { location: at(i, i) })));
+    for (const [id, days] of Object.entries(silences)) {
+      await putReadings(store, id, [[NEW_YEAR - days * DAY, 50]]);
+      if (id.startsWith("weekly")) await putForecast(store, id, { now: NEW_YEAR, interval: 7 * DAY });
+      const silent_after = id.startsWith("patient") ? "5d" : id === "hasty" ? "2h" : null;
+      await executed(store, command.changeTank(id, { alerts: { silent_after } }), changeAt(NEW_YEAR));
+    }
+    await updateWholeOrder(store, NEW_YEAR);
+    await runSql(
+      url,
+      "UPDATE forecast SET forecast = replace(forecast, '\"interval\":6', '\"interval\":\"x') WHERE id = 'weekly, damaged'",
+    );
+    const { positions } = await store.fleetMap(QUERY, UNRESTRICTED);
+    const places = (...indexes: number[]) => indexes.flatMap((i) => [i * 10_000, i * 10_000]);
+    assert.deepEqual({ ok: positions.ok, silent: positions.silent }, { ok: places(2, 0), silent: places(4, 3, 5, 1) });
+    const entries = (await store.fleetPage(WHOLE_FLEET)).data;
+    const silent = entries.filter((entry) => isSilent(entry, QUERY.silentAfter, NEW_YEAR)).map((entry) => entry.tank.id);
+    assert.deepEqual(silent.sort(), ["hasty", "patient, silent", "weekly, damaged", "weekly, silent"]);
   });
 }
 

@@ -177,8 +177,15 @@ export class ModelReads {
 
   #fleetEntry(tank: Tank): FleetEntry {
     const { name = "", phone = null } = this.data.customers.get(tank.owner_id)?.customer ?? {};
-    const pausedUntil = this.data.tanks.get(tank.id)?.alerts.paused_until ?? null;
-    return { tank, customer: { name, phone }, latest: this.readings(tank.id)[0] ?? null, forecast: null, pausedUntil };
+    const { paused_until: pausedUntil = null, silent_after: silentAfter = null } = this.data.tanks.get(tank.id)?.alerts ?? {};
+    return {
+      tank,
+      customer: { name, phone },
+      latest: this.readings(tank.id)[0] ?? null,
+      forecast: null,
+      pausedUntil,
+      silentAfter,
+    };
   }
 
   async auditPage(query: AuditQuery): Promise<Page<AuditEntry>> {

@@ -38,7 +38,7 @@ export const DEFAULT_ALERT_SETTINGS: AlertSettings = {
 /** If the reading is older than this, low alerts change but nobody is notified. */
 const NOTIFY_MAX_AGE_MS = 24 * HOUR;
 /** A tank is not silent before this many of its usual intervals have passed. */
-const SILENT_INTERVALS = 3;
+export const SILENT_INTERVALS = 3;
 
 /**
  * The bits of `activeConditions`. A condition is active while it has an alert that is not closed, and after somebody has closed that

@@ -4,11 +4,11 @@ import { ALERT_KINDS, type Alert, AlertObject } from "../../domain/alerts/alert.
 import type { AlertReads } from "../../domain/alerts/reads.ts";
 import {
   daysLeft,
-  FLEET_SILENT_MS,
   FLEET_SORTS,
   type FleetEntry,
   type FleetQuery,
   type FleetReads,
+  isSilent,
   LEVEL_STATES,
   marginOf,
   volumesOf,
@@ -52,7 +52,11 @@ export const schemas = {
         examples: ["ok"],
       }),
       margin: nullable(number({ description: "Percentage points above the threshold; negative below it", examples: [43.4] })),
-      silent: boolean({ description: "It has a `silent` alert, or has had no reading for 48 hours", examples: [false] }),
+      silent: boolean({
+        description:
+          "It has a `silent` alert, or has had no reading for its `silent_after` (by default `SILENT_AFTER`) and for three times its usual interval",
+        examples: [false],
+      }),
       days_left: nullable(
         object(
           { p10: days("With a probability of 10 %"), p50: days("As likely as not"), p90: days("With a probability of 90 %") },
@@ -121,14 +125,15 @@ export const routes: readonly Route[] = [
     },
     response: { schema: ref("FleetList"), description: "One page of the fleet" },
     async handle({ reads, services, scope, parameters }) {
-      const now = services.management.clock();
+      const { clock, settings } = services.management;
+      const now = clock();
       const { silent_for, bbox: area, ...rest } = parameters;
       const silentSince = silent_for === undefined ? undefined : now - silent_for;
       // Read before the page, so that the page is never older than as_of.
       const asOf = (await reads.fleetOrderState())?.asOf ?? NEVER_UPDATED;
       const page = await fleetPage(reads, { ...rest, silentSince, area }, scope);
       const alerts = await alertsByTank(reads, page.data);
-      return listJson(page, parameters, (entry) => JSON.stringify(fleetObject(entry, alerts, now)), asOf);
+      return listJson(page, parameters, (entry) => JSON.stringify(fleetObject(entry, alerts, settings.silentAfter, now)), asOf);
     },
   }),
   insightRoute({
@@ -139,9 +144,9 @@ export const routes: readonly Route[] = [
     response: { schema: ref("FleetTank"), description: "The tank with its latest reading" },
     errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, services, scope, id }) {
-      const now = services.management.clock();
+      const { clock, settings } = services.management;
       const entry = requireTank(await reads.fleetEntry(id, scope));
-      return fleetObject(entry, await alertsByTank(reads, [entry]), now);
+      return fleetObject(entry, await alertsByTank(reads, [entry]), settings.silentAfter, clock());
     },
   }),
 ];
@@ -163,7 +168,7 @@ async function alertsByTank(reads: AlertReads, entries: readonly FleetEntry[]): 
   return Map.groupBy(await reads.alertsNotClosed(entries.map(({ tank }) => tank.id)), ({ tank_id }) => tank_id);
 }
 
-function fleetObject(entry: FleetEntry, alerts: AlertsByTank, now: Instant) {
+function fleetObject(entry: FleetEntry, alerts: AlertsByTank, silentAfter: number, now: Instant) {
   const margin = marginOf(entry);
   const { latest, tank, customer, pausedUntil } = entry;
   const alertsOfTank = alerts.get(tank.id) ?? [];
@@ -171,7 +176,7 @@ function fleetObject(entry: FleetEntry, alerts: AlertsByTank, now: Instant) {
     object: "fleet_tank",
     state: margin === null ? "unknown" : margin > 0 ? "ok" : "low",
     margin: margin === null ? null : withoutNoise(margin),
-    silent: alertsOfTank.some(({ kind }) => kind === "silent") || (latest !== null && now - latest.created_at > FLEET_SILENT_MS),
+    silent: alertsOfTank.some(({ kind }) => kind === "silent") || isSilent(entry, silentAfter, now),
     days_left: daysLeft(entry, now),
     age_seconds: latest === null ? null : Math.max(0, Math.floor((now - latest.created_at) / 1000)),
     next_reading_at: nextReadingAt(entry),

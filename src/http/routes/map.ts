@@ -1,6 +1,5 @@
 // GET /insight/v1/map: the positions of all tanks, compact enough for a hundred thousand of them.
 
-import { FLEET_SILENT_MS } from "../../domain/fleet.ts";
 import {
   type Area,
   type Box,
@@ -11,9 +10,9 @@ import {
   POSITION_UNITS,
   SOON_MS,
 } from "../../domain/fleet-map.ts";
-import type { Instant } from "../../domain/instant.ts";
 import type { Scope } from "../../domain/key.ts";
 import { array, integer, literal, object, ref, type Schema, text } from "../../domain/schema.ts";
+import type { ManagementService } from "../management.ts";
 import type { Parameter } from "../parameters.ts";
 import { insightRoute, type Route } from "../route.ts";
 
@@ -21,7 +20,7 @@ const DESCRIPTIONS: Readonly<Record<MapState, string>> = {
   low: "At or below their threshold",
   leak: "With a `leak` alert",
   soon: "As likely as not low within 7 days",
-  silent: "With a `silent` alert, or without a reading for 48 hours",
+  silent: "With a `silent` alert, or without a reading for too long, as `silent` of the fleet",
   unknown: "Without any reading",
   ok: "All others",
 };
@@ -83,12 +82,17 @@ export const routes: readonly Route[] = [
       "Where all tanks are, by how urgent they are, and the towns they are in. It may be two minutes old. `bbox` of the fleet lists the tanks of an area.",
     response: { schema: ref("FleetMap"), description: "The positions of all tanks" },
     handle: ({ reads, services, scope }) =>
-      scope.customerId === null ? services.wholeMap() : fleetMapJson(reads, scope, services.management.clock()),
+      scope.customerId === null ? services.wholeMap() : fleetMapJson(reads, scope, services.management),
   }),
 ];
 
-export async function fleetMapJson(reads: FleetMapReads, scope: Scope, now: Instant): Promise<string> {
-  const map = await reads.fleetMap({ soonBy: now + SOON_MS, silentSince: now - FLEET_SILENT_MS }, scope);
+export async function fleetMapJson(
+  reads: FleetMapReads,
+  scope: Scope,
+  { clock, settings }: Pick<ManagementService, "clock" | "settings">,
+): Promise<string> {
+  const now = clock();
+  const map = await reads.fleetMap({ now, soonBy: now + SOON_MS, silentAfter: settings.silentAfter }, scope);
   const order = MAP_STATES.map((state) => [state, map.positions[state]]);
   return JSON.stringify({ object: "fleet_map", ...map, positions: Object.fromEntries(order) });
 }

@@ -20,6 +20,8 @@ export interface Dialect {
   readonly lockRows: string;
   /** The aggregate function that makes a JSON array of values. */
   readonly jsonArray: string;
+  /** A number of a JSON object without its fraction; null if it has none. Damaged JSON is no error. */
+  jsonNumber(column: string, name: string): string;
   /** The time, by the clock that all processes on the database share. `position` is that of its parameter, if it needs one. */
   now(instant: Instant, position: number): { readonly sql: string; readonly values: readonly Instant[] };
 }

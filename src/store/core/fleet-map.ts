@@ -1,6 +1,7 @@
 // The map of the fleet: a scan of all tanks in scope, packed by the database, so that few rows leave it.
 
 import type { AlertKind } from "../../domain/alerts/alert.ts";
+import { SILENT_INTERVALS } from "../../domain/alerts/evaluate.ts";
 import {
   type FleetMap,
   type FleetMapQuery,
@@ -13,7 +14,7 @@ import {
 import { sortKeyRange } from "../../domain/fleet-order.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Row } from "../columns.ts";
-import { Parameters } from "./dialect.ts";
+import { type Dialect, Parameters } from "./dialect.ts";
 import type { ManagementEngine } from "./management-reads.ts";
 import { FORECAST_INDEX_CONDITION } from "./schema.ts";
 
@@ -25,8 +26,15 @@ function tanksIn({ customerId }: Scope, parameters: Parameters): string {
   return `FROM forecast JOIN tank ON tank.id = forecast.id WHERE forecast.${FORECAST_INDEX_CONDITION} AND ${isInScope}`;
 }
 
+/** As `isSilent`. */
+function isSilent({ jsonNumber }: Dialect, { now, silentAfter }: FleetMapQuery, parameters: Parameters): string {
+  const silence = `(${parameters.add(now)} - forecast.at)`;
+  const interval = `coalesce(${jsonNumber("forecast.forecast", "interval")}, 0)`;
+  return `${silence} > coalesce(tank.silent_after, ${parameters.add(silentAfter)}) AND ${silence} > ${SILENT_INTERVALS} * ${interval}`;
+}
+
 /** Conditions in the order of the states. */
-function stateOf({ soonBy, silentSince }: FleetMapQuery, parameters: Parameters): string {
+function stateOf(dialect: Dialect, query: FleetMapQuery, parameters: Parameters): string {
   const { to: lastLow = 0 } = sortKeyRange("low", "urgency");
   const { from: firstUnknown = 0 } = sortKeyRange("unknown", "urgency");
   // alert_not_closed
@@ -35,8 +43,8 @@ function stateOf({ soonBy, silentSince }: FleetMapQuery, parameters: Parameters)
   const conditions: Readonly<Record<Exclude<MapState, "ok">, string>> = {
     low: `forecast.urgency <= ${lastLow}`,
     leak: hasAlert("leak"),
-    soon: `forecast.urgency <= ${parameters.add(soonBy)}`,
-    silent: `forecast.urgency < ${firstUnknown} AND (forecast.at < ${parameters.add(silentSince)} OR ${hasAlert("silent")})`,
+    soon: `forecast.urgency <= ${parameters.add(query.soonBy)}`,
+    silent: `forecast.urgency < ${firstUnknown} AND (${isSilent(dialect, query, parameters)} OR ${hasAlert("silent")})`,
     unknown: `forecast.urgency >= ${firstUnknown}`,
   };
   return `CASE ${Object.entries(conditions)
@@ -44,9 +52,9 @@ function stateOf({ soonBy, silentSince }: FleetMapQuery, parameters: Parameters)
     .join(" ")} ELSE 'ok' END`;
 }
 
-function positionsSql(query: FleetMapQuery, scope: Scope, parameters: Parameters): string {
+function positionsSql(dialect: Dialect, query: FleetMapQuery, scope: Scope, parameters: Parameters): string {
   const tanks = tanksIn(scope, parameters);
-  const state = stateOf(query, parameters);
+  const state = stateOf(dialect, query, parameters);
   const lists = MAP_STATES.map((name) => `string_agg(place, ',') FILTER (WHERE state = '${name}' AND place IS NOT NULL)`);
   // In one order, so that the same map is the same text.
   return `
@@ -96,11 +104,11 @@ function mergeTowns(a: Town, b: Town): Town {
   return { name: a.name, latitude: mean("latitude"), longitude: mean("longitude"), tanks };
 }
 
-export function fleetMapOn({ rows }: ManagementEngine) {
+export function fleetMapOn({ rows, dialect }: ManagementEngine) {
   return {
     async fleetMap(query: FleetMapQuery, scope: Scope): Promise<FleetMap> {
       const parameters = new Parameters();
-      const [[unlocated, ...lists] = []] = await rows(positionsSql(query, scope, parameters), parameters.values);
+      const [[unlocated, ...lists] = []] = await rows(positionsSql(dialect, query, scope, parameters), parameters.values);
       const named = MAP_STATES.map((state, index) => [state, JSON.parse(`[${lists[index] ?? ""}]`)]);
       const ofTowns = new Parameters();
       const towns = await rows(townsSql(scope, ofTowns), ofTowns.values);

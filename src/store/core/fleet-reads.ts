@@ -28,21 +28,22 @@ import { textOf, wordConditions } from "./search.ts";
 import { serviceStateTable } from "./service-state.ts";
 
 const ENTRY_COLUMNS = `${prefixed("tank", TANK_COLUMNS)}, fleet.at, fleet.fill, forecast.computed_at, forecast.forecast,
-  customer.name, customer.phone, tank.paused_until`;
-const JOINED_COLUMNS = 7;
+  customer.name, customer.phone, tank.paused_until, tank.silent_after`;
+const JOINED_COLUMNS = 8;
 /** Rows are looked up by their primary keys. */
 const TANK_JOINS = `LEFT JOIN fleet ON fleet.tank = tank.id LEFT JOIN forecast ON forecast.id = tank.id
   LEFT JOIN customer ON customer.id = tank.owner_id`;
 const ENTRY_JOINS = `LEFT JOIN tank ON tank.id = entry.id ${TANK_JOINS}`;
 
 function fleetEntryOf(row: Row): FleetEntry {
-  const [at, fill, computedAt, forecast, name, phone, pausedUntil] = row.slice(-JOINED_COLUMNS);
+  const [at, fill, computedAt, forecast, name, phone, pausedUntil, silentAfter] = row.slice(-JOINED_COLUMNS);
   return {
     tank: tankOf(row),
     customer: { name: String(name), phone: phone as string | null },
     latest: fill === null ? null : { created_at: Number(at), fill_percentage: Number(fill) },
     forecast: storedForecastOf([computedAt, forecast]),
     pausedUntil: pausedUntil === null ? null : Number(pausedUntil),
+    silentAfter: silentAfter === null ? null : Number(silentAfter),
   };
 }
 

@@ -86,6 +86,7 @@ export const DIALECT: Dialect = {
   skipLocked: "",
   lockRows: "",
   jsonArray: "json_group_array",
+  jsonNumber: (column, name) => `CASE WHEN json_valid(${column}) THEN CAST(json_extract(${column}, '$.${name}') AS integer) END`,
   now: (instant, position) => ({ sql: `$${position}`, values: [instant] }),
 };
 

@@ -266,7 +266,13 @@ export function fleetConformance(engine: Engine): void {
     await putCustomers(store, customer("a"), customer("b"));
     const [own, sold] = [tank("own", "a"), tank("sold", "a")];
     await putTanks(store, own, sold);
-    const entry = { tank: own, customer: { name: "Customer a", phone: null }, forecast: null, pausedUntil: null };
+    const entry = {
+      tank: own,
+      customer: { name: "Customer a", phone: null },
+      forecast: null,
+      pausedUntil: null,
+      silentAfter: null,
+    };
     assert.deepEqual(await store.fleetEntry("own", UNRESTRICTED), { ...entry, latest: null });
     await ingest(store, { tank: "own", at: 5, fill: 40.5 });
     await store.importTanks([{ remove: "sold" }]);
