@@ -12,15 +12,19 @@ const MARGIN_UNITS = 1e9;
 
 /**
  * Ascending by urgency: 1. low tanks without a forecast, by margin; 2. low tanks with a forecast, by when they are empty; 3. low tanks
- * without use, by margin; 4. tanks with a forecast, by when they run low; 5. other tanks, by margin; 6. tanks without a reading. The
- * margin or the instant is added to the constant of its range; instants are limited to ±LATEST_FORECAST.
+ * without use, by margin; 4. tanks with a stale forecast, by margin: some of them are empty by now; 5. tanks with a forecast, by when
+ * they run low; 6. other tanks, by margin; 7. tanks without a reading. The margin or the instant is added to the constant of its range;
+ * instants are limited to ±LATEST_FORECAST.
  */
 const LOW = -6e15;
 const LOW_WITH_FORECAST = -4e15;
 const LOW_UNUSED = -2e15;
+const STALE = -1.5e15;
 const WITHOUT_FORECAST = 2e15;
 const UNKNOWN = 4e15;
 const LATEST_FORECAST = 1e15;
+/** The lowest sort key of a tank by when it runs low. */
+export const FIRST_RUNS_LOW_KEY = -LATEST_FORECAST;
 /** A tank that is not used below this fill is empty: few sensors go down to 0. */
 const UNUSED_MIN_FILL = 5;
 
@@ -32,6 +36,7 @@ export function sortKeysOf(threshold: number, latest: Reading | null, forecast: 
   // After a rise, a tank is not urgent until the forecast counts it as a delivery or as a false reading.
   const known = forecast === null || forecast.isRisen ? null : forecast;
   if (margin <= 0) return { margin, urgency: lowSortKey(margin, latest, known) };
+  if (known?.state === "stale") return { margin, urgency: STALE + margin };
   const runsLowAt = known?.runs_low_at.p50 ?? null;
   return { margin, urgency: runsLowAt === null ? WITHOUT_FORECAST + margin : instantSortKey(runsLowAt) };
 }

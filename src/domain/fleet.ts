@@ -28,7 +28,8 @@ export const LEVEL_STATES = ["low", "ok", "unknown"] as const;
 export type LevelState = (typeof LEVEL_STATES)[number];
 
 /**
- * Urgency: low tanks first, by when they are empty (see `sortKeysOf`); then those that run low, by when; then the others, by margin.
+ * Urgency: low tanks first, by when they are empty (see `sortKeysOf`); then those with a stale forecast; then those that run low, by
+ * when; then the others, by margin.
  * Margin: the smallest first.
  * Both: those without a reading last. Silent: the oldest latest reading first, those without a reading before all. Then by id.
  */

@@ -19,7 +19,7 @@ function forecast(state: ForecastValues["state"], low: number | null = null, emp
 const urgency = (fill: number | null, known: ForecastValues | null): number =>
   sortKeysOf(THRESHOLD, fill === null ? null : { created_at: NOW, fill_percentage: fill }, known).urgency;
 
-test("low tanks come first, by when they are empty; then those that run low, by when; then the others", () => {
+test("low tanks come first, by when they are empty; then those with a stale forecast; then those that run low, by when; then the others", () => {
   const order = {
     "low, silent for long": urgency(2, forecast("stale")),
     "low, not used because it is empty": urgency(3, forecast("no_use")),
@@ -28,6 +28,8 @@ test("low tanks come first, by when they are empty; then those that run low, by 
     "low, empty in 30 days": urgency(4, forecast("ok", 0, 30)),
     "low, empty in years": urgency(1, forecast("ok", 0, null)),
     "low, not used": urgency(6, forecast("no_use")),
+    "silent for long": urgency(21, forecast("stale")),
+    "silent for long, nearly full then": urgency(99, forecast("stale")),
     "low in 2 days": urgency(60, forecast("ok", 2, 5)),
     "low in a year": urgency(21, forecast("ok", 365, 900)),
     "not used": urgency(21, forecast("no_use")),

@@ -36,7 +36,7 @@ export type GivenForecast = {
   readonly leak?: ForecastValues["leak"];
   readonly refills?: readonly Refill[];
   readonly now?: number;
-} & Partial<Pick<ForecastValues, "runs_low_at" | "runs_empty_at" | "suggested_delivery" | "interval">>;
+} & Partial<Pick<ForecastValues, "state" | "runs_low_at" | "runs_empty_at" | "suggested_delivery" | "interval">>;
 
 /** Of a tank that runs low in so many days, by its newest reading. */
 export async function putForecast(

@@ -17,6 +17,7 @@ import { runSql } from "./raw-sql.ts";
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const QUERY: FleetMapQuery = { now: NEW_YEAR, soonBy: NEW_YEAR + 7 * DAY, silentAfter: 2 * DAY };
+const NEVER = { p10: null, p50: null, p90: null };
 const SILENT_SINCE = NEW_YEAR - QUERY.silentAfter;
 const at = (latitude: number | null, longitude: number | null, city: string | null = null, country = "Norway") =>
   ({ ...tank("", "").location, latitude, longitude, city, country }) satisfies Location;
@@ -110,6 +111,7 @@ function suite(engine: Engine): void {
       url,
       "UPDATE forecast SET forecast = replace(forecast, '\"interval\":6', '\"interval\":\"x') WHERE id = 'weekly, damaged'",
     );
+    await putForecast(store, "weekly, silent", { now: NEW_YEAR, interval: 7 * DAY, state: "stale", runs_low_at: NEVER });
     const { positions } = await store.fleetMap(QUERY, UNRESTRICTED);
     const places = (...indexes: number[]) => indexes.flatMap((i) => [i * 10_000, i * 10_000]);
     assert.deepEqual({ ok: positions.ok, silent: positions.silent }, { ok: places(2, 0), silent: places(4, 3, 5, 1) });

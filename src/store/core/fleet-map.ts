@@ -11,7 +11,7 @@ import {
   POSITION_UNITS,
   type Town,
 } from "../../domain/fleet-map.ts";
-import { sortKeyRange } from "../../domain/fleet-order.ts";
+import { FIRST_RUNS_LOW_KEY, sortKeyRange } from "../../domain/fleet-order.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Row } from "../columns.ts";
 import { type Dialect, Parameters } from "./dialect.ts";
@@ -43,7 +43,7 @@ function stateOf(dialect: Dialect, query: FleetMapQuery, parameters: Parameters)
   const conditions: Readonly<Record<Exclude<MapState, "ok">, string>> = {
     low: `forecast.urgency <= ${lastLow}`,
     leak: hasAlert("leak"),
-    soon: `forecast.urgency <= ${parameters.add(query.soonBy)}`,
+    soon: `forecast.urgency >= ${FIRST_RUNS_LOW_KEY} AND forecast.urgency <= ${parameters.add(query.soonBy)}`,
     silent: `forecast.urgency < ${firstUnknown} AND (${isSilent(dialect, query, parameters)} OR ${hasAlert("silent")})`,
     unknown: `forecast.urgency >= ${firstUnknown}`,
   };
