@@ -51,8 +51,10 @@ const MAX_SILENCE_DAYS = 90;
 const YEAR_DAYS = 360;
 /** Less expected use than this, in percentage points a year, counts as no use. */
 const MIN_YEARLY_USE = 1;
-/** The level of a full tank, where no refill has been seen. */
+/** The level of a full tank, where no refill has shown it. */
 const DEFAULT_FULL_LEVEL = 95;
+/** A smaller one, or one that ends lower, may be another sensor, or a delivery of less than fits. */
+const FULL_REFILL = { rise: 10, to: 75 } as const;
 
 const NEVER: WhenRange = { p10: null, p50: null, p90: null };
 const NOTHING = {
@@ -131,7 +133,8 @@ function delivery(
   { capacity, capacity_unit }: Pick<ForecastInput, "capacity" | "capacity_unit">,
 ): Forecast["suggested_delivery"] {
   if (by === null) return null;
-  const full = refills.length === 0 ? DEFAULT_FULL_LEVEL : Math.max(...refills.map(({ to }) => to));
+  const tops = refills.filter(({ from, to }) => to >= FULL_REFILL.to && to - from >= FULL_REFILL.rise).map(({ to }) => to);
+  const full = tops.length === 0 ? DEFAULT_FULL_LEVEL : Math.max(...tops);
   return { by, volume: (Math.max(0, full - levelAt(by).p50) / 100) * capacity, unit: capacity_unit };
 }
 

@@ -283,6 +283,20 @@ test("the use of a silent tank is that of the present day, not that of its last 
   assert.ok(expected > 1.3 * (before?.use_per_day?.percentage ?? 0), `${expected}`);
 });
 
+test("a delivery fills the tank to where full ones have ended; small rises and part deliveries do not count", () => {
+  for (const [name, levelOn, expected] of [
+    ["no refill", (day: number) => 90 - day, 95],
+    ["another sensor", (day: number) => (day < 20 ? 86 - day : 92 - day), 95],
+    ["a part delivery", (day: number) => (day < 20 ? 40 - day : 70 - day), 95],
+    ["a small delivery at the top", (day: number) => (day < 12 ? 90 - day : 98 - day), 95],
+    ["filled to 85 %", (day: number) => (day < 20 ? 40 - day : 105 - day), 85],
+  ] as const) {
+    const { suggested_delivery: delivery, levelAt } = forecastOf(readings({ days: 30, every: 6 * HOUR }, levelOn));
+    assert.ok(delivery !== null, name);
+    isNear(delivery.volume / 10 + (levelAt(delivery.by)?.p50 ?? 0), expected, 0.3);
+  }
+});
+
 test("a tank that is expected to be empty, or is, runs low now and needs a delivery", () => {
   const silent = readings({ days: 14 }, (day) => 95 - 5 * day);
   const empty = readings({ days: 20 }, (day) => Math.max(0, 95 - 5 * day));
