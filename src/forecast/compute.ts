@@ -36,7 +36,8 @@ export function computeForecast({ tank, latestAt, latestFill, parts, now }: Fore
     const missing = volumeAt(tank, Math.max(0, (levelAt(delivery.by)?.p50 ?? 0) - latestFill)).volume;
     delivery = { ...delivery, by: now, volume: delivery.volume + missing };
   }
-  const forecast = { ...values, suggested_delivery: delivery, based_on_until: latestAt, ...found, isRisen };
+  const suggested_delivery = delivery !== null && delivery.volume > 0 ? delivery : null;
+  const forecast = { ...values, suggested_delivery, based_on_until: latestAt, ...found, isRisen };
   const refills = history.isErratic ? null : history.refills;
   return { tankId: tank.id, updatedAt: tank.updated_at, latestAt, latestFill, forecast, refills };
 }

@@ -1,4 +1,5 @@
-// A tank that has fallen below its threshold within hours: the level of the day, from which the forecast starts, is still above it.
+// The suggested delivery depends on the latest reading: a tank may have fallen below its threshold within hours, while the level of the
+// day, from which the forecast starts, is still above it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,6 +8,17 @@ import { tank } from "../store/conformance/objects.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+
+test("no delivery is suggested where nothing fits", () => {
+  const now = 1_700_000 * 1_000_000;
+  const readings = Array.from({ length: 30 }, (_, i) => ({ at: now - (29 - i) * DAY, fill: 99 + (29 - i) * 0.03 }));
+  const parts = [
+    { instants: Float64Array.from(readings, ({ at }) => at), fills: Float64Array.from(readings, ({ fill }) => fill) },
+  ];
+  const full = tank("t", "a", { min_fill_alert_percentage: 100 });
+  const { forecast } = computeForecast({ tank: full, latestAt: now, latestFill: 99, parts, now });
+  assert.deepEqual([forecast.state, forecast.suggested_delivery], ["ok", null]);
+});
 
 test("after a sudden fall below the threshold a delivery is suggested now, and fills the tank from the latest reading", () => {
   const now = 1_700_000 * 1_000_000;
