@@ -1,9 +1,10 @@
-// What the charts of a tank draw: levels, pauses, the forecast, and the use of each week.
+// What the charts of a tank draw: levels, pauses, the forecast, the labels of the time axis, and the use of each week.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Forecast, Refill, Series } from "../../client/src/index.ts";
 import { chartData } from "../../dashboard/src/tank/chart-data.ts";
+import { labelSpace, timeLabels } from "../../dashboard/src/tank/time-labels.ts";
 import { weeklyUse } from "../../dashboard/src/tank/weekly.ts";
 
 const DAY = 86_400_000;
@@ -46,7 +47,7 @@ test("the forecast goes from the latest reading to the threshold to empty, with 
   });
   assert.deepEqual(times, [2, 3, 4, 8, 14, 16, 24, 34].map(seconds));
   assert.deepEqual(expected.map(round), [null, null, 40, 32, 20, 18, 10, 0]);
-  assert.deepEqual(early.map(round), [null, null, 40, 20, 5, 0, null, null]);
+  assert.deepEqual(early.map(round), [null, null, 40, 20, 5, 0, 0, 0], "it stays empty, below the others");
   assert.deepEqual(late.map(round), [null, null, 40, 36, 30, 28, 20, null]);
 });
 
@@ -63,6 +64,28 @@ test("no forecast is drawn where there is none, or where its dates have passed",
     });
     assert.deepEqual(expected, [null, null, null]);
   }
+});
+
+test("the time axis has the year of months and days, and the day of times, below the first label and where it changes", () => {
+  const labels = (step: number, ...dates: readonly (readonly [number, number, number?, number?])[]) =>
+    timeLabels(
+      dates.map(([year, month, day = 1, hour = 0]) => new Date(year, month - 1, day, hour).getTime() / 1000),
+      (step * DAY) / 1000,
+    );
+  const format = (options: Intl.DateTimeFormatOptions, ...date: readonly [number, number, number?, number?]) =>
+    new Date(date[0], date[1] - 1, date[2] ?? 1, date[3] ?? 0).toLocaleString([], options);
+  const month = (number: number) => format({ month: "short" }, 2021, number);
+  assert.deepEqual(labels(182, [2020, 11], [2021, 5], [2021, 11], [2022, 5]), [
+    ...[`${month(11)}\n2020`, `${month(5)}\n2021`, month(11), `${month(5)}\n2022`],
+  ]);
+  const day = (number: number) => format({ day: "numeric", month: "short" }, 2021, 11, number);
+  assert.deepEqual(labels(1, [2021, 11, 17], [2021, 11, 18]), [`${day(17)}\n2021`, day(18)]);
+  const time = (hour: number) => format({ hour: "2-digit", minute: "2-digit" }, 2021, 11, 17, hour);
+  assert.deepEqual(labels(0.25, [2021, 11, 17, 12], [2021, 11, 17, 18], [2021, 11, 18]), [
+    ...[`${time(12)}\n${day(17)}`, time(18), `${time(0)}\n${day(18)}`],
+  ]);
+  assert.deepEqual(labels(365, [2020, 1], [2021, 1]), ["2020", "2021"]);
+  assert.ok(labelSpace(DAY / 1000, 300) > labelSpace((90 * DAY) / 1000, 300), "times of day are longer than dates");
 });
 
 test("the use of a week is how far the level fell, plus refills; unknown after a pause or an unconfirmed refill", () => {

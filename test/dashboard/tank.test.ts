@@ -89,7 +89,12 @@ describe("the screen of a tank", () => {
     for (const label of ["Use per day", "Days left", "Room for a delivery", "Suggested delivery"])
       assert.ok(figures.includes(label));
     assert.match(figures, /Days left\s+\d+\s+probably \d+ to \d+ \(80 %\)/);
-    assert.ok((await page.locator(".bars li").count()) > 10);
+    const weeks = page.getByRole("radiogroup", { name: "Use per week" }).getByRole("radio");
+    assert.ok((await weeks.count()) > 10);
+    const card = page.locator("section", { has: page.getByRole("heading", { name: "Use per week" }) });
+    await weeks.nth(3).check();
+    await page.keyboard.press("ArrowRight");
+    await card.getByText((await weeks.nth(4).getAttribute("aria-label")) ?? "-").waitFor();
     await expectGood(screen);
     for (const [width, inRow] of [
       [390, 2],
@@ -178,8 +183,7 @@ describe("the screen of a tank", () => {
     await page.mouse.move(box.x + box.width * 0.75, box.y + 60, { steps: 4 });
     await page.mouse.up();
     await page.waitForURL(/from=.*to=/);
-    const legend = page.locator(".u-legend .u-value");
-    await until("nothing is pointed at", async () => (await legend.allInnerTexts()).every((text) => /^(–|--)$/.test(text)));
+    await page.locator(".u-legend").waitFor({ state: "hidden" });
     await page.getByText("As a table").click();
     await page.getByRole("columnheader", { name: "Lowest" }).waitFor();
     await page.getByRole("link", { name: "Whole range" }).click();
@@ -251,6 +255,14 @@ describe("the screen of a tank", () => {
     };
     const urls: string[] = [];
     page.on("framenavigated", () => urls.push(page.url()));
+
+    await touchAt("touchStart", [-30, 0]);
+    await touchAt("touchEnd");
+    await page
+      .locator(".u-legend")
+      .getByText(/^\d+\.\d\s%$/)
+      .first()
+      .waitFor();
 
     await drag(-80, 0);
     // Asymmetric, as fingers are: the place between them moves to the right.

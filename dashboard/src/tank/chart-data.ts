@@ -31,10 +31,11 @@ function pathOf(forecast: Forecast, latest: Telemetry, threshold: number, by: "p
   return points.length > 1 ? points : [];
 }
 
+/** A tank that is empty stays so. */
 function levelAt(path: readonly Point[], time: number): Value {
   const next = path.findIndex(([at]) => at >= time);
   const [to, from] = [path[next], path[next - 1]];
-  if (to === undefined) return null;
+  if (to === undefined) return path.at(-1)?.[1] === 0 ? 0 : null;
   if (from === undefined) return to[0] === time ? to[1] : null;
   return from[1] + ((to[1] - from[1]) * (time - from[0])) / (to[0] - from[0]);
 }

@@ -7,6 +7,7 @@ import type { Refill } from "../../../client/src/index.ts";
 import { percent } from "../format.ts";
 import type { ChartData } from "./chart-data.ts";
 import { type Limits, type Span, zoomed } from "./ranges.ts";
+import { labelSpace, timeLabels } from "./time-labels.ts";
 import { followTouch } from "./touch.ts";
 
 type Props = {
@@ -26,6 +27,8 @@ const MIN_DRAG_PX = 8;
 const FEW = 5;
 const MIN_ARROW_PX = 8;
 const TICK_PX = 10;
+/** Half of the widest label, which may be at the right end. */
+const LAST_LABEL_PX = 30;
 
 /** The canvas cannot resolve custom properties itself. */
 function coloursOf(element: HTMLElement) {
@@ -70,6 +73,7 @@ export default function Chart(props: Props) {
         latest.current.zoomTo(next, latest.current.isZoomed);
       },
       showWholeRange: () => latest.current.showWholeRange(),
+      pointAt: (left, top) => created.setCursor({ left, top }),
     });
     const resized = new ResizeObserver(() => created.setSize({ width: element.clientWidth, height: HEIGHT }));
     resized.observe(element);
@@ -112,9 +116,14 @@ function optionsFor(element: HTMLElement, current: () => Props, span: () => Span
     tzDate: (at) => new Date(at * 1000),
     cursor: { drag: { x: true, y: false, setScale: false, dist: MIN_DRAG_PX }, points: { size: 7 } },
     legend: { live: true },
+    padding: [null, LAST_LABEL_PX, null, null],
     scales: { x: { time: true, range: () => [span().from / 1000, span().to / 1000] }, y: { range: [0, 100] } },
     axes: [
-      { ...axis, values: (_, times, __, ___, step) => times.map((time) => timeLabel(time, step)) },
+      {
+        ...axis,
+        space: (_, __, from, to, width) => labelSpace(to - from, width),
+        values: (_, times, __, ___, step) => timeLabels(times, step),
+      },
       { ...axis, size: 52, values: (_, levels) => levels.map((level) => `${level} %`) },
     ],
     series: [
@@ -132,6 +141,7 @@ function optionsFor(element: HTMLElement, current: () => Props, span: () => Span
     ],
     hooks: {
       draw: [(plot) => drawMarks(plot, current(), colours)],
+      setCursor: [({ root, cursor }) => root.classList.toggle("pointed", typeof cursor.idx === "number")],
       setSelect: [
         (plot) => {
           const { left, width } = plot.select;
@@ -139,7 +149,7 @@ function optionsFor(element: HTMLElement, current: () => Props, span: () => Span
           const [from, to] = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
           plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
           // What it points at is elsewhere after the zoom.
-          plot.setCursor({ left: -10, top: -10 }, false);
+          plot.setCursor({ left: -10, top: -10 });
           current().zoomTo({ from: from * 1000, to: to * 1000 });
         },
       ],
@@ -153,22 +163,6 @@ const isolated = ({ data }: uPlot, series: number): number[] => {
   const isKnown = (index: number) => values[index] != null;
   return [...values.keys()].filter((index) => isKnown(index) && !isKnown(index - 1) && !isKnown(index + 1));
 };
-
-const DAY = 86_400;
-const LABELS = {
-  year: new Intl.DateTimeFormat(undefined, { year: "numeric" }),
-  month: new Intl.DateTimeFormat(undefined, { month: "short" }),
-  day: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" }),
-  time: new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" }),
-} as const;
-
-/** `step`: seconds from one label to the next. The first month of a year is labelled with the year, the first hour of a day with the day. */
-function timeLabel(time: number, step: number): string {
-  const at = new Date(time * 1000);
-  if (step >= 360 * DAY || (step >= 28 * DAY && at.getMonth() === 0)) return LABELS.year.format(at);
-  if (step >= 28 * DAY) return LABELS.month.format(at);
-  return step >= DAY || at.getHours() + at.getMinutes() === 0 ? LABELS.day.format(at) : LABELS.time.format(at);
-}
 
 const dayAndTime = (at: number): string => new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
 

@@ -1,4 +1,5 @@
-// The chart by touch: two fingers zoom, one moves what is zoomed, a double tap shows the whole range. Vertical swipes scroll the page.
+// The chart by touch: a tap points at a time, two fingers zoom, one moves what is zoomed, a double tap shows the whole range. Vertical
+// swipes scroll the page.
 
 import type { Span } from "./ranges.ts";
 
@@ -15,6 +16,8 @@ type Touchable = {
   readonly preview: (span: Span | undefined) => void;
   readonly zoomTo: (span: Span) => void;
   readonly showWholeRange: () => void;
+  /** In pixels, from the element's left and top. */
+  readonly pointAt: (x: number, y: number) => void;
 };
 
 function fingersIn({ targetTouches }: TouchEvent) {
@@ -56,12 +59,18 @@ export function followTouch(element: HTMLElement, chart: Touchable): void {
   const end = (event: TouchEvent) => {
     if (event.targetTouches.length > 0) return begin(event);
     if (span !== undefined) chart.zoomTo(span);
-    else if (isTap) tap({ x: start.x, y: start.y, at: event.timeStamp });
+    else if (isTap) {
+      // The mouse events that follow a tap would point at nothing again.
+      if (event.cancelable) event.preventDefault();
+      tap({ x: start.x, y: start.y, at: event.timeStamp });
+    }
     span = undefined;
   };
   const tap = (current: typeof lastTap) => {
     const isSecond = current.at - lastTap.at < DOUBLE_TAP_MS && distanceOf(current, lastTap) < DOUBLE_TAP_PX;
     lastTap = isSecond ? { ...current, at: Number.NEGATIVE_INFINITY } : current;
+    const { left, top } = element.getBoundingClientRect();
+    chart.pointAt(current.x - left, current.y - top);
     if (isSecond) chart.showWholeRange();
   };
   const cancel = ({ pointerType }: PointerEvent) => {

@@ -4,7 +4,7 @@ import type { Refill, Series } from "../../../client/src/index.ts";
 
 export const WEEK_MS = 7 * 86_400_000;
 
-type Week = { readonly start: string; readonly used: number | null };
+export type Week = { readonly start: string; readonly used: number | null };
 
 /** A rise that is more than noise and not among the refills yet: the use is not known. */
 const NOISE = 1;
