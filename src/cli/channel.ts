@@ -100,7 +100,7 @@ function printSecret(channel: Item, done: string): number {
   }
   print(clean(secret));
   printMessage(
-    clean(`channel ${id} (${nameOf(channel)}) ${done}. Its secret is shown only once: the receiver verifies webhooks with it,`),
+    clean(`channel ${id} (${nameOf(channel)}) ${done}. This secret is shown only once: the receiver verifies webhooks with it,`),
   );
   printMessage("with any library for Standard Webhooks, see docs/webhooks.md.");
   printMessage(clean(`Test it: npx tank-monitor channel test ${id}`));

@@ -29,7 +29,7 @@ const assign = apiCommand({
   help: `Assign a device to a tank from now on, and set how its payloads are interpreted. Its pending readings are stored; to drop
 them, for example test readings, run "device remove" first. Readings measured while it was assigned to another tank
 stay with that tank.`,
-  example: "device assign a84041c2f1827d3e tank_… --profile milesight-em500-udl",
+  example: `device assign a84041c2f1827d3e tank_… --profile milesight-em500-udl --shape '{"kind":"upright","height":2.1,"unit":"m","sensor_height":2.3}'`,
   takes: ["device", "tank"],
   body: [
     { flag: "tank", path: "tank_id", position: 1, value: "TANK", help: "" },
@@ -95,10 +95,11 @@ function missingFor({ tank_id, profile, pending_reason }: Item): string {
   if (tank_id === null) return "a tank";
   if (profile === null) return "a profile";
   // Lists do not have the reason.
-  if (pending_reason === undefined) return "the shape of its tank, or the sensor_height in it";
-  return String(pending_reason).includes("sensor_height")
-    ? "the sensor_height in the shape of its tank"
-    : "the shape of its tank";
+  if (pending_reason === undefined) return "a shape of its tank with sensor_height, or another profile: see device show";
+  const reason = String(pending_reason);
+  const mismatch = /does not match the payload \((.*)\)/.exec(reason)?.[1];
+  if (mismatch !== undefined) return `another profile (${mismatch})`;
+  return reason.includes("sensor_height") ? "the sensor_height in the shape of its tank" : "the shape of its tank";
 }
 
 const COLUMNS = {

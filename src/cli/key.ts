@@ -68,7 +68,7 @@ async function warnOfUnknownDevice(service: Service, { device_id }: Item): Promi
     await service({ method: "GET", path: pathTo("devices", device_id) });
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "device_unknown") throw error;
-    printMessage(clean(`Device ${device_id} is not known yet. The key works as soon as the device sends its first reading.`));
+    printMessage(clean(`Device ${device_id} is not known yet: check the id. The key works for this id only.`));
   }
 }
 

@@ -100,12 +100,23 @@ function reportMissingSetup(observe: Observe, { url, isEmpty, hasNoUsers }: Cont
   else if (hasNoUsers) observe({ kind: "no_users" });
 }
 
+/** Where DATABASE_URL is in the environment, other terminals do not have it. */
+function sameDatabase(): string {
+  const { DATABASE_URL = "" } = process.env;
+  if (DATABASE_URL === "") return "";
+  // Other URLs may contain a password.
+  const value = DATABASE_URL.startsWith("sqlite:") ? `'${DATABASE_URL}'` : "…        # as for this service";
+  return `
+  export DATABASE_URL=${value}
+`;
+}
+
 function nextSteps(url: string): string {
   // The command does not know on which port the service listens.
   const link = `PORT=${new URL(url).port || 80} npx tank-monitor user link ADDRESS`;
   return `
 The database is empty. Next steps, in another terminal, in this folder:
-
+${sameDatabase()}
   npx tank-monitor customer create --id c-1 --name NAME --email ADDRESS
   npx tank-monitor tank create --id t-1 --owner c-1 --name NAME --capacity 2700 --unit liters --threshold 20 --device DEVICE
   npx tank-monitor key create --name gateway --role ingest                  # a key that sends readings; it is shown once

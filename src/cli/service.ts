@@ -86,7 +86,7 @@ const OPERATOR: Caller = {
 };
 
 /** For messages that depend on settings: whose were checked. */
-const SETTINGS_OF = { name: "this command", hint: "If the service has others, use --url." };
+const SETTINGS_OF = { name: "this command", hint: "For those of a running service, use --url." };
 
 /** Commands manage objects, and read alerts and the fleet. They send no readings, and only browsers sign in. */
 function unused(): never {

@@ -97,7 +97,7 @@ test("an e-mail channel says what is missing to send mail", async () => {
   const { stdout, stderr } = await run(["channel", "create", ...words]);
   assert.match(stdout, /^chn_\w+\n$/);
   const problem = "By the settings of this command: No mail is sent: SMTP_URL, MAIL_FROM and PUBLIC_URL are not set.";
-  assert.ok(stderr.includes(`${problem} If the service has others, use --url.\n`), stderr);
+  assert.ok(stderr.includes(`${problem} For those of a running service, use --url.\n`), stderr);
   const list = await output("channel", "list");
   assert.match(list, /email +active +dispatch@x\.example /);
   assert.ok(list.includes(problem), list);

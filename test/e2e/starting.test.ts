@@ -37,6 +37,7 @@ suite("starting the service", { concurrency: 2 }, () => {
       "demo",
     ])
       assert.match(steps, new RegExp(`npx tank-monitor ${command}`));
+    assert.match(steps, /^ {2}export DATABASE_URL='sqlite:[^']+'$/m, "the other terminal uses the same database");
     assert.match(steps, new RegExp(`  PORT=${new URL(service.url).port} npx tank-monitor user link `));
     assert.match(steps, new RegExp(`${service.url}/docs`));
   });
