@@ -17,7 +17,7 @@ const TICK_MS = 250;
 /** Time between scans without new readings in this process. Readings of other processes are noticed this late. */
 const SCAN_INTERVAL_MS = 5000;
 /** The pause after a scan, for each tank that was read or outdated: many times what that takes, so that others have the processor. */
-const PAUSE_MS = { scanned: 0.02, outdated: 6 } as const;
+const PAUSE_MS = { scanned: 0.02, outdated: 20 } as const;
 const MAX_PAUSE_MS = 40_000;
 /** The holder writes its state again after a scan, if the last time was this long ago. */
 const STATE_MS = 15_000;
