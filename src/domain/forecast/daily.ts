@@ -7,7 +7,10 @@ import type { Level } from "./variation.ts";
 
 const THINNING_INTERVAL_MS = 4 * HOUR;
 
-/** At most one reading every four hours, the median, so that what follows takes the same time whatever a device sends. */
+/**
+ * At most one reading every four hours, the median, so that what follows takes the same time whatever a device sends. Of an even number
+ * it is the earlier of the two in the middle: their mean would be a level between the steps of the sensor, the higher one is too high.
+ */
 export function thinned(readings: readonly Level[]): Level[] {
   const kept: Level[] = [];
   for (let from = 0, to = 0; from < readings.length; from = to) {
@@ -18,7 +21,8 @@ export function thinned(readings: readonly Level[]): Level[] {
     if (to === from + 1) kept.push(first);
     else {
       const bucket = readings.slice(from, to).sort((a, b) => a.fill - b.fill);
-      kept.push(bucket[bucket.length >>> 1] ?? first);
+      const [lower = first, upper = first] = [bucket[(bucket.length - 1) >>> 1], bucket[bucket.length >>> 1]];
+      kept.push(lower.at < upper.at ? lower : upper);
     }
   }
   return kept;

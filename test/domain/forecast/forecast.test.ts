@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { thinned } from "../../../src/domain/forecast/daily.ts";
 import type { Forecast, ForecastInput } from "../../../src/domain/forecast/forecast.ts";
 import { seeded } from "../../../src/simulate/random.ts";
 import { forecast, type Readings } from "../../support/simulated-tanks/forecast.ts";
@@ -251,6 +252,15 @@ test("a fall of a few points counts in full once the next reading confirms it", 
   });
   isNear(unconfirmed, 59.5, 1.1);
   isNear(confirmed, 57, 0.5);
+});
+
+test("with two readings in four hours, noise does not raise or lower the level", () => {
+  const list = readings({ days: 60, every: 2 * HOUR, noise: 1 }, () => 60);
+  const kept = thinned(list);
+  const mean = kept.reduce((sum, { fill }) => sum + fill, 0) / kept.length;
+  assert.equal(kept.length, 361);
+  isNear(mean, 60, 0.1);
+  assert.ok(kept.every((reading) => list.includes(reading)));
 });
 
 test("a silent tank keeps a forecast whose range widens, until it says nothing; no date is in the past", () => {
