@@ -6,7 +6,7 @@ import type { Route } from "playwright-core";
 import { expectStatus } from "../http/client.ts";
 import { openBrowser } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
-import { openDashboard, seriousViolations, startFleet } from "./support.ts";
+import { HOSTILE_NAMES, openDashboard, PHONE, seriousViolations, startFleet } from "./support.ts";
 
 const browser = await openBrowser();
 after(() => browser?.close());
@@ -42,6 +42,35 @@ test("after a tank is restored, no dialog about it from before opens again; a st
   await page.getByText("The tank was changed").waitFor();
   await dialog.waitFor({ state: "detached" });
   await page.getByText("has been unreachable").waitFor();
+});
+
+test("on a phone, a name of 512 letters takes a few lines; the buttons of a long form stay in view, and after the session has ended the link to sign in", async (t) => {
+  const id = `t${61 + HOSTILE_NAMES.findIndex((name) => name.length === 512)}`;
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, `/tanks/${id}`, { viewport: PHONE });
+  if (opened === undefined) return;
+  const { page } = opened;
+  const dialog = page.getByRole("dialog");
+  await page.locator(".chart").waitFor();
+  const figures = await page.locator(".figures").boundingBox();
+  assert.ok((figures?.y ?? 999) < 500, `the figures begin at ${figures?.y} px`);
+  await page.getByRole("button", { name: "Delete" }).click();
+  const tooWide = await dialog.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+  const height = (await dialog.boundingBox())?.height ?? 999;
+  assert.ok(tooWide === 0 && height < 500, `${tooWide} px too wide, ${height} px high`);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+
+  await page.getByRole("button", { name: "Edit" }).click();
+  await dialog.getByLabel("Name").fill("Shorter");
+  const isInView = async (role: "button" | "link", name: string) => {
+    const box = await dialog.getByRole(role, { name }).boundingBox();
+    return box !== null && box.y >= 0 && box.y + box.height <= PHONE.height;
+  };
+  assert.ok(await isInView("button", "Save"), "before");
+  await page.context().clearCookies();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByRole("link", { name: "Sign in in another tab" }).waitFor();
+  await dialog.getByText("Please wait…").waitFor({ state: "detached" });
+  assert.ok((await isInView("link", "Sign in in another tab")) && (await isInView("button", "Save")));
 });
 
 test("Cancel ends the change of several thresholds, and an error after it is shown", async (t) => {

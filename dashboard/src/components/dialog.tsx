@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { ApiError } from "../../../client/src/index.ts";
 import { guardHistory, href } from "../location.ts";
-import { sessionEndedInDialog } from "../session.ts";
+import { isSignedOut, redirectToSignIn, sessionEndedInDialog } from "../session.ts";
 import { messageOf } from "./error-message.ts";
 import { FieldErrors } from "./field.tsx";
 import { DialogNotices, notify } from "./notices.tsx";
@@ -72,6 +72,7 @@ export function Dialog({ title, action, submit, close, isDangerous = false, chil
       isTyped.current = false;
       end();
     } catch (reason) {
+      if (isSignedOut(reason)) redirectToSignIn();
       if (signal.aborted && reason !== signal.reason) notify({ text: messageOf(reason), icon: "alert" });
       setProblem(problemOf(reason, form));
       setBusy(false);
@@ -85,7 +86,7 @@ export function Dialog({ title, action, submit, close, isDangerous = false, chil
       onCancel={(event) => mayLeave() || event.preventDefault()}
       aria-labelledby={id}
     >
-      <h2 id={id} dir="auto">
+      <h2 class="clamp" id={id} dir="auto" title={title}>
         {title}
       </h2>
       <form
@@ -95,7 +96,6 @@ export function Dialog({ title, action, submit, close, isDangerous = false, chil
           isTyped.current = true;
         }}
       >
-        <SessionNotice />
         <FieldErrors.Provider value={problem.fields}>{children}</FieldErrors.Provider>
         {problem.message === undefined ? null : (
           <p class="error-text" role="alert" ref={message}>
@@ -103,6 +103,7 @@ export function Dialog({ title, action, submit, close, isDangerous = false, chil
           </p>
         )}
         <div class="dialog-buttons">
+          <SessionNotice />
           <button class="button" type="button" onClick={end}>
             Cancel
           </button>
@@ -146,11 +147,13 @@ export function InfoDialog({ title, close, onOpen, buttons, children }: InfoProp
   }, []);
   return (
     <dialog class="dialog" ref={dialog} onClose={close} aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
+      <h2 class="clamp" id={id} dir="auto" title={title}>
+        {title}
+      </h2>
       <div class="form">
-        <SessionNotice />
         {children}
         <div class="dialog-buttons">
+          <SessionNotice />
           {buttons}
           <button class="button primary" type="button" onClick={() => dialog.current?.close()}>
             Done

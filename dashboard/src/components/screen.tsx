@@ -20,7 +20,7 @@ export function Screen({ title, actions, summary, children }: Props) {
     <>
       <div class="head">
         <div class="head-text">
-          <h1 tabIndex={-1} dir="auto">
+          <h1 class="clamp" tabIndex={-1} dir="auto" title={title}>
             {title}
           </h1>
           {summary === undefined ? null : <p class="dim">{summary}</p>}
