@@ -22,6 +22,8 @@ const MAX_LATE_DAYS = 3;
 const AVERAGE_DAYS = 14;
 /** Falls below this have no day to compare. */
 const MIN_FALL = 0.5;
+/** An error below this is floating-point noise. */
+const EXACT = 1e-9;
 /** A forecast knows this much of the past. */
 const KNOWN_DAYS = 730;
 
@@ -159,7 +161,7 @@ function figuresOf(outcomes: readonly Outcome[], skipped: number): Figures {
     skipped,
     mean_absolute_error: mean,
     mean_absolute_error_14_day_average: meanOfAverage,
-    ratio: mean === null || meanOfAverage === null || meanOfAverage === 0 ? null : mean / meanOfAverage,
+    ratio: mean === null || meanOfAverage === null || meanOfAverage < EXACT ? null : mean / meanOfAverage,
     inside_range: meanOf(outcomes.map(({ isInside }) => (isInside ? 1 : 0))),
     level_error: quantilesOf(outcomes.map(({ error }) => error)),
     level_error_14_day_average: quantilesOf(outcomes.map(({ averageError }) => averageError)),

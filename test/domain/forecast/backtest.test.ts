@@ -53,6 +53,13 @@ test("the figures of a fleet are those of all outcomes; days without a forecast 
   assert.equal(result.skipped, 64);
 });
 
+test("there is no ratio to the errors of a 14-day average that is exact", () => {
+  const result = backtest([tankOf((day) => 90 - 0.1 * day, 90)], 30);
+  assert.ok(result.origins > 0);
+  assert.ok((result.mean_absolute_error_14_day_average ?? 1) > 0, "apart from floating-point noise");
+  assert.equal(result.ratio, null);
+});
+
 test("a forecast does not know what comes after it: it is the same whatever is read later", () => {
   const { readings } = tankHistory({
     seed: "causal",
