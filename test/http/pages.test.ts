@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { unsubscribeToken } from "../../src/domain/unsubscribe.ts";
 import { newVerificationToken } from "../../src/domain/verification.ts";
-import { compose } from "../store/compose-support.ts";
+import { composeNext } from "../store/compose-support.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 import { send } from "./client.ts";
@@ -37,7 +37,7 @@ before(async () => {
   await addCustomer("owner", { verified_at: "2026-01-01T00:00:00Z" });
   await store.importTanks([tankRecord("low", "owner")]);
   await putReadings(store, "low", [[Date.now(), 5]]);
-  await compose(store, Date.now() + 6000, { publicUrl: PUBLIC_URL });
+  await composeNext(store, Date.now() + 6000, { publicUrl: PUBLIC_URL });
   secret = (await store.unsubscribeSecret()) ?? assert.fail("no mail was composed");
 });
 

@@ -9,7 +9,7 @@ import type { Finding, Store } from "../../src/domain/store.ts";
 import { at, command, executed } from "../support/commands.ts";
 import { ingest } from "../support/readings.ts";
 import { measure, openAlert, putFleet } from "./alert-support.ts";
-import { compose, MINUTE, putChannel } from "./compose-support.ts";
+import { composeNext, MINUTE, putChannel } from "./compose-support.ts";
 import { checked, putTanks, tank } from "./conformance/objects.ts";
 import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
 import { runSql } from "./raw-sql.ts";
@@ -22,7 +22,7 @@ async function fill(store: Store): Promise<void> {
   await putChannel(store, "chn_mail", { type: "email", to: "d@x.example", events: ["alert.opened"], quiet_hours });
   await openAlert(store, "low");
   await measure(store, "fine", 60);
-  await compose(store, Date.now() + MINUTE);
+  while (await composeNext(store, Date.now() + MINUTE));
   await store.sweepAlerts({ settings: DEFAULT_ALERT_SETTINGS });
   await store.putFleetOrderState(undefined, { asOf: 1, holder: "x", at: 1 });
 }

@@ -50,7 +50,7 @@ function operatorMail(engine: Engine): void {
     await measure(store, 10, NOON, "t1");
     const [alert] = await store.alertsNotClosed(["t1"]);
     await executed(store, command.acknowledgeAlert(alert?.id ?? "", {}, { by }), at(NOON + SECOND));
-    await compose(store, NOON + MINUTE);
+    await compose(opened, NOON + MINUTE);
     const texts = new Map((await mails(opened)).map(({ to, text }) => [to, text]));
     assert.match(texts.get("dispatch@operator.example") ?? "", /Acknowledged: .* UTC, by The admin\n/);
     assert.ok(texts.get("one@operator.example")?.includes(`UTC, by ${by}\n`));
@@ -68,7 +68,7 @@ function operatorMail(engine: Engine): void {
       await executed(store, command.acknowledgeAlert(id, {}), at(NOON + SECOND));
     }
     await change(store, "chn_mail", { quiet_hours: null }, NOON + HOUR);
-    await compose(store, NOON + HOUR + SECOND);
+    await compose(opened, NOON + HOUR + SECOND);
     assert.deepEqual(await subjects(opened), ["400 tanks are low, 60 low-fill alerts acknowledged"]);
   });
 
@@ -82,12 +82,12 @@ function operatorMail(engine: Engine): void {
     await putForecast(store, "t2", { refills: [], now: NOON });
     await putForecast(store, "t2", { refills: [refill], now: NOON });
     await measure(store, 10, NOON, "t/1 ?&<b>");
-    await compose(store, NOON + MINUTE);
+    await compose(opened, NOON + MINUTE);
     await measure(store, 50, NOON + HOUR, "t/1 ?&<b>");
-    await compose(store, NOON + 2 * HOUR, { publicUrl: null });
+    await compose(opened, NOON + 2 * HOUR, { publicUrl: null });
     await measure(store, 10, NOON + 3 * HOUR, "t2");
     await executed(store, command.deleteTank("t2"), at(NOON + 3 * HOUR + SECOND));
-    await compose(store, NOON + 4 * HOUR);
+    await compose(opened, NOON + 4 * HOUR);
     const links = (await mails(opened)).map(({ text, html }) => {
       const [inText, inHtml] = [text, html].map((part) => part.match(/https:[^\s"<]+/g) ?? []);
       assert.deepEqual(inHtml, inText);
@@ -104,12 +104,12 @@ function changedChannels(engine: Engine): void {
     const { store } = opened;
     await putMailChannel(store, { quiet_hours: AFTERNOON });
     await measure(store, 10, NOON, "t1");
-    await compose(store, NOON + MINUTE);
+    await compose(opened, NOON + MINUTE);
     await change(store, "chn_mail", { quiet_hours: { ...AFTERNOON, to: "22:00" } }, NOON + HOUR);
-    await compose(store, NOON + 2 * HOUR);
+    await compose(opened, NOON + 2 * HOUR);
     assert.deepEqual(await subjects(opened), []);
     await change(store, "chn_mail", { quiet_hours: null }, NOON + 3 * HOUR);
-    await compose(store, NOON + 3 * HOUR + SECOND);
+    await compose(opened, NOON + 3 * HOUR + SECOND);
     assert.deepEqual(await subjects(opened), [LOW]);
   });
 
@@ -121,12 +121,12 @@ function changedChannels(engine: Engine): void {
     await measure(store, 10, NOON, "t1");
     await change(store, "chn_mail", { delay: "6h" }, NOON + HOUR);
     await change(store, "chn_hook", { delay: "2h" }, NOON + HOUR);
-    await compose(store, NOON + 2 * HOUR - 1);
+    await compose(opened, NOON + 2 * HOUR - 1);
     assert.deepEqual([await webhooks(opened), await subjects(opened)], [[], []]);
-    await compose(store, NOON + 2 * HOUR);
-    await compose(store, NOON + 6 * HOUR - 6 * SECOND);
+    await compose(opened, NOON + 2 * HOUR);
+    await compose(opened, NOON + 6 * HOUR - 6 * SECOND);
     assert.deepEqual([await webhooks(opened), await subjects(opened)], [["alert.opened"], []]);
-    await compose(store, NOON + 6 * HOUR);
+    await compose(opened, NOON + 6 * HOUR);
     assert.deepEqual(await subjects(opened), [LOW]);
   });
 
@@ -138,7 +138,7 @@ function changedChannels(engine: Engine): void {
     const [alert] = await store.alertsNotClosed(["t1"]);
     await executed(store, command.acknowledgeAlert(alert?.id ?? ""), at(NOON + MINUTE));
     await change(store, "chn_hook", { delay: null }, NOON + HOUR);
-    await compose(store, NOON + HOUR);
+    await compose(opened, NOON + HOUR);
     assert.deepEqual((await webhooks(opened)).toSorted(), ["alert.acknowledged", "alert.opened"]);
   });
 
@@ -151,9 +151,9 @@ function changedChannels(engine: Engine): void {
       await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "4h" });
       await measure(store, 10, NOON, "t1");
       for (const id of ["chn_mail", "chn_hook"]) await change(store, id, fields, NOON + HOUR);
-      await compose(store, NOON + 5 * HOUR);
+      await compose(opened, NOON + 5 * HOUR);
       assert.deepEqual([await webhooks(opened), await subjects(opened)], [[], []], JSON.stringify(fields));
-      await compose(store, NOON + 5 * DAY);
+      await compose(opened, NOON + 5 * DAY);
       assert.equal(await planned(opened), 0);
     }
   });
@@ -171,7 +171,7 @@ function changedChannels(engine: Engine): void {
       await putForecast(store, "t1", { refills: [refill], now: NOON });
       assert.equal(await planned(opened), 2);
       for (const id of ["chn_mail", "chn_hook"]) await change(store, id, fields, NOON + HOUR);
-      await compose(store, NOON + 5 * HOUR);
+      await compose(opened, NOON + 5 * HOUR);
       assert.deepEqual([await webhooks(opened), await subjects(opened), await planned(opened)], [[], [], 0]);
     }
   });

@@ -7,7 +7,9 @@ import { at, command, executed } from "../support/commands.ts";
 import { incomingBatch } from "../support/readings.ts";
 import {
   compose,
+  composeNext,
   DAY,
+  ENDED,
   HOUR,
   MINUTE,
   mails,
@@ -26,6 +28,36 @@ const move = (store: Store, tankId: string, owner_id: string, now: number) =>
   executed(store, command.changeTank(tankId, { owner_id }), at(now));
 
 function owners(engine: Engine): void {
+  for (const outcome of ["delivered", "failed", "expired"] as const) {
+    test(`mail waits for the one before, which is sent again later, until that is ${outcome}`, async (t) => {
+      const opened = await engine.open(t);
+      const { store, url } = opened;
+      await putOwner(store, "a", ["t1"]);
+      await putMailChannel(store);
+      const composeAll = async (now: number) => {
+        let steps = 0;
+        while (await composeNext(store, now)) steps++;
+        return steps;
+      };
+      await measure(store, 10, NOON, "t1");
+      await composeAll(NOON + 6 * SECOND);
+      await runSql(url, `UPDATE notification SET due_at = ${NOON + 40 * MINUTE}`);
+      await measure(store, 50, NOON + 15 * MINUTE, "t1");
+      assert.equal(await composeAll(NOON + 16 * MINUTE), 2, "one for each recipient");
+      assert.equal(await composeAll(NOON + 40 * MINUTE), 0, "not before the next attempt has ended");
+      await runSql(url, `UPDATE notification SET lease = 'other', due_at = ${NOON + 41 * MINUTE + 20 * SECOND}`);
+      assert.equal(await composeAll(NOON + 41 * MINUTE), 2, "once, while it is being sent");
+      await runSql(url, `UPDATE notification SET lease = NULL, due_at = ${NOON + 42 * MINUTE}`);
+      assert.equal(await composeAll(NOON + 50 * MINUTE), 2, "once, while it is overdue");
+      assert.equal((await mails(opened)).length, 2);
+      await runSql(url, `UPDATE notification SET lease = NULL, ${ENDED(outcome)}`);
+      await composeAll(NOON + 60 * MINUTE);
+      const recovered = (await sent(opened)).slice(2).toSorted();
+      const owner = outcome === "delivered" ? ["a: Tank no longer low, 50%: Tank t1"] : [];
+      assert.deepEqual(recovered, [...owner, "dispatch: Tank no longer low, 50%: Tank t1"]);
+    });
+  }
+
   test("a customer who should get mail is found behind more than 1,000 tanks whose owners get none", async (t) => {
     const opened = await engine.open(t);
     const { store } = opened;
@@ -47,11 +79,11 @@ function owners(engine: Engine): void {
     const { store } = opened;
     await putOwner(store, "a", ["t1"], { verified_at: null });
     await measure(store, 10, NOON, "t1");
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     await executed(store, command.changeCustomer("a", { is_verified: true }), at(NOON + HOUR));
-    await compose(store, NOON + 3 * DAY + MINUTE);
+    await compose(opened, NOON + 3 * DAY + MINUTE);
     await measure(store, 50, NOON + 4 * DAY, "t1");
-    await compose(store, NOON + 4 * DAY + MINUTE);
+    await compose(opened, NOON + 4 * DAY + MINUTE);
     assert.deepEqual(await sent(opened), ["a: Reminder: tank still low, 10%: Tank t1", "a: Tank no longer low, 50%: Tank t1"]);
     assert.equal(await planned(opened), 0);
   });
@@ -63,11 +95,11 @@ function owners(engine: Engine): void {
     await putOwner(store, "b", []);
     await measure(store, 10, NOON, "t1", "t2");
     await measure(store, 60, NOON, "t3");
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     const [alert] = await store.alertsNotClosed(["t2"]);
     await executed(store, command.acknowledgeAlert(alert?.id ?? ""), at(NOON + MINUTE));
     for (const id of ["t1", "t2", "t3"]) await move(store, id, "b", NOON + HOUR);
-    for (const days of [1, 3, 4, 5]) await compose(store, NOON + days * DAY);
+    for (const days of [1, 3, 4, 5]) await compose(opened, NOON + days * DAY);
     assert.deepEqual(await sent(opened), [
       "a: 2 tanks are low",
       "b: 2 tanks are low",
@@ -81,21 +113,21 @@ function owners(engine: Engine): void {
     const { store } = opened;
     await putOwner(store, "a", ["t1", "t2", "t3"]);
     await measure(store, 10, NOON, "t1", "t2", "t3");
-    await compose(store, NOON + MINUTE);
+    await compose(opened, NOON + MINUTE);
     const pause = (id: string, until: number | null, now: number) =>
       executed(store, command.changeTank(id, { alerts: { paused_until: until && new Date(until).toISOString() } }), at(now));
     await pause("t1", NOON + 3 * DAY + 6 * HOUR, NOON + 2 * DAY);
     await pause("t2", NOON + 300 * DAY, NOON + 2 * DAY);
-    await compose(store, NOON + 3 * DAY + HOUR);
-    await compose(store, NOON + 3 * DAY + 6 * HOUR - 1);
+    await compose(opened, NOON + 3 * DAY + HOUR);
+    await compose(opened, NOON + 3 * DAY + 6 * HOUR - 1);
     const soFar = ["a: 3 tanks are low", "a: Reminder: tank still low, 10%: Tank t3"];
     assert.deepEqual(await sent(opened), soFar);
-    await compose(store, NOON + 3 * DAY + 6 * HOUR);
+    await compose(opened, NOON + 3 * DAY + 6 * HOUR);
     soFar.push("a: Reminder: tank still low, 10%: Tank t1");
     assert.deepEqual(await sent(opened), soFar);
-    await compose(store, NOON + 10 * DAY);
+    await compose(opened, NOON + 10 * DAY);
     await pause("t2", null, NOON + 10 * DAY);
-    await compose(store, NOON + 11 * DAY);
+    await compose(opened, NOON + 11 * DAY);
     assert.deepEqual(await sent(opened), [...soFar, "a: Reminder: tank still low, 10%: Tank t2"]);
     assert.equal(await planned(opened), 0);
   });
@@ -106,10 +138,10 @@ function owners(engine: Engine): void {
     await putOwner(store, "a", ["t1"]);
     await putOwner(store, "b", []);
     await measure(store, 10, NOON, "t1");
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     await move(store, "t1", "b", NOON + HOUR);
     await move(store, "t1", "a", NOON + HOUR + SECOND);
-    for (const days of [1, 3, 4]) await compose(store, NOON + days * DAY + MINUTE);
+    for (const days of [1, 3, 4]) await compose(opened, NOON + days * DAY + MINUTE);
     assert.deepEqual(await sent(opened), ["a: Tank low, 10%: Tank t1", "a: Reminder: tank still low, 10%: Tank t1"]);
   });
 
@@ -119,10 +151,10 @@ function owners(engine: Engine): void {
     await putOwner(store, "a", ["t1", "t2"]);
     await putMailChannel(store);
     await measure(store, 10, NOON, "t1", "t2");
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     for (const [minute, fill] of [50, 9, 60, 8].entries()) await measure(store, fill, NOON + (minute + 1) * MINUTE, "t1");
     for (const [minute, fill] of [50, 9, 70].entries()) await measure(store, fill, NOON + (minute + 1) * MINUTE, "t2");
-    await compose(store, NOON + 11 * MINUTE);
+    await compose(opened, NOON + 11 * MINUTE);
     const once = "1 tank is low, 1 tank is no longer low";
     assert.deepEqual(
       (await sent(opened)).sort(),
@@ -141,7 +173,7 @@ function owners(engine: Engine): void {
     await putOwner(store, "a", ["t1"]);
     await putOwner(store, "b", ["t2"]);
     await measure(store, 10, NOON, "t1", "t2");
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     for (const [id, state] of [
       ["a", "failed"],
       ["b", "expired"],
@@ -152,9 +184,9 @@ function owners(engine: Engine): void {
       );
     }
     await measure(store, 50, NOON + 2 * DAY, "t1");
-    await compose(store, NOON + 3 * DAY + MINUTE);
+    await compose(opened, NOON + 3 * DAY + MINUTE);
     await measure(store, 50, NOON + 4 * DAY, "t2");
-    await compose(store, NOON + 4 * DAY + MINUTE);
+    await compose(opened, NOON + 4 * DAY + MINUTE);
     assert.deepEqual((await sent(opened)).slice(2), [
       "b: Reminder: tank still low, 10%: Tank t2",
       "b: Tank no longer low, 50%: Tank t2",
@@ -167,15 +199,15 @@ function owners(engine: Engine): void {
     await putOwner(store, "a", ["t1", "t2"]);
     await putOwner(store, "b", []);
     await measure(store, 10, NOON, "t1", "t2");
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     await measure(store, 22, NOON + HOUR, "t1", "t2");
     for (const id of ["t1", "t2"]) await move(store, id, "b", NOON + 2 * HOUR);
-    await compose(store, NOON + 3 * HOUR);
-    await compose(store, NOON + 5 * DAY);
+    await compose(opened, NOON + 3 * HOUR);
+    await compose(opened, NOON + 5 * DAY);
     assert.deepEqual(await sent(opened), ["a: 2 tanks are low"]);
     await measure(store, 19, NOON + 6 * DAY, "t1");
     await measure(store, 50, NOON + 6 * DAY, "t2");
-    await compose(store, NOON + 6 * DAY + 11 * MINUTE);
+    await compose(opened, NOON + 6 * DAY + 11 * MINUTE);
     assert.deepEqual(await sent(opened), ["a: 2 tanks are low", "b: 1 tank is low, 1 tank is no longer low"]);
     assert.equal(await planned(opened), 0);
   });
@@ -187,10 +219,10 @@ function owners(engine: Engine): void {
     await putOwner(store, "b", []);
     await store.ingest({ ...incomingBatch([{ tank: "t1", fill: 10, at: NOON - 2 * DAY }]), receivedAt: NOON });
     await move(store, "t1", "b", NOON + HOUR);
-    await compose(store, NOON + 2 * HOUR);
+    await compose(opened, NOON + 2 * HOUR);
     assert.deepEqual([await sent(opened), await planned(opened)], [[], 0]);
     await measure(store, 9, NOON + 3 * HOUR, "t1");
-    await compose(store, NOON + 4 * HOUR);
+    await compose(opened, NOON + 4 * HOUR);
     assert.deepEqual(await sent(opened), ["b: Tank low, 9%: Tank t1"]);
   });
 }

@@ -42,15 +42,24 @@ export async function planned({ url }: Pick<Opened, "url">): Promise<number> {
   return Number((await runSql(url, "SELECT count(*) AS count FROM planned_notification"))[0]?.["count"]);
 }
 
+/** Columns of a notification that has ended. */
+export const ENDED = (state: "delivered" | "failed" | "expired"): string =>
+  `state = '${state}', due_at = NULL, ended_at = created_at`;
+
 /** For the recipient whose notification is due first. */
 export async function composeNext(store: Store, now: number, settings: ComposeSettings = SETTINGS): Promise<boolean> {
   const next = await store.nextPlanned();
   return next !== undefined && next.dueAt <= now && store.composeNotifications(next.recipientId, settings, now);
 }
 
-/** Everything that is due; returns the number of steps. */
-export async function compose(store: Store, now: number, settings: ComposeSettings = SETTINGS): Promise<number> {
+/** Everything that is due, after the mail before has been delivered; returns the number of steps. */
+export async function compose(
+  { store, url }: Pick<Opened, "store" | "url">,
+  now: number,
+  settings: ComposeSettings = SETTINGS,
+): Promise<number> {
   let steps = 0;
+  await runSql(url, `UPDATE notification SET ${ENDED("delivered")} WHERE destination = 'mail' AND state = 'pending'`);
   while (await composeNext(store, now, settings)) steps++;
   return steps;
 }

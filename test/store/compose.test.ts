@@ -44,13 +44,13 @@ function composing(engine: Engine): void {
     for (const [i, id] of tanks.entries()) {
       const now = NOON + i * 50 * SECOND;
       await measure(store, 10, now, id);
-      await compose(store, now + 4 * SECOND);
-      await compose(store, now + 6 * SECOND);
+      await compose(opened, now + 4 * SECOND);
+      await compose(opened, now + 6 * SECOND);
       assert.equal((await mails(opened)).length, 1, "after the first");
     }
-    await compose(store, NOON + 10 * MINUTE);
+    await compose(opened, NOON + 10 * MINUTE);
     assert.equal((await mails(opened)).length, 1, "ten minutes after the first mail");
-    await compose(store, NOON + 10 * MINUTE + 6 * SECOND);
+    await compose(opened, NOON + 10 * MINUTE + 6 * SECOND);
     assert.deepEqual(await subjects(opened), ["Tank low, 10%: Tank t0", "9 tanks are low"]);
     const [first, second] = await mails(opened);
     assert.deepEqual([first?.event, first?.tankId, first?.alertIds.length], ["alert.opened", "t0", 1]);
@@ -63,7 +63,7 @@ function composing(engine: Engine): void {
     await putOwner(opened.store, "a", ["t1", "t2", "t3"]);
     await measure(opened.store, 10, NOON, "t1");
     await measure(opened.store, 5, NOON + 4 * SECOND, "t2", "t3");
-    await compose(opened.store, NOON + 5 * SECOND);
+    await compose(opened, NOON + 5 * SECOND);
     assert.deepEqual(await subjects(opened), ["3 tanks are low"]);
   });
 
@@ -76,7 +76,7 @@ function composing(engine: Engine): void {
     const { location } = tank("x", "x");
     await putTanks(store, tank("t3", "by country", { location: { ...location, country: "Austria" } }));
     await measure(store, 10, NOON, "t1", "t2", "t3");
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     const secret = (await store.unsubscribeSecret()) ?? "";
     const found = new Map((await mails(opened)).map((mail) => [mail.to, mail]));
     for (const [id, language, zone] of [
@@ -107,10 +107,10 @@ function composing(engine: Engine): void {
     await putOwner(store, "deleted", ["t3"]);
     await measure(store, 10, NOON, "t1", "t2", "t3");
     await executed(store, command.deleteCustomer("deleted", true), at(NOON + SECOND));
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     assert.deepEqual(await mails(opened), []);
     assert.equal(await planned(opened), 3, "reminders remain");
-    await compose(store, NOON + 4 * DAY);
+    await compose(opened, NOON + 4 * DAY);
     assert.deepEqual([await mails(opened), await planned(opened)], [[], 0]);
   });
 
@@ -120,9 +120,9 @@ function composing(engine: Engine): void {
     await putOwner(store, "a", ["t1", "t2"], { verified_at: null });
     await putMailChannel(store, { events: ["alert.opened"], quiet_hours: { from: "10:00", to: "14:00", timezone: "UTC" } });
     await measure(store, 10, NOON, "t1", "t2");
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     await measure(store, 92, NOON + HOUR, "t1");
-    await compose(store, NOON + 2 * HOUR);
+    await compose(opened, NOON + 2 * HOUR);
     assert.deepEqual(await subjects(opened), ["Tank low, 10%: Tank t2"]);
   });
 
@@ -147,11 +147,11 @@ function composing(engine: Engine): void {
     await putOwner(store, "at once", ["t2"]);
     await putOwner(store, "later", ["t3"], { verified_at: null });
     await measure(store, 10, NOON, "t1", "t3");
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     await executed(store, command.changeCustomer("later", { is_verified: true }), at(NOON + 7 * SECOND));
     await measure(store, 10, NOON + HOUR, "t2");
     await measure(store, 50, NOON + HOUR + SECOND, "t1", "t2", "t3");
-    await compose(store, NOON + HOUR + 10 * SECOND);
+    await compose(opened, NOON + HOUR + 10 * SECOND);
     const sent = (await mails(opened)).map(({ to, subject, event }) => [to.split("@")[0], subject, event]);
     assert.deepEqual(sent.toSorted(), [
       ["at once", "Tank no longer low, 50%: Tank t2", "alert.closed"],
@@ -165,16 +165,16 @@ function composing(engine: Engine): void {
     const { store } = opened;
     for (const id of ["open", "acknowledged", "paused", "recovered"]) await putOwner(store, id, [id]);
     await measure(store, 10, NOON, "open", "acknowledged", "paused", "recovered");
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     const { id } = await alertOf(store, "acknowledged");
     await executed(store, command.acknowledgeAlert(id), at(NOON + HOUR));
     const paused_until = "2026-07-01T00:00:00Z";
     await executed(store, command.changeTank("paused", { alerts: { paused_until } }), at(NOON + HOUR));
     await measure(store, 50, NOON + HOUR, "recovered");
-    await compose(store, NOON + DAY);
+    await compose(opened, NOON + DAY);
     const before = await mails(opened);
     assert.equal(before.length, 5);
-    await compose(store, NOON + 3 * DAY + SECOND);
+    await compose(opened, NOON + 3 * DAY + SECOND);
     const [reminder, ...others] = (await mails(opened)).slice(before.length);
     assert.deepEqual([reminder?.to, reminder?.subject], ["open@customers.example", "Reminder: tank still low, 10%: Tank open"]);
     assert.deepEqual([others, reminder?.event], [[], "alert.reminder"]);
@@ -189,9 +189,9 @@ function composing(engine: Engine): void {
     await putMailChannel(store);
     await measure(store, 30, NOON, "t1");
     await putForecast(store, "t1", { days: 3, leak: { since: NOON, excess: 1, isSudden: false }, now: NOON });
-    await compose(store, NOON + 6 * SECOND);
+    await compose({ ...opened, store }, NOON + 6 * SECOND);
     await measure(store, 19, NOON + HOUR, "t1");
-    await compose(store, NOON + HOUR + 6 * SECOND);
+    await compose({ ...opened, store }, NOON + HOUR + 6 * SECOND);
     await store.close();
     const sent = (await mails(opened)).map(({ to, subject }) => `${to.split("@")[0]}: ${subject}`);
     assert.deepEqual(sent.toSorted(), [
@@ -211,7 +211,7 @@ function composing(engine: Engine): void {
     await measure(store, 10, NOON, "t1");
     await executed(store, command.changeTank("t1", { owner_id: "new" }), at(NOON + SECOND));
     await measure(store, 50, NOON + 2 * SECOND, "t1");
-    await compose(store, NOON + DAY);
+    await compose(opened, NOON + DAY);
     const recipients = (await mails(opened)).map(({ to }) => to);
     assert.deepEqual(recipients, ["new@customers.example"]);
   });
@@ -220,11 +220,11 @@ function composing(engine: Engine): void {
     const opened = await engine.open(t);
     await putOwner(opened.store, "a", ["t1", "t2", "t3"]);
     await measure(opened.store, 10, NOON + DAY, "t1");
-    await compose(opened.store, NOON + DAY + 6 * SECOND);
+    await compose(opened, NOON + DAY + 6 * SECOND);
     await measure(opened.store, 10, NOON, "t2");
-    await compose(opened.store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     await measure(opened.store, 10, NOON + MINUTE, "t3");
-    for (const minutes of [2, 11]) await compose(opened.store, NOON + minutes * MINUTE);
+    for (const minutes of [2, 11]) await compose(opened, NOON + minutes * MINUTE);
     const expected = ["t2", "t3", "t1"].map((id) => `Tank low, 10%: Tank ${id}`);
     assert.deepEqual(await subjects(opened), expected);
   });
@@ -237,9 +237,9 @@ function composing(engine: Engine): void {
     await store.sweepAlerts({ at: ahead });
     await measure(store, 10, ahead, "t1");
     await store.sweepAlerts({ at: NOON });
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     assert.deepEqual(await subjects(opened), ["Tank low, 10%: Tank t1"]);
-    await compose(store, NOON + 3 * DAY);
+    await compose(opened, NOON + 3 * DAY);
     assert.equal((await mails(opened)).at(-1)?.event, "alert.reminder");
   });
 
@@ -253,9 +253,9 @@ function composing(engine: Engine): void {
     await measure(store, 10, evening, "t1");
     await measure(store, 10, evening + HOUR, "t2");
     await measure(store, 50, evening + 2 * HOUR, "t2");
-    for (const now of [evening + 6 * SECOND, evening + 3 * HOUR, morning - 1]) await compose(store, now);
+    for (const now of [evening + 6 * SECOND, evening + 3 * HOUR, morning - 1]) await compose(opened, now);
     assert.deepEqual(await mails(opened), []);
-    await compose(store, morning);
+    await compose(opened, morning);
     const [mail, ...others] = await mails(opened);
     assert.deepEqual(
       [mail?.to, mail?.subject, others],
@@ -274,10 +274,10 @@ function composing(engine: Engine): void {
     const { id } = await alertOf(store, "acknowledged");
     await executed(store, command.acknowledgeAlert(id), at(NOON + HOUR));
     await measure(store, 50, NOON + 2 * HOUR, "closed");
-    await compose(store, NOON + 4 * HOUR - 6 * SECOND);
+    await compose(opened, NOON + 4 * HOUR - 6 * SECOND);
     const sent = () => runSql(opened.url, "SELECT event, payload FROM notification WHERE destination = 'chn_hook'");
     assert.deepEqual([await mails(opened), await sent()], [[], []]);
-    await compose(store, NOON + 8 * HOUR);
+    await compose(opened, NOON + 8 * HOUR);
     assert.deepEqual(await subjects(opened), ["Tank low, 10%: Tank open"]);
     const [webhook, ...others] = await sent();
     const { payloads } = await store.eventFeed({ after: 0, size: 10 }, { customerId: null });
@@ -292,7 +292,7 @@ function composing(engine: Engine): void {
     await putMailChannel(store);
     await measure(store, 10, NOON, "t1");
     await runSql(opened.url, "UPDATE channel SET state = 'disabled'");
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     assert.deepEqual([await mails(opened), await planned(opened)], [[], 1], "only the reminder of the owner is planned");
   });
 
@@ -313,9 +313,9 @@ function composing(engine: Engine): void {
     const recipients = async () => (await mails(opened)).map(({ to }) => to);
     assert.deepEqual(await recipients(), ["a@customers.example"]);
     await runSql(url, "UPDATE channel SET quiet_hours = NULL");
-    await compose(store, NOON + 5 * MINUTE);
+    await compose(opened, NOON + 5 * MINUTE);
     assert.deepEqual(await recipients(), ["a@customers.example"]);
-    await compose(store, NOON + 11 * MINUTE);
+    await compose(opened, NOON + 11 * MINUTE);
     assert.deepEqual(await recipients(), ["a@customers.example", "dispatch@operator.example"]);
   });
 
@@ -330,7 +330,7 @@ function composing(engine: Engine): void {
     assert.equal(await composeNext(store, NOON + 6 * SECOND), true);
     await store.close();
     const other = await reopen();
-    assert.equal(await compose(other, NOON + 7 * SECOND), 5, "500 of a recipient in a step");
+    assert.equal(await compose({ ...opened, store: other }, NOON + 7 * SECOND), 5, "500 of a recipient in a step");
     assert.deepEqual(await subjects(opened), ["1,205 tanks are low", "1,205 tanks are low"]);
     for (const { text, alertIds, event } of await mails(opened)) {
       assert.deepEqual([alertIds.length, event], [20, "alert.digest"]);
@@ -340,7 +340,7 @@ function composing(engine: Engine): void {
       assert.ok(text.length < 10_000);
     }
     await measure(other, 50, NOON + HOUR, ...tanks);
-    await compose(other, NOON + HOUR + 6 * SECOND);
+    await compose({ ...opened, store: other }, NOON + HOUR + 6 * SECOND);
     const recovered = (await subjects(opened)).slice(2);
     assert.deepEqual(recovered, ["1,205 tanks are no longer low", "1,205 tanks are no longer low"]);
     assert.deepEqual(await runSql(opened.url, "SELECT * FROM digest_draft"), []);
@@ -354,7 +354,7 @@ function composing(engine: Engine): void {
     await putMailChannel(store, { quiet_hours: { from: "10:00", to: "14:00", timezone: "UTC" } });
     await measure(store, 10, NOON, ...tanks);
     await measure(store, 50, NOON + HOUR, ...tanks.slice(12));
-    await compose(store, NOON + 2 * HOUR);
+    await compose(opened, NOON + 2 * HOUR);
     const [mail] = await mails(opened);
     assert.deepEqual([mail?.subject, mail?.event], ["12 tanks are low, 12 tanks are no longer low", "alert.digest"]);
     assert.equal(mail?.alertIds.length, 20);
@@ -372,7 +372,7 @@ function composing(engine: Engine): void {
     for (const id of tanks.slice(0, 12)) {
       await executed(store, command.changeTank(id, { min_fill_alert_percentage: 5 }), at(NOON + HOUR + SECOND));
     }
-    await compose(store, NOON + HOUR + 10 * SECOND);
+    await compose(opened, NOON + HOUR + 10 * SECOND);
     const sent = (await mails(opened)).map(({ subject, event }) => [subject, event]);
     assert.deepEqual(sent, [["12 tanks are no longer low, 12 low-fill alerts closed", "alert.digest"]]);
   });
@@ -384,7 +384,7 @@ function composing(engine: Engine): void {
     await putMailChannel(opened.store);
     await measure(opened.store, 10, NOON, ...owners);
     const stores = [opened.store, await opened.reopen(), await opened.reopen()];
-    await Promise.all(stores.map((store) => compose(store, NOON + 6 * SECOND)));
+    await Promise.all(stores.map((store) => compose({ ...opened, store }, NOON + 6 * SECOND)));
     const recipients = (await mails(opened)).map(({ to }) => to);
     assert.deepEqual(
       recipients.toSorted(),
@@ -399,7 +399,7 @@ function composing(engine: Engine): void {
     await putOwner(store, "a", ["t1"]);
     await putOwner(store, "b", [], { verified_at: null });
     await measure(store, 10, NOON, "t1");
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     const request = { type: "request_verification", id: "b", newId: "msg_b", token: "the-token", publicUrl: PUBLIC_URL } as const;
     const answer = await executed(store, request, at(NOON));
     const secret = (await store.unsubscribeSecret()) ?? assert.fail();

@@ -41,9 +41,9 @@ function refillNotifications(engine: Engine): void {
     await putOwner(store, "a", ["t1"], { name: "Brenner Gas GmbH", phone: "+49 30 5550 0142" });
     await putMailChannel(store, { events: ["tank.refilled"] });
     await refill(store, NOON, "t1");
-    await compose(store, NOON + 4 * SECOND);
+    await compose(opened, NOON + 4 * SECOND);
     assert.deepEqual(await mails(opened), [], "it is collected for five seconds");
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     const [mail, ...others] = await mails(opened);
     assert.deepEqual(
       [mail?.to, mail?.subject, mail?.event, mail?.alertIds, mail?.tankId, others],
@@ -81,7 +81,7 @@ function refillNotifications(engine: Engine): void {
     await refill(store, NOON, "t1");
     assert.equal(await planned(opened), 1);
     await runSql(opened.url, "UPDATE channel SET state = 'disabled' WHERE id = 'chn_mail'");
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     assert.deepEqual([await runSql(opened.url, "SELECT id FROM notification"), await planned(opened)], [[], 0]);
   });
 
@@ -92,20 +92,20 @@ function refillNotifications(engine: Engine): void {
     await putMailChannel(store);
     await refill(store, NOON, "t1", "t2");
     await measure(store, 10, NOON + SECOND, "low");
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     await refill(store, NOON + MINUTE, "t3");
-    await compose(store, NOON + 5 * MINUTE);
+    await compose(opened, NOON + 5 * MINUTE);
     await refill(store, NOON + 9 * MINUTE, "t4");
-    await compose(store, NOON + 10 * MINUTE);
+    await compose(opened, NOON + 10 * MINUTE);
     assert.deepEqual(await subjects(opened), ["1 tank is low, 2 refills"]);
-    await compose(store, NOON + 10 * MINUTE + 6 * SECOND);
+    await compose(opened, NOON + 10 * MINUTE + 6 * SECOND);
     const [first, second] = await mails(opened);
     assert.deepEqual([first?.event, first?.alertIds.length, first?.tankId], ["alert.digest", 1, null]);
     assert.deepEqual([second?.subject, second?.event, second?.tankId], ["2 refills", "tank.refilled", null]);
     await measure(store, 10, NOON + 11 * MINUTE, "t1");
-    await compose(store, NOON + 19 * MINUTE);
+    await compose(opened, NOON + 19 * MINUTE);
     assert.equal((await mails(opened)).length, 2, "mail about refills also holds back mail about alerts");
-    await compose(store, NOON + 21 * MINUTE);
+    await compose(opened, NOON + 21 * MINUTE);
     assert.equal((await subjects(opened)).at(-1), "Tank low, 10%: Tank t1");
   });
 
@@ -124,7 +124,7 @@ function refillNotifications(engine: Engine): void {
       refills: [{ startedAt: NOON - DAY, endedAt: NOON - DAY + HOUR + i, from: 10, to: 92 }],
     }));
     await store.storeForecasts(computed, NOON);
-    await compose(store, NOON + 6 * SECOND);
+    await compose(opened, NOON + 6 * SECOND);
     const [mail, ...others] = await mails(opened);
     assert.deepEqual([mail?.subject, mail?.event, mail?.tankId, others], ["1,005 refills", "alert.digest", null, []]);
     const listed = Array.from(mail?.text.matchAll(/^Tank (t\d+)$/gm) ?? [], ([, id = ""]) => id);
@@ -142,9 +142,9 @@ function refillNotifications(engine: Engine): void {
     const morning = Date.parse("2026-06-02T07:00:00+02:00");
     await refill(store, morning - 9 * HOUR, "t1");
     await refill(store, morning - 2 * HOUR, "t2");
-    for (const now of [morning - 8 * HOUR, morning - 1]) await compose(store, now);
+    for (const now of [morning - 8 * HOUR, morning - 1]) await compose(opened, now);
     assert.deepEqual(await mails(opened), []);
-    await compose(store, morning);
+    await compose(opened, morning);
     assert.deepEqual(await subjects(opened), ["2 refills"]);
   });
 
@@ -156,9 +156,9 @@ function refillNotifications(engine: Engine): void {
     await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "4h" });
     await refill(store, NOON, "t1");
     await executed(store, command.deleteTank("t1"), at(NOON + HOUR));
-    await compose(store, NOON + 4 * HOUR - 6 * SECOND);
+    await compose(opened, NOON + 4 * HOUR - 6 * SECOND);
     assert.deepEqual([await mails(opened), await webhooks(opened)], [[], []]);
-    await compose(store, NOON + 4 * HOUR);
+    await compose(opened, NOON + 4 * HOUR);
     assert.deepEqual(await subjects(opened), ["Tank refilled, 92.5%: Tank t1"]);
     const { payloads } = await store.eventFeed({ after: 0, size: 10 }, { customerId: null });
     const payload = payloads.find((text) => text.includes('"tank.refilled"'));

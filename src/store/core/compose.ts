@@ -1,6 +1,7 @@
 // Turns planned notifications that are due into notifications: mail, which is grouped by recipient, and webhooks of channels
 // with a delay. It is decided here, by alerts as they are now:
-// - The first mail to a recipient goes at once; what follows within ten minutes is one more.
+// - The first mail to a recipient goes at once; what follows within ten minutes is one more. It waits until the one before has been
+//   delivered or has ended: otherwise the last mail that arrives could be an old one that was sent again.
 // - A channel gets what it wants now. Its quiet hours hold its mail. Of alerts, a channel with a delay gets only what is still open and unacknowledged.
 // - Customers get mail if their address is verified and they want it. They are notified of a recovery only if they were notified
 //   of the alert.
@@ -22,6 +23,8 @@ import type { StoreTransaction } from "./transaction.ts";
 
 /** What follows a mail to the same recipient waits this long. */
 const WINDOW_MS = 10 * MINUTE;
+/** An attempt to send the mail before takes less. */
+const ATTEMPTED_MS = MINUTE;
 /** In one transaction. More of them are collected in a draft, in several transactions. */
 const MAX_ROWS = 500;
 
@@ -122,11 +125,17 @@ async function holdUntil(
   [first]: readonly PlannedNotification[],
   now: Instant,
 ): Promise<Instant | undefined> {
-  const last = first && (await tx.lastMailAt(first, now));
-  const windowEnd = last === undefined ? now : last + WINDOW_MS;
+  const last = first && (await tx.lastMail(first, now));
+  const windowEnd = last === undefined ? now : last.createdAt + WINDOW_MS;
   const quietEnd = channel?.quiet_hours && quietUntil(channel.quiet_hours, now);
-  const end = Math.max(windowEnd, quietEnd ?? now);
+  const end = Math.max(windowEnd, quietEnd ?? now, lookAgainAt(last?.pendingUntil ?? null, now));
   return end > now ? end : undefined;
+}
+
+/** After the next attempt to send the mail before. Mail that is overdue may not be sent at all, as without a mail server: it expires. */
+function lookAgainAt(pendingUntil: Instant | null, now: Instant): Instant {
+  if (pendingUntil === null) return now;
+  return pendingUntil > now ? pendingUntil + ATTEMPTED_MS : now + WINDOW_MS;
 }
 
 /** The events as the feed has them. */

@@ -107,23 +107,23 @@ export function plannedTables({ prepare, insert, runForIds }: SqlRunner) {
     },
 
     /**
-     * When the newest mail about alerts to this recipient was created. Not later than `now`: while the clock was ahead, mail may have been sent at a time
-     * that is still to come.
+     * The newest mail about alerts to this recipient: when it was created, and, if it is pending, when it is due. Not later than `now`: while the
+     * clock was ahead, mail may have been sent at a time that is still to come.
      */
-    async lastMailAt(
+    async lastMail(
       recipient: Pick<PlannedNotification, "channel_id" | "customer_id">,
       now: Instant,
-    ): Promise<Instant | undefined> {
+    ): Promise<{ readonly createdAt: Instant; readonly pendingUntil: Instant | null } | undefined> {
       const [column, id] =
         recipient.channel_id === null
           ? ["customer_id", recipient.customer_id] // notification_by_customer
           : ["channel_id", recipient.channel_id]; // notification_by_channel
       const [row] = await prepare(
-        `SELECT created_at FROM notification WHERE ${column} = $1 AND created_at <= $2
+        `SELECT created_at, CASE WHEN state = 'pending' THEN due_at END FROM notification WHERE ${column} = $1 AND created_at <= $2
            AND (event LIKE 'alert.%' OR event = 'tank.refilled')
          ORDER BY created_at DESC, id DESC LIMIT 1`,
       )(id, now);
-      return row && Number(row[0]);
+      return row && { createdAt: Number(row[0]), pendingUntil: row[1] === null ? null : Number(row[1]) };
     },
 
     /** Keyed by sequence number. */
