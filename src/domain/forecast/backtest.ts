@@ -51,11 +51,8 @@ export function backtestTank(tank: BacktestTank, horizonDays: number): TankOutco
   let skipped = 0;
   let known = 0;
   let start = 0;
-  let previous = Number.NaN;
-  for (const { day: time } of hindsight.daily) {
-    const day = Math.floor(time);
-    if (day === previous) continue;
-    previous = day;
+  // Also days whose only reading is false, as turns out later.
+  for (const day of new Set(readings.map(({ at }) => Math.floor(at / DAY)))) {
     const actual = outcomeOf(hindsight, day, horizonDays);
     if (actual === undefined) continue;
     while ((readings[known]?.at ?? Number.POSITIVE_INFINITY) < (day + 1) * DAY) known++;

@@ -28,6 +28,14 @@ test("of constant use, both methods are about right; an origin needs six days of
   }
 });
 
+test("a day whose reading is false, as turns out later, is an origin like the others", () => {
+  const { outcomes, skipped } = backtestTank(
+    tankOf((day) => (day === 15 ? 0 : 90 - 0.5 * day), 60),
+    30,
+  );
+  assert.equal(outcomes.length + skipped, 24);
+});
+
 test("origins with a refill before the outcome do not count, nor do those too soon after one", () => {
   const { outcomes, skipped } = backtestTank(
     tankOf((day) => (day < 30 ? 90 - day : 95 - (day - 30)), 60),
