@@ -26,8 +26,8 @@ export const backtest: CliCommand = {
   name: "backtest",
   summary: "measure the error that forecasts would have had",
   usage: "[--horizon 30] [--latitude 48] [--json] [FILE.csv…]",
-  help: `Compute the forecast for every past day from the readings until then, compare it with the readings that followed, and do the
-same with the 14-day average. Without files, use the tanks of the database (at most ${MAX_TANKS.toLocaleString("en")}, evenly distributed). A file is one
+  help: `Compute the forecast for every past day from the readings of that day and the 730 days before it, compare it with the readings
+that followed, and do the same with the 14-day average. Without files, use the tanks of the database (at most ${MAX_TANKS.toLocaleString("en")}, evenly distributed). A file is one
 tank: lines of date,percent with a date or datetime (UTC if it has no offset) and a fill from 0 to 100.
 
   --horizon DAYS       how many days ahead (${HORIZON.default})
