@@ -215,6 +215,35 @@ for (const engine of ENGINES) {
       );
     });
 
+    if (engine.name === "postgres") {
+      test("a process whose clock is ahead removes nothing: the clock of the database counts", async (t) => {
+        const queue = await emptyQueue(t);
+        const [id = ""] = await queue.notify(await queue.channel("https://example.com/"));
+        await queue.sql("UPDATE notification SET state = 'delivered', due_at = NULL, ended_at = created_at WHERE id = $1", id);
+        await queue.sql("INSERT INTO event (sequence, at, owner_id, payload) VALUES (1, $1, 'cus_1', '{}')", Date.now());
+        assert.equal(await queue.store.removeOldNotifications(Date.now() + 31 * DAY), 0);
+        await queue.age(31 * DAY);
+        assert.equal(await queue.store.removeOldNotifications(Date.now()), 2);
+      });
+    }
+
+    test("what was created by a clock that was ahead is sent, and what is to wait still waits", async (t) => {
+      const queue = await emptyQueue(t);
+      const channel = await queue.channel("https://example.com/");
+      const [early = "", retried = "", held = ""] = await queue.notify(channel, 3);
+      const later = Date.now() + 10 * 60_000;
+      await queue.sql("UPDATE notification SET due_at = $1, created_at = $1, pending_since = $1 WHERE id = $2", later, early);
+      await queue.sql("UPDATE notification SET due_at = $1 WHERE id = $2", later, retried);
+      await queue.sql("UPDATE notification SET due_at = $1, pending_since = $1 WHERE id = $2", later, held);
+      await queue.store.expireAndReschedule([channel], Date.now());
+      const due = await queue.store.claimNotifications([{ destination: channel, limit: 16 }], Date.now());
+      assert.deepEqual(
+        due.notifications.map(({ id }) => id),
+        [early],
+      );
+      for (const id of [retried, held]) assert.equal((await queue.stored(id)).due_at, later);
+    });
+
     test("a notification that is pending for over ten minutes is reported once, and when it is over", async (t) => {
       const queue = await emptyQueue(t);
       const channel = await queue.channel("https://example.com/");

@@ -145,7 +145,7 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
       }));
     },
 
-    /** Attempts that were planned by a clock that was ahead become due. */
+    /** What was planned by a clock that was ahead becomes due: attempts, and new notifications, except those that quiet hours hold. */
     async advanceDue(destinations: readonly string[], at: Instant): Promise<void> {
       const time = now(at, 2);
       const advance = prepare(
@@ -156,14 +156,29 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
          UPDATE notification SET due_at = ${time.sql}, lease = NULL FROM late
          WHERE notification.id BETWEEN late.id AND late.id`, // notification_due
       );
-      await Promise.all(destinations.map((destination) => advance(destination, ...time.values)));
+      // coalesce: so that PostgreSQL takes the right index.
+      const advanceNew = prepare(
+        `WITH new AS MATERIALIZED (
+           SELECT id FROM notification WHERE state = 'pending' AND destination = $1
+             AND pending_since > ${time.sql} + ${MAX_CLOCK_SKEW_MS} AND coalesce(created_at, 0) = pending_since AND lease IS NULL
+           ORDER BY pending_since LIMIT ${MAX_ENDED} ${skipLocked}
+         )
+         UPDATE notification SET due_at = ${time.sql}, pending_since = ${time.sql} FROM new
+         WHERE notification.id BETWEEN new.id AND new.id`, // notification_pending
+      );
+      for (const advanceDue of [advance, advanceNew]) {
+        await Promise.all(destinations.map((destination) => advanceDue(destination, ...time.values)));
+      }
     },
 
     /** A limited number, which is returned. */
     async removeOldEvents(at: Instant): Promise<number> {
       // From the lowest number on: the feed has no gaps, even if a clock was wrong. Primary key
-      const oldest = await prepare("SELECT sequence, at FROM event ORDER BY sequence LIMIT $1")(MAX_ENDED);
-      const kept = oldest.findIndex(([, createdAt]) => Number(createdAt) > at - EVENT_RETENTION_MS);
+      const time = now(at, 1);
+      const oldest = await prepare(
+        `SELECT sequence, at > ${time.sql} - ${EVENT_RETENTION_MS} FROM event ORDER BY sequence LIMIT ${MAX_ENDED}`,
+      )(...time.values);
+      const kept = oldest.findIndex(([, isKept]) => Boolean(isKept));
       const removed = kept === -1 ? oldest : oldest.slice(0, kept);
       const last = removed.at(-1);
       if (last !== undefined) await prepare("DELETE FROM event WHERE sequence <= $1")(Number(last[0]));
@@ -172,9 +187,10 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
 
     /** A limited number, which is returned. */
     async removeEndedNotifications(at: Instant): Promise<number> {
+      const time = now(at, 1);
       const ended = await prepare(
-        `SELECT id, alert_ids FROM notification WHERE ended_at <= $1 ORDER BY ended_at LIMIT ${MAX_ENDED} ${skipLocked}`, // notification_ended
-      )(at - EVENT_RETENTION_MS);
+        `SELECT id, alert_ids FROM notification WHERE ended_at <= ${time.sql} - ${EVENT_RETENTION_MS} ORDER BY ended_at LIMIT ${MAX_ENDED} ${skipLocked}`, // notification_ended
+      )(...time.values);
       const unlink = prepare("DELETE FROM notification_alert WHERE alert_id = $1 AND notification_id = $2");
       const remove = prepare("DELETE FROM notification WHERE id = $1");
       const links = ended.flatMap(([id, alertIds]) => listOf(alertIds).map((alertId) => [String(alertId), String(id)] as const));
