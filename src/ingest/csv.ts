@@ -73,11 +73,12 @@ export function errorInFormat(start: Buffer): string | undefined {
 }
 
 const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
-const NUMBER = /^[+-]?\d+(?:\.\d+)?$/;
+/** Numbers and phone numbers: without letters, quotes or `=`, a formula refers to nothing and runs nothing; at worst it is arithmetic. */
+const ONLY_DIGITS = /^[+-][\d ()./-]*$/;
 
 /** A cell that a spreadsheet shows as this text: one that would be a formula gets an apostrophe, which `import` removes again. */
 export function csvCell(text: string): string {
-  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+  const safe = FORMULA.test(text) && !ONLY_DIGITS.test(text) ? `'${text}` : text;
   return /[",;\t]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

@@ -61,5 +61,7 @@ function textOf(cell: Cell, format: Format): string {
   return /["\r\n,;\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A spreadsheet would calculate what begins like a formula: names come from others. */
-const escapeFormula = (text: string): string => (/^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text);
+/** A spreadsheet would calculate what begins like a formula: names come from others. Phone numbers stay as they are, as in src/ingest/csv.ts. */
+const FORMULA = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
+const ONLY_DIGITS = /^[+-][\d ()./-]*$/;
+const escapeFormula = (text: string): string => (FORMULA.test(text) && !ONLY_DIGITS.test(text) ? `'${text}` : text);
