@@ -1,6 +1,6 @@
 // A customer: who it is, its tanks, and what can be done about it.
 
-import type { FleetTank, ManagedCustomer, ManagedTank } from "../../../client/src/index.ts";
+import { ApiError, type FleetTank, type ManagedCustomer, type ManagedTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { AlertBadge, Badge } from "../components/badge.tsx";
@@ -32,7 +32,18 @@ export default function Customer({ params: { id = "" } }: ScreenProps) {
   const live = useLive(`customer ${id}`, (signal) => api.manage.customers.retrieve(id, { signal }));
   const dialog = useDialog();
   // In one component, so that the heading stays the same element, with the focus.
-  const { data, refresh } = live;
+  const { data, error, refresh } = live;
+  if (error instanceof ApiError && error.status === 404) {
+    return (
+      <Screen title="There is no such customer">
+        <Empty title="The address may be mistyped">
+          <a class="button" href={href("/customers")}>
+            Go to the customers
+          </a>
+        </Empty>
+      </Screen>
+    );
+  }
   if (data === undefined) {
     return (
       <Screen title="Customer">

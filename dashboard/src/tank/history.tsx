@@ -6,7 +6,7 @@ import { api } from "../api.ts";
 import { lazy } from "../components/lazy.tsx";
 import { Empty, NotLoaded } from "../components/states.tsx";
 import { counted, date, dateTime, percent } from "../format.ts";
-import { useLive } from "../live.ts";
+import { type Live, useLive } from "../live.ts";
 import { href, navigate, withQuery } from "../location.ts";
 import { chartData, forecastEnd } from "./chart-data.ts";
 import { EARLIEST, endOf, RANGES, type RangeName, type Span, shownRange, spanAfterKey, startOf } from "./ranges.ts";
@@ -33,7 +33,7 @@ export function History({ entry, forecast, refills }: Props) {
     return (
       <section class="card history" aria-labelledby="history">
         <Heading range={range} isZoomed={zoom !== undefined} />
-        <NotLoaded live={{ error, refresh }} />
+        {latest === null ? <NotLoaded live={{ error, refresh }} /> : <NoHistoryYet live={{ error, refresh }} />}
       </section>
     );
   }
@@ -87,11 +87,7 @@ export function History({ entry, forecast, refills }: Props) {
           </div>
           {isEmpty ? null : (
             <>
-              <figcaption class="dim">
-                The light band is the lowest and the highest reading of each {STEPS[data.step]}; arrows, or ticks where there are
-                many, are refills{sinceWhen(data.buckets)}; the dashed line is the forecast, with a probability of 80 % within its
-                band. Drag or pinch to zoom, or use the keys +, −, ←, → and 0.
-              </figcaption>
+              <Caption step={data.step} since={sinceWhen(data.buckets)} />
               <SeriesTable series={data} />
             </>
           )}
@@ -100,6 +96,27 @@ export function History({ entry, forecast, refills }: Props) {
     </section>
   );
 }
+
+/** As high as the chart with its caption will be, so that nothing below it moves. */
+const NoHistoryYet = ({ live }: { readonly live: Pick<Live<unknown>, "error" | "refresh"> }) => (
+  <figure>
+    <div class="chart-space">
+      <NotLoaded live={live} />
+    </div>
+    <div class="reserved" aria-hidden="true">
+      <Caption step="1d" since="" />
+      <p>As a table</p>
+    </div>
+  </figure>
+);
+
+const Caption = ({ step, since }: { readonly step: Series["step"]; readonly since: string }) => (
+  <figcaption class="dim">
+    The light band is the lowest and the highest reading of each {STEPS[step]}; arrows, or ticks where there are many, are refills
+    {since}; the dashed line is the forecast, with a probability of 80 % within its band. Drag or pinch to zoom, or use the keys
+    +, −, ←, → and 0.
+  </figcaption>
+);
 
 async function loadSeries(id: string, range: RangeName, zoom: Span | undefined, signal: AbortSignal): Promise<Series> {
   const from = zoom?.from ?? startOf(range, range === "all" ? await firstReading(id, signal) : 0, Date.now());
