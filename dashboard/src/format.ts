@@ -18,6 +18,12 @@ export const date = (at: string | number): string => DATE.format(new Date(at));
 export const timeOfDay = (at: string | number): string => TIME_OF_DAY.format(new Date(at));
 export const dateTime = (at: string | number): string => DATE_TIME.format(new Date(at));
 
+/** The end of something. Midnight is the end of the day before: nobody reads "25 Dec, 00:00" as the end of the 24th. */
+export function untilDate(at: string): string {
+  const end = new Date(at);
+  return end.getHours() === 0 && end.getMinutes() === 0 ? `the end of ${date(end.getTime() - 1)}` : dateTime(at);
+}
+
 /** A text of the service, with its times as the person writes them: "since 18 Nov 2026, 08:14" for "since 2026-11-18T07:14:00.000Z". */
 export const withLocalTimes = (text: string): string =>
   text.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (at) => dateTime(at));
@@ -39,6 +45,12 @@ const UNITS = { liters: "l", gallons: "gal" } as const;
 export function volume(given: { readonly volume: number; readonly unit: keyof typeof UNITS }): string {
   return `${whole(given.volume)}${SPACE}${UNITS[given.unit]}`;
 }
+
+const MILLIONS = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+
+/** Fits a column: millions are "87M l". */
+export const shortVolume = (given: Parameters<typeof volume>[0]): string =>
+  given.volume < 1e6 ? volume(given) : `${MILLIONS.format(given.volume)}${SPACE}${UNITS[given.unit]}`;
 
 const SECONDS = { day: 86_400, h: 3_600, min: 60 } as const;
 
@@ -72,13 +84,30 @@ export function timeUntil(at: string): string | undefined {
   return seconds < 2 * SECONDS.day ? duration(seconds) : `${whole(seconds / SECONDS.day)} days`;
 }
 
-/** For a low tank, which has no days left until its threshold: "empty in 4 days", or "now" if that is not known. */
+/** For a low tank, which has no days left until its threshold: "empty in 4 days", or "low now" if that is not known. */
 export function emptyIn({ latest, forecast }: FleetTank): string {
   const at = forecast.runs_empty_at.p50;
   if (latest?.fill_percentage === 0) return "empty";
-  if (at === null) return "now";
+  if (at === null) return "low now";
   const left = timeUntil(at);
   return left === undefined ? "empty" : `empty in ${left}`;
+}
+
+/** Between which times a low tank is empty with a probability of 80 %, in the unit of `emptyIn`. Undefined: no more than that is known. */
+export function emptyRange({ latest, forecast }: FleetTank): (Range & { readonly unit: string }) | undefined {
+  const { p10, p50, p90 } = forecast.runs_empty_at;
+  const secondsUntil = (at: string | null) => (at === null ? null : Math.max(0, (Date.parse(at) - now.value) / 1000));
+  const left = secondsUntil(p50);
+  if (left === null || left < SECONDS.min || latest?.fill_percentage === 0) return undefined;
+  const unit = left < SECONDS.h ? "min" : left < 2 * SECONDS.day ? "h" : "day";
+  // Hours are rounded down, and days to the nearest, as `timeUntil` does.
+  const round = unit === "day" ? Math.round : Math.floor;
+  const inUnit = (at: string | null) => {
+    const seconds = secondsUntil(at);
+    return seconds === null ? null : round(seconds / SECONDS[unit]);
+  };
+  const range = { p10: inUnit(p10), p90: inUnit(p90) };
+  return range.p10 === range.p90 ? undefined : { ...range, unit: unit === "day" ? "days" : unit };
 }
 
 /** Without an extension, and without the (0) that is not dialled after the prefix of a country. */

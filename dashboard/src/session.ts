@@ -28,6 +28,9 @@ export function may(required: Role): boolean {
   return role !== undefined && ROLES.indexOf(role) >= ROLES.indexOf(required);
 }
 
+/** They see their own tanks only. Not before it is known. */
+export const isCustomer = (): boolean => me.value?.role === "customer";
+
 /** Loads who is signed in. Otherwise the person signs in, and comes back. */
 export async function loadSession(): Promise<void> {
   try {

@@ -71,11 +71,15 @@ test("nothing of a row is cut off, nor of a card on narrow phones, and its days 
       const list = await response.json();
       const alerts = ["runs_low_soon", "leak"].map((kind) => ({ id: kind, kind, state: "open" }));
       for (const [index, days_left] of days.entries()) Object.assign(list.data[index], { state: "ok", alerts, days_left });
+      const [p10, p50, p90] = [8.9, 10.1, 12.2].map((inDays) => new Date(Date.now() + inDays * 86_400_000).toISOString());
+      const next_reading_at = new Date(Date.now() - 86_400_000).toISOString();
+      Object.assign(list.data[3], { state: "low", next_reading_at, room: { volume: 86_999_999, unit: "liters" } });
+      list.data[3].forecast.runs_empty_at = { p10, p50, p90 };
       await route.fulfill({ response, json: list });
     });
   const page = (await openDashboard(t, browser, fleet, email.dispatcher, "/", { prepare }))?.page;
   if (page === undefined) return;
-  for (const width of [1280, 1210, 900, 320, 340, 360, 390]) {
+  for (const width of [1920, 1440, 1280, 1210, 900, 320, 340, 360, 390]) {
     await page.setViewportSize({ width, height: 640 });
     await page.locator(ROWS).nth(24).waitFor();
     const cut: (string | null)[] = await page
@@ -86,9 +90,20 @@ test("nothing of a row is cut off, nor of a card on narrow phones, and its days 
           .map((part) => part.textContent),
       );
     assert.deepEqual([cut, await overflow(page)], [[], 0], `${width} px`);
+    const bar = await page.locator(".level-bar").first().boundingBox();
+    const isWide = width >= 1440 || width <= 390;
+    assert.ok(!isWide || (bar?.width ?? 0) > 80, `a level of ${bar?.width} px at ${width} px`);
+    const table = await page.locator(".fleet").boundingBox();
+    assert.ok(table !== null && table.x + table.width > width - 40, `the list has the whole width of ${width} px`);
+    const days = (await page.locator(`${ROWS} .fleet-days`).allInnerTexts()).slice(0, 4);
+    assert.deepEqual(
+      days.map((text) => text.replaceAll(/\s+/g, " ").trim()),
+      [...(width > 896 ? ["<1", "1", "12 12–17"] : ["less than a day", "1 day", "12 12–17 days"]), "empty in 10 days 9–12"],
+    );
   }
-  const shown = await page.locator(`${ROWS} .fleet-days`).allInnerTexts();
-  assert.deepEqual(shown.slice(0, 3), ["less than a day", "1 day", "12 12–17 days"]);
+  const overdue = page.locator(ROWS).nth(3);
+  assert.match(await overdue.locator(".fleet-age").innerText(), /overdue/);
+  assert.match((await overdue.locator(".fleet-room").textContent()) ?? "", /^87M\sl$/);
 });
 
 test("without a mouse: j, k and the arrow keys move through the list, Enter opens a tank, Tab reaches the content first; tanks are selected on several pages", async (t) => {
@@ -123,6 +138,9 @@ test("without a mouse: j, k and the arrow keys move through the list, Enter open
   await page.getByRole("checkbox", { name: "Select all tanks" }).check();
   await page.getByRole("button", { name: "Threshold of 26 tanks" }).click();
   await page.getByText("You selected 26 tanks. 1 of them is not on this page.").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("button", { name: "Select all 65" }).click();
+  await page.getByRole("button", { name: "Threshold of 65 tanks" }).waitFor();
 });
 
 test("at any width, a dispatcher changes the threshold of several tanks, and exports what a filter finds", async (t) => {
@@ -155,9 +173,21 @@ test("at any width, a dispatcher changes the threshold of several tanks, and exp
   const text = readFileSync(await (await saved).path(), "utf8");
   assert.match(text, /^\ufefftank;tank_id;/);
   assert.equal(text.split("\r\n").length, 12);
-  assert.match(text, /Tank 51;t51;;device-51;Brenner Gas GmbH;'\+49 30 5550;/);
+  assert.match(text, /Tank 51;t51;;device-51;Brenner Gas GmbH;\+49 30 5550;/);
   assert.match(text, /;\d{4}-\d\d-\d\d \d\d:\d\d\r\n/, "local times, as a spreadsheet reads them");
   assert.deepEqual(errors, []);
+});
+
+test("on a phone, the bar of the selection stays in view", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/", { viewport: PHONE });
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.getByRole("checkbox", { name: "Select Tank 2", exact: true }).check();
+  await page.locator(ROWS).nth(20).scrollIntoViewIfNeeded();
+  const bar = await page.locator(".selection-bar").boundingBox();
+  assert.ok(bar !== null && bar.y > PHONE.height / 2 && bar.y + bar.height <= PHONE.height, JSON.stringify(bar));
+  assert.equal(await overflow(page), 0);
+  assert.deepEqual(await seriousViolations(page), []);
 });
 
 test("a tank that was deleted does not keep others from a new threshold, and the selection can be cleared", async (t) => {
@@ -166,7 +196,10 @@ test("a tank that was deleted does not keep others from a new threshold, and the
   const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/?owner_id=c4", { viewport: PHONE });
   if (opened === undefined) return;
   const { page } = opened;
+  const placeOfFirst = async () => (await page.locator(ROWS).first().boundingBox())?.y;
+  const before = await placeOfFirst();
   for (const id of ["d1", "d2", "d3"]) await page.getByRole("checkbox", { name: `Select ${id}` }).check();
+  assert.equal(await placeOfFirst(), before, "the list stays under the finger");
   expectStatus(await manage("DELETE", "/manage/v1/tanks/d2"), 200);
   await page.getByRole("button", { name: "Threshold of 3 tanks" }).click();
   await page.getByLabel("Alert threshold in %").fill("41");
@@ -236,6 +269,7 @@ test("a customer sees their own tanks only", async (t) => {
   if (opened === undefined) return;
   const { page } = opened;
   await page.getByText("5 tanks").waitFor();
+  await page.getByRole("heading", { level: 1, name: "Your tanks" }).waitFor();
   assert.equal(await page.locator(".fleet-customer").count(), 0, "they know their own name");
   assert.equal(await page.locator(".fleet-place:visible").count(), 5);
   await page.getByRole("button", { name: "Menu" }).click();
@@ -244,6 +278,9 @@ test("a customer sees their own tanks only", async (t) => {
     links.filter((name) => /Customers|Keys|Users|Audit/.test(name)),
     [],
   );
+  await page.goto(`${fleet.url}/tanks/t61`);
+  await page.locator(".figures").waitFor();
+  assert.equal(await page.locator(".tank-place").innerText(), "Bonn", "they know their own name there, too");
   await page.goto(`${fleet.url}/?owner_id=c1`);
   await page.getByText("No tank matches").waitFor();
 });

@@ -7,7 +7,20 @@ import { messageOf } from "../../dashboard/src/components/error-message.ts";
 import { fieldChanges } from "../../dashboard/src/components/field-changes.ts";
 import { decimalError, decimalOf } from "../../dashboard/src/components/form.ts";
 import { csvHeader, csvRow } from "../../dashboard/src/fleet/csv.ts";
-import { dateTime, emptyIn, localDate, now, phoneLink, rangeOf, streetLine, withLocalTimes } from "../../dashboard/src/format.ts";
+import {
+  date,
+  dateTime,
+  emptyIn,
+  emptyRange,
+  localDate,
+  now,
+  phoneLink,
+  rangeOf,
+  shortVolume,
+  streetLine,
+  untilDate,
+  withLocalTimes,
+} from "../../dashboard/src/format.ts";
 
 test("a text of the service has its times in the words of the person", () => {
   const at = "2026-11-18T07:14:00.123Z";
@@ -72,8 +85,30 @@ test("a low tank says when it is empty, if that is known", () => {
   };
   assert.deepEqual(
     [low(5, 4.2), low(5, 0.5), low(5, -1), low(0, 4), low(5, null)],
-    ["empty in 4 days", "empty in 12 h", "empty", "empty", "now"],
+    ["empty in 4 days", "empty in 12 h", "empty", "empty", "low now"],
   );
+});
+
+test("the range of when a low tank is empty has the unit of its middle", () => {
+  const range = (...days: readonly (number | null)[]) => {
+    const [p10, p50, p90] = days.map((day) => (day === null ? null : new Date(now.value + day * 86_400_000).toISOString()));
+    return emptyRange({ latest: { fill_percentage: 5 }, forecast: { runs_empty_at: { p10, p50, p90 } } } as FleetTank);
+  };
+  assert.deepEqual(range(2.6, 4.2, 9.7), { p10: 3, p90: 10, unit: "days" });
+  assert.deepEqual(range(0.6, 2.5, null), { p10: 1, p90: null, unit: "days" });
+  assert.deepEqual(range(-1, 0.5, 1.1), { p10: 0, p90: 26, unit: "h" });
+  assert.deepEqual([range(3.8, 4, 4.2), range(null, null, null), range(-2, -1, 3)], [undefined, undefined, undefined]);
+});
+
+test("what ends at midnight ends with the day before", () => {
+  assert.equal(untilDate(new Date(2026, 11, 25).toISOString()), `the end of ${date(new Date(2026, 11, 24).getTime())}`);
+  const noon = new Date(2026, 11, 25, 12).toISOString();
+  assert.equal(untilDate(noon), dateTime(noon));
+});
+
+test("a volume of millions fits a column", () => {
+  const liters = (volume: number) => shortVolume({ volume, unit: "liters" });
+  assert.deepEqual([liters(999_999), liters(86_999_999)], ["999,999\u00a0l", "87M\u00a0l"]);
 });
 
 test("the number of a house is where the country has it, given by its code or its name", () => {

@@ -65,6 +65,31 @@ test("every screen fits a desk and a phone, and axe reports no serious violation
   assert.deepEqual([unexpected(errors), requests.filter((url) => !url.startsWith(`${fleet.url}/`))], [[], []]);
 });
 
+/** Screens whose layout stays as it is while their data arrives. */
+const STEADY = ["/", "/tanks/t1", "/customers/c1", "/customers", "/devices", "/channels", "/keys", "/users"];
+
+const RECORD_SHIFTS = `{
+  window.shifts = [];
+  const record = ({ value, hadRecentInput, sources }) =>
+    hadRecentInput || shifts.push({ value, moved: sources.map(({ node }) => node?.className ?? node?.nodeName).join() });
+  new PerformanceObserver((list) => list.getEntries().forEach(record)).observe({ type: "layout-shift", buffered: true });
+}`;
+
+test("nothing moves while a screen is loaded", async (t) => {
+  for (const viewport of [{ width: 1440, height: 900 }, PHONE]) {
+    const prepare = (page: Page) => page.addInitScript(RECORD_SHIFTS);
+    const opened = await openDashboard(t, browser, fleet, email.admin, "/account", { viewport, prepare });
+    if (opened === undefined) return;
+    const { page } = opened;
+    for (const path of STEADY) {
+      await page.goto(fleet.url + path, { waitUntil: "networkidle" });
+      const shifts: readonly { readonly value: number }[] = await page.evaluate("shifts");
+      const sum = shifts.reduce((total, { value }) => total + value, 0);
+      assert.ok(sum < 0.02, `${path} at ${viewport.width} px: ${sum} ${JSON.stringify(shifts)}`);
+    }
+  }
+});
+
 test("at any width, a dispatcher assigns a tank to a device, and its pending reading is stored", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/devices");
   if (opened === undefined) return;
@@ -280,8 +305,8 @@ test("a customer sees their own settings and nothing of the operator, and ends a
   await page.getByText("Your settings are saved").waitFor();
   const { notifications } = expectStatus(await manage("GET", "/manage/v1/customers/c2"), 200);
   assert.match(JSON.stringify(notifications), /"language":"de","unsubscribed_at":"20/);
-  await page.getByRole("link", { name: "Fleet" }).click();
-  await page.getByRole("heading", { name: "Fleet" }).waitFor();
+  await page.getByRole("link", { name: "Your tanks" }).click();
+  await page.getByRole("heading", { name: "Your tanks" }).waitFor();
   const subscribed = { notifications: { unsubscribed_at: null } };
   expectStatus(await manage("PATCH", "/manage/v1/customers/c2", subscribed), 200);
   await page.goBack();
@@ -316,6 +341,9 @@ test("a viewer reads customers and devices, and changes nothing", async (t) => {
   assert.equal(await page.getByRole("main").getByRole("button").count(), 0);
   await page.goto(`${fleet.url}/customers?search=gmbh`);
   await page.getByText("1 customer found").waitFor();
+  await page.goto(`${fleet.url}/customers/nope`);
+  await page.getByRole("heading", { name: "There is no such customer" }).waitFor();
+  await page.getByRole("link", { name: "Go to the customers" }).waitFor();
   await page.goto(`${fleet.url}/keys`);
   await page.getByRole("heading", { name: "Your role does not allow this" }).waitFor();
 });

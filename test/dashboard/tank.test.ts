@@ -68,7 +68,7 @@ async function expectPauseShown(page: Page): Promise<void> {
   const pause = async (paused_until: string | null) =>
     expectStatus(await manage("PATCH", "/manage/v1/tanks/tank_used", { alerts: { paused_until } }), 200);
   await pause("2099-03-04T23:00:00.000Z");
-  await page.getByText("Paused until 5 Mar 2099, 00:00: no alert of this tank opens.").waitFor();
+  await page.getByText("Paused until the end of 4 Mar 2099: no alert of this tank opens.").waitFor();
   assert.equal(await page.getByRole("button", { name: /Pause|Resume/ }).count(), 0);
   await pause(null);
   await page.getByText("Paused until").first().waitFor({ state: "detached" });
@@ -336,8 +336,8 @@ describe("the screen of a tank", () => {
     await alerts.getByRole("button", { name: "Pause" }).click();
     await page.getByLabel("Until and including").fill("2099-03-04");
     await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
-    await alerts.getByText("Paused until 5 Mar 2099, 00:00").waitFor();
-    await page.locator(".badge").getByText("Paused until 5 Mar 2099, 00:00").waitFor();
+    await alerts.getByText("Paused until the end of 4 Mar 2099").waitFor();
+    await page.locator(".badge").getByText("Paused until the end of 4 Mar 2099").waitFor();
     assert.equal(await pausedUntil(), "2099-03-04T23:00:00.000Z");
     await expectFits(screen);
     await alerts.getByRole("button", { name: "Resume" }).click();

@@ -6,7 +6,7 @@ import { openAlerts } from "../events.tsx";
 import { href, location, match } from "../location.ts";
 import { PATHS } from "../paths.ts";
 import { ROUTES } from "../routes.ts";
-import { may, me, signOut } from "../session.ts";
+import { isCustomer, may, me, signOut } from "../session.ts";
 import { ActionButton } from "./action-button.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 
@@ -57,7 +57,7 @@ export function Navigation() {
             <li key={item.path}>
               <a href={href(item.path)} aria-current={isCurrent(item.path) ? "page" : undefined}>
                 <Icon name={item.icon} />
-                {item.label}
+                {item.path === "/" && isCustomer() ? "Your tanks" : item.label}
                 {item.path === "/alerts" && <OpenAlerts />}
               </a>
             </li>

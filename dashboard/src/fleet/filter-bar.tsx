@@ -3,6 +3,7 @@
 import { Icon } from "../components/icon.tsx";
 import { SearchField } from "../components/search-field.tsx";
 import { href, navigate, query, withQuery } from "../location.ts";
+import { isCustomer } from "../session.ts";
 
 const ORDERS = [
   ["", "Most urgent first"],
@@ -21,7 +22,10 @@ const CHIPS = [
 export function FilterBar() {
   return (
     <search class="toolbar">
-      <SearchField label="Search tanks" placeholder="Tank, customer, phone, device, city" />
+      <SearchField
+        label="Search tanks"
+        placeholder={isCustomer() ? "Tank, device, city" : "Tank, customer, phone, device, city"}
+      />
       <select
         class="input order"
         aria-label="Order"

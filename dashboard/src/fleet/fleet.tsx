@@ -1,7 +1,9 @@
 // The fleet: all tanks, the most urgent first, by page, filter and search.
 
 import { useState } from "preact/hooks";
+import type { FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { ActionButton } from "../components/action-button.tsx";
 import { useDialog } from "../components/dialog.tsx";
 import { isFocusLost } from "../components/focus.ts";
 import { Icon } from "../components/icon.tsx";
@@ -9,19 +11,21 @@ import { pageInUrl } from "../components/list.tsx";
 import { Pager } from "../components/pager.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty, Loading, RefreshError } from "../components/states.tsx";
-import { counted } from "../format.ts";
+import { counted, whole } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href } from "../location.ts";
-import { may } from "../session.ts";
+import { isCustomer, may } from "../session.ts";
 import { Counters } from "./counters.tsx";
 import { ExportDialog } from "./export-dialog.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { useFleetKeyboard } from "./keyboard.ts";
-import { filtersInUrl, PAGE_SIZE } from "./request.ts";
+import { filtersInUrl, PAGE_SIZE, wholeFleet } from "./request.ts";
 import { FleetTable, type SelectedTanks } from "./table.tsx";
 import { ThresholdDialog } from "./threshold-dialog.tsx";
 
 const NONE: SelectedTanks = new Map();
+/** More are not selected at once: each is a request of its own. */
+const MAX_SELECT_ALL = 1_000;
 
 export default function Fleet() {
   const filters = filtersInUrl();
@@ -57,30 +61,35 @@ export default function Fleet() {
     setSelected(NONE);
     focusHeading();
   };
+  const selectAll = async () => {
+    const found = new Map<string, FleetTank["tank"]>();
+    for await (const { tank } of wholeFleet(filters)) found.set(tank.id, tank);
+    setSelected((before) => new Map([...before, ...found]));
+  };
+  const canSelectAll = hasTanks && isCurrent && data.total_items <= MAX_SELECT_ALL;
+  const selectionBar =
+    selected.size === 0 ? null : (
+      <section class="selection-bar" aria-label="Selected tanks">
+        <button class="button primary" type="button" onClick={changeThreshold}>
+          Threshold of {counted(selected.size, "tank")}
+        </button>
+        {canSelectAll ? <ActionButton act={selectAll}>Select all {whole(data.total_items)}</ActionButton> : null}
+        <button class="button" type="button" onClick={clear}>
+          Clear<span class="hidden"> selection</span>
+        </button>
+      </section>
+    );
   return (
     <Screen
-      title="Fleet"
+      title={isCustomer() ? "Your tanks" : "Fleet"}
       summary={data === undefined ? undefined : `${counted(data.total_items, "tank")}${isFiltered ? " found" : ""}`}
       actions={
-        <>
-          {selected.size > 0 ? (
-            <>
-              <button class="button primary" type="button" onClick={changeThreshold}>
-                <Icon name="edit" />
-                Threshold of {counted(selected.size, "tank")}
-              </button>
-              <button class="button" type="button" onClick={clear}>
-                Clear selection
-              </button>
-            </>
-          ) : null}
-          {isEmpty ? null : (
-            <button class="button" type="button" disabled={data === undefined} onClick={exportTanks}>
-              <Icon name="download" />
-              Export
-            </button>
-          )}
-        </>
+        isEmpty ? undefined : (
+          <button class="button" type="button" disabled={data === undefined} onClick={exportTanks}>
+            <Icon name="download" />
+            Export
+          </button>
+        )
       }
     >
       {isEmpty && !isFiltered ? null : (
@@ -92,10 +101,13 @@ export default function Fleet() {
       <RefreshError live={{ data, error, refresh }} />
       {hasTanks || isEmpty || error !== undefined ? null : <Loading />}
       {isEmpty ? <NoTanks isFiltered={isFiltered} /> : null}
-      {!hasTanks ? null : (
+      {!hasTanks ? (
+        selectionBar
+      ) : (
         <div class={isCurrent ? "fleet-list" : "fleet-list waiting"} aria-busy={!isCurrent}>
           <FleetTable entries={data.data} selection={may("dispatcher") ? { selected, setSelected } : undefined} />
           <Pager list={data} />
+          {selectionBar}
         </div>
       )}
       {dialog.shown}
@@ -103,8 +115,8 @@ export default function Fleet() {
   );
 }
 
-/** The focus would be lost with the buttons of the selection. */
-const focusHeading = () => document.querySelector("h1")?.focus();
+/** The focus would be lost with the buttons of the selection. The list stays where it is. */
+const focusHeading = () => document.querySelector("h1")?.focus({ preventScroll: true });
 
 function NoTanks({ isFiltered }: { readonly isFiltered: boolean }) {
   if (isFiltered) {

@@ -11,12 +11,15 @@ import {
   dateTime,
   duration,
   emptyIn,
+  emptyRange,
   now,
   percent,
   place,
   rangeOf,
+  shortVolume,
   streetLine,
   timeOfDay,
+  untilDate,
   volume,
   whole,
 } from "../format.ts";
@@ -138,7 +141,7 @@ function Row({ entry, selection }: { readonly entry: FleetTank; readonly selecti
         <Use entry={entry} />
       </td>
       <td class="fleet-room number" role="cell">
-        {room === null ? <span class="dim">–</span> : volume(room)}
+        {room === null ? <span class="dim">–</span> : <span title={volume(room)}>{shortVolume(room)}</span>}
       </td>
       <td class="fleet-age" role="cell">
         <Age entry={entry} />
@@ -155,7 +158,7 @@ const contactOf = ({ name, phone }: FleetTank["customer"]): string => (phone ===
 /** "12 9–17": as likely as not by then, and with a probability of 10 and 90 %. */
 function DaysLeft({ entry }: { readonly entry: FleetTank }) {
   const { days_left, state } = entry;
-  if (state === "low") return <span class="low-now">{emptyIn(entry)}</span>;
+  if (state === "low") return <LowTank entry={entry} />;
   if (days_left === null || days_left.p50 === null) {
     const title = isRefillUnconfirmed(entry) ? "After a refill: new forecast in a day or two" : undefined;
     return (
@@ -165,13 +168,14 @@ function DaysLeft({ entry }: { readonly entry: FleetTank }) {
     );
   }
   const [days, range] = [whole(days_left.p50), rangeOf(days_left, "∞")];
+  const isLessThanADay = Math.round(days_left.p50) === 0;
   return (
-    <span title={`With a probability of 80 % in ${rangeOf(days_left, "∞", " to ")} days`}>
+    <span title={range === "0" ? "Less than a day" : `With a probability of 80 % in ${rangeOf(days_left, "∞", " to ")} days`}>
       <span class="table-days">
-        <span class="strong">{days}</span> <span class="dim range">{range === days ? "" : range}</span>
+        <span class="strong">{isLessThanADay ? "<1" : days}</span> <span class="dim range">{range === days ? "" : range}</span>
       </span>
       <span class="card-days">
-        {Math.round(days_left.p50) === 0 ? (
+        {isLessThanADay ? (
           "less than a day"
         ) : (
           <>
@@ -180,6 +184,16 @@ function DaysLeft({ entry }: { readonly entry: FleetTank }) {
           </>
         )}
       </span>
+    </span>
+  );
+}
+
+/** "empty in 4 days 3–6". */
+function LowTank({ entry }: { readonly entry: FleetTank }) {
+  const range = emptyRange(entry);
+  return (
+    <span class="low-tank" title={range && `Empty with a probability of 80 % in ${rangeOf(range, "∞", " to ")} ${range.unit}`}>
+      <span class="low-now">{emptyIn(entry)}</span> <span class="dim range">{range && rangeOf(range, "∞")}</span>
     </span>
   );
 }
@@ -195,12 +209,17 @@ function Use({ entry: { forecast } }: { readonly entry: FleetTank }) {
   );
 }
 
+/** Readings arrive some minutes late. */
+const OVERDUE_SECONDS = 3_600;
+
 /** "2 h ago, next in 1 h"; on paper the date and time. */
 function Age({ entry: { latest, next_reading_at: next } }: { readonly entry: FleetTank }) {
   if (latest === null) return <span class="dim">never</span>;
   const seconds = Math.max(0, (now.value - Date.parse(latest.created_at)) / 1000);
   const remaining = next === null ? undefined : (Date.parse(next) - now.value) / 1000;
-  const due = remaining === undefined ? undefined : remaining >= 60 ? `next in ${duration(remaining)}` : "next due";
+  const isOverdue = remaining !== undefined && remaining < -OVERDUE_SECONDS;
+  const due =
+    remaining === undefined ? undefined : remaining >= 60 ? `next in ${duration(remaining)}` : isOverdue ? "overdue" : "next due";
   return (
     <>
       <span class="on-screen" title={`${dateTime(latest.created_at)}${next === null ? "" : `; next due ${dateTime(next)}`}`}>
@@ -226,7 +245,9 @@ function State({ entry }: { readonly entry: FleetTank }) {
       {alerts.map((alert) => (
         <AlertBadge key={alert.id} alert={alert} />
       ))}
-      {pausedUntil === null ? null : <Badge text="Paused" icon="pause" title={`No alert opens until ${dateTime(pausedUntil)}`} />}
+      {pausedUntil === null ? null : (
+        <Badge text="Paused" icon="pause" title={`No alert opens until ${untilDate(pausedUntil)}`} />
+      )}
       {silent && !hasSilentAlert ? <Badge text="Silent" icon="silent" tone="silent" /> : null}
       {state === "unknown" ? <Badge text="No reading" icon="unknown" /> : null}
       {state === "ok" && alerts.length === 0 && !silent ? <Badge text="OK" icon="check" tone="ok" /> : null}

@@ -10,7 +10,7 @@ import { AlertBadge } from "../components/badge.tsx";
 import { useDialog } from "../components/dialog.tsx";
 import { withFocus } from "../components/focus.ts";
 import { notify } from "../components/notices.tsx";
-import { ago, dateTime, percent } from "../format.ts";
+import { ago, dateTime, percent, untilDate } from "../format.ts";
 import { useLive } from "../live.ts";
 import { may } from "../session.ts";
 import { LatestCard } from "./latest-card.tsx";
@@ -73,7 +73,7 @@ function Settings({ entry }: { readonly entry: FleetTank }) {
 }
 
 const Pause = ({ until }: { readonly until: string | null }) =>
-  until === null ? null : <p class="strong">Paused until {dateTime(until)}: no alert of this tank opens.</p>;
+  until === null ? null : <p class="strong">Paused until {untilDate(until)}: no alert of this tank opens.</p>;
 
 type Act = (alert: Alert) => void;
 type RowProps = { readonly alert: Alert; readonly acknowledge: Act; readonly changeNote: Act };

@@ -5,7 +5,7 @@ import type { FleetTank, Forecast } from "../../../client/src/index.ts";
 import { Level } from "../components/level.tsx";
 import { isRefillUnconfirmed } from "../components/tank-state.ts";
 import { toneOf } from "../components/urgency.ts";
-import { ago, date, emptyIn, percent, rangeOf, volume, whole } from "../format.ts";
+import { ago, date, emptyIn, emptyRange, percent, rangeOf, volume, whole } from "../format.ts";
 
 const DAY_SECONDS = 86_400;
 
@@ -65,7 +65,10 @@ const inDays = (days: number): string => (Math.round(days) === 0 ? "less than a 
 
 function daysNote(entry: FleetTank): string | null {
   const { state, days_left, forecast } = entry;
-  if (state === "low") return "at or below the threshold";
+  if (state === "low") {
+    const range = emptyRange(entry);
+    return range === undefined ? "at or below the threshold" : `probably ${rangeOf(range, "many", " to ")} ${range.unit} (80 %)`;
+  }
   if (isRefillUnconfirmed(entry)) return "after a refill: new forecast in a day or two";
   if (days_left === null || days_left.p50 === null) return forecast.state === "ok" ? "not within three years" : null;
   if (days_left.p90 !== null && Math.round(days_left.p90) === 0) return null;

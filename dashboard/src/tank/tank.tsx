@@ -8,11 +8,11 @@ import { Icon } from "../components/icon.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty, ErrorState, Loading } from "../components/states.tsx";
 import { isLowWithoutAlert, isRefillUnconfirmed } from "../components/tank-state.ts";
-import { dateTime, phoneLink, streetLine } from "../format.ts";
+import { phoneLink, streetLine, untilDate } from "../format.ts";
 import { useLive } from "../live.ts";
 import { customerPath, href } from "../location.ts";
 import type { ScreenProps } from "../routes.ts";
-import { may, me } from "../session.ts";
+import { isCustomer, may } from "../session.ts";
 import { TankAlerts } from "./alerts.tsx";
 import { TankAudit } from "./audit.tsx";
 import { DeletedTank, DeleteTank } from "./deleted.tsx";
@@ -58,7 +58,7 @@ export default function TankScreen({ params }: ScreenProps) {
             <AlertBadge key={alert.id} alert={alert} />
           ))}
           {paused === null ? null : (
-            <Badge text={`Paused until ${dateTime(paused)}`} icon="pause" title="No alert opens until then" />
+            <Badge text={`Paused until ${untilDate(paused)}`} icon="pause" title="No alert opens until then" />
           )}
         </p>
       )}
@@ -108,7 +108,7 @@ function renderWithoutTank({ id, error, retry }: MissingProps) {
     <Screen title={isDeleted ? "This tank has been deleted" : "There is no such tank"}>
       <Empty title={isDeleted ? "Its readings are kept" : "It may belong to somebody else, or the address may be mistyped"}>
         <a class="button" href={href("/")}>
-          Go to the fleet
+          Go to {isCustomer() ? "your tanks" : "the fleet"}
         </a>
       </Empty>
     </Screen>
@@ -122,22 +122,27 @@ function Place({ entry: { tank, customer } }: { readonly entry: FleetTank }) {
   return (
     <span class="tank-place">
       {may("viewer") ? (
-        <a href={href(customerPath(customer.id))} dir="auto">
-          {customer.name}
-        </a>
-      ) : (
-        <span dir="auto">{customer.name}</span>
+        <>
+          <a class="clamp" href={href(customerPath(customer.id))} dir="auto" title={customer.name}>
+            {customer.name}
+          </a>
+          {customer.phone === null ? null : <a href={phoneLink(customer.phone)}>{customer.phone}</a>}
+        </>
+      ) : null}
+      {[address, tank.custom_id].map((text) =>
+        text ? (
+          <span class="clamp" key={text} dir="auto" title={text}>
+            {text}
+          </span>
+        ) : null,
       )}
-      {customer.phone === null ? null : <a href={phoneLink(customer.phone)}>{customer.phone}</a>}
-      {address === "" ? null : <span dir="auto">{address}</span>}
-      {tank.custom_id === null ? null : <span dir="auto">{tank.custom_id}</span>}
     </span>
   );
 }
 
 /** For customers there is none; for others who may not, it says why. */
 function EditButton({ edit }: { readonly edit: () => void }) {
-  if (me.value?.role === "customer") return null;
+  if (isCustomer()) return null;
   const isAllowed = may("dispatcher");
   return (
     <>

@@ -50,7 +50,7 @@ export default function Users() {
       ),
     },
     { label: "E-mail", cell: ({ email }) => email },
-    { label: "Role", cell: ({ role }) => ROLE_NAMES[role] },
+    { label: "Role", cell: ({ role }) => <span class="nowrap">{ROLE_NAMES[role]}</span> },
     { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
     {
       label: "Actions",
