@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError, type AuditEntry, type FleetTank } from "../../client/src/index.ts";
+import { type Alert, ApiError, type AuditEntry, type FleetTank } from "../../client/src/index.ts";
+import { reasonOf } from "../../dashboard/src/alerts/reason.ts";
 import { messageOf } from "../../dashboard/src/components/error-message.ts";
 import { fieldChanges } from "../../dashboard/src/components/field-changes.ts";
 import { decimalError, decimalOf } from "../../dashboard/src/components/form.ts";
@@ -47,6 +48,15 @@ test("a change in the audit log has its times in the words of the person", () =>
     { field: "alerts.paused_until", text: `– → ${dateTime(at)}` },
     { field: "name", text: "A → B" },
   ]);
+});
+
+test("an alert has the forecast of now, and a closed one the date that was expected", () => {
+  const inDays = (days: number) => new Date(now.value + days * 86_400_000).toISOString();
+  const entry = { days_left: {}, forecast: { state: "ok", runs_low_at: { p50: inDays(5) } } } as FleetTank;
+  const alert = (state: string) => ({ kind: "runs_low_soon", state, runs_low_at: inDays(2) }) as Alert;
+  assert.equal(reasonOf(alert("open"), entry), "Low in about 5 days");
+  assert.equal(reasonOf(alert("acknowledged"), undefined), "Low soon", "until its tank is loaded");
+  assert.equal(reasonOf(alert("closed"), entry), `Was expected to be low on ${date(inDays(2))}`);
 });
 
 test("a range is one number where both ends are, and has a word where it is open", () => {

@@ -254,7 +254,7 @@ test("an admin creates a key, a webhook and a user: secrets are shown once, a te
   assert.deepEqual(await seriousViolations(page), []);
   await submit("Done");
   await page.goto(`${fleet.url}/channels?view=notifications&state=pending`);
-  await rowOf(page, "https://receiver.invalid/hook").waitFor();
+  await rowOf(page, "https://receiver.invalid").waitFor();
   await page.goBack();
   await page.getByRole("button", { name: /^Disable/ }).click();
   await page.getByRole("button", { name: /^Enable again/ }).click();

@@ -115,14 +115,35 @@ test("the audit log names what exists and removed users, and requests no channel
   const kept = await create("/manage/v1/channels", { type: "email", to: "kept@operator.example" });
   const deleted = await create("/manage/v1/channels", { type: "email", to: "deleted@operator.example" });
   expectStatus(await manage("DELETE", `/manage/v1/channels/${deleted}`), 200);
+  await create("/manage/v1/channels", { type: "webhook", url: "https://hooks.example/secret-path" });
   const removed = await create("/manage/v1/users", { email: "removed@operator.example", name: "Removed", role: "viewer" });
   expectStatus(await manage("DELETE", `/manage/v1/users/${removed}`), 200);
   const opened = await openDashboard(t, browser, fleet, email.admin, "/audit");
   if (opened === undefined) return;
   const { page, requests, errors } = opened;
   await page.locator(`a[title="${kept}"]`, { hasText: "kept@operator.example" }).waitFor();
-  for (const name of [deleted, "Removed (removed)"]) await page.getByRole("link", { name }).first().waitFor();
+  for (const name of [deleted, "Removed (removed)", "https://hooks.example"])
+    await page.getByRole("link", { name, exact: true }).first().waitFor();
+  assert.doesNotMatch(await page.content(), /secret-path/, "the URL of a webhook may contain a secret");
+  assert.equal(await page.getByRole("link", { name: "Low: Tank 3" }).first().getAttribute("href"), "/tanks/t3");
   const polls = () => requests.filter((url) => url.includes("/manage/v1/audit")).length;
   await until("it has been requested again", () => polls() > 2);
   assert.deepEqual(errors, []);
+});
+
+test("a notification says which tank it is about; the test of a channel says why nothing arrives", async (t) => {
+  expectStatus(await manage("POST", "/manage/v1/channels", { type: "email", to: "office@operator.example" }), 201);
+  expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: "t9", fill_percentage: 4 }), 200);
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/channels?view=notifications&state=pending");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const about = rowOf(page, "office@operator.example").filter({ hasText: "Tank 9" });
+  assert.match(await about.innerText(), /Alert opened\s+Tank 9\s+Brenner Gas GmbH/);
+  await page.goto(`${fleet.url}/channels?view=notifications&state=pending&customer_id=c2`);
+  await page.getByText("No pending notifications").waitFor();
+  await page.getByRole("link", { name: /^Customer: <img/ }).click();
+  await about.waitFor();
+  await page.getByRole("link", { name: "Channels", exact: true }).first().click();
+  await page.getByRole("button", { name: "Test office@operator.example" }).click();
+  await page.getByRole("dialog").getByText("SMTP_URL").waitFor();
 });

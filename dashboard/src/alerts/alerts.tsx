@@ -7,12 +7,13 @@ import { AlertBadge } from "../components/badge.tsx";
 import { useDialog } from "../components/dialog.tsx";
 import { withFocus } from "../components/focus.ts";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
-import { useTanks } from "../components/objects.ts";
+import { useComplete, useTanks } from "../components/objects.ts";
 import { Screen } from "../components/screen.tsx";
 import { Empty } from "../components/states.tsx";
 import { ago, counted, dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href, navigate, query, withQuery } from "../location.ts";
+import { may } from "../session.ts";
 import { Actions } from "./actions.tsx";
 import { AlertDetails, Owner, TankName } from "./cells.tsx";
 import { usePeople } from "./people.ts";
@@ -25,15 +26,17 @@ export default function Alerts() {
   const state = tabInUrl("state", STATES) as Alert["state"];
   const kind = KINDS.find((one) => one === query.value.get("kind"));
   const request = { state, page: pageInUrl(), size: SIZE, ...(kind === undefined ? {} : { kind }) };
-  const live = useLive(JSON.stringify(request), (signal) => api.insight.alerts.list({ ...request, signal }));
-  const tanks = useTanks(live.data?.data.map(({ tank_id }) => tank_id) ?? []);
+  const alerts = useLive(JSON.stringify(request), (signal) => api.insight.alerts.list({ ...request, signal }));
+  const tanks = useTanks(alerts.data?.data.map(({ tank_id }) => tank_id) ?? []);
+  const live = useComplete(alerts, tanks);
   const personOf = usePeople(live.data?.data.map(({ acknowledged_by }) => acknowledged_by) ?? []);
   const dialog = useDialog();
   const open = withFocus(dialog.open);
   const columns: readonly Column<Alert>[] = [
     { label: "Alert", cell: (alert) => <Kind alert={alert} /> },
     { label: "Tank", look: "title", cell: ({ tank_id }) => <TankName id={tank_id} entry={tanks.get(tank_id)} /> },
-    { label: "Customer", cell: ({ tank_id }) => <Owner entry={tanks.get(tank_id)} /> },
+    // Customers know who they are.
+    ...(may("viewer") ? [{ label: "Customer", cell: ({ tank_id }: Alert) => <Owner entry={tanks.get(tank_id)} /> }] : []),
     {
       label: "Details",
       cell: (alert) => (

@@ -2,10 +2,9 @@
 
 import type { Alert, FleetTank } from "../../../client/src/index.ts";
 import { CLOSE_REASONS } from "../components/alert-kinds.tsx";
-import { isRefillUnconfirmed } from "../components/tank-state.ts";
-import { ago, dateTime, percent, phoneLink, place, timeUntil } from "../format.ts";
+import { ago, percent, phoneLink, place } from "../format.ts";
 import { customerPath, href, tankPath } from "../location.ts";
-import { may } from "../session.ts";
+import { reasonOf } from "./reason.ts";
 
 type Entry = FleetTank | undefined;
 
@@ -25,13 +24,11 @@ export function Owner({ entry }: { readonly entry: Entry }) {
   const { id, name, phone } = entry.customer;
   return (
     <>
-      {may("viewer") ? (
+      <span class="clamp" title={name}>
         <a href={href(customerPath(id))} dir="auto">
           {name}
         </a>
-      ) : (
-        <span dir="auto">{name}</span>
-      )}
+      </span>
       {phone === null ? null : (
         <a class="block" href={phoneLink(phone)}>
           {phone}
@@ -70,24 +67,4 @@ export function AlertDetails({ alert, entry, acknowledgedBy }: DetailsProps) {
       )}
     </>
   );
-}
-
-function reasonOf(alert: Alert, entry: Entry): string {
-  const { kind, state, fill_percentage, threshold, runs_low_at, leak, latest_reading_at } = alert;
-  if (kind === "low") return `${percent(fill_percentage)}, at or below ${percent(threshold)}`;
-  // The latest reading of a closed one may be the reading that closed it.
-  if (kind === "silent")
-    return state === "closed" ? "No reading for too long" : `No reading since ${dateTime(latest_reading_at)}`;
-  if (kind === "leak") return leakReason(leak);
-  if (state !== "closed" && entry !== undefined && isRefillUnconfirmed(entry))
-    return "Low soon before a refill; new forecast in a day or two";
-  const left = runs_low_at === null ? undefined : timeUntil(runs_low_at);
-  return left === undefined ? "Low soon" : `Low in about ${left}`;
-}
-
-function leakReason(leak: Alert["leak"]): string {
-  if (leak === null) return "Use far above normal";
-  const { since, percentage_per_day, percentage_lost } = leak;
-  if (percentage_lost !== null) return `${percent(percentage_lost)} lost at once, ${ago(since)}`;
-  return percentage_per_day === null ? "Use far above normal" : `${percent(percentage_per_day)} a day above normal use`;
 }

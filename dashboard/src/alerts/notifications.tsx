@@ -3,7 +3,8 @@
 import type { Alert, FleetTank, Notification } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { InfoDialog } from "../components/dialog.tsx";
-import { EVENTS, NotificationState, Recipient, SendAgain, useRecipients } from "../components/notification.tsx";
+import { type NameOf, useNames } from "../components/names.ts";
+import { EVENTS, NotificationState, Recipient, recipientsOf, SendAgain } from "../components/notification.tsx";
 import { NotLoaded } from "../components/states.tsx";
 import { dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
@@ -17,7 +18,7 @@ export function NotificationsDialog({ alert, entry, close }: Props) {
   const { data, error, refresh } = useLive(`notifications ${alert.id}`, (signal) =>
     api.manage.notifications.list({ alert_id: alert.id, size: SIZE, signal }),
   );
-  const nameOf = useRecipients(data?.data ?? []);
+  const nameOf = useNames((data?.data ?? []).flatMap(recipientsOf));
   return (
     <InfoDialog title="Notifications of this alert" close={close}>
       <Subject tankId={alert.tank_id} entry={entry} kind={alert.kind} />
@@ -36,7 +37,7 @@ export function NotificationsDialog({ alert, entry, close }: Props) {
 
 type RowProps = {
   readonly notification: Notification;
-  readonly nameOf: ReturnType<typeof useRecipients>;
+  readonly nameOf: NameOf;
   readonly changed: () => Promise<void>;
 };
 

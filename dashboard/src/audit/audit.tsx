@@ -2,9 +2,11 @@
 
 import type { AuditEntry, ListAuditOptions } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { ALERT_KINDS } from "../components/alert-kinds.tsx";
 import { fieldChanges } from "../components/field-changes.ts";
 import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
-import { actorOf, type Named, useNames } from "../components/names.ts";
+import { actorOf, type Named, type NameOf, useNames } from "../components/names.ts";
+import { useComplete, useObjects } from "../components/objects.ts";
 import { Screen } from "../components/screen.tsx";
 import { SearchField } from "../components/search-field.tsx";
 import { Empty } from "../components/states.tsx";
@@ -16,9 +18,9 @@ import { customerPath, href, navigate, query, tankPath, withQuery } from "../loc
 const SIZE = 50;
 const TYPES = ["customer", "tank", "device", "key", "alert", "channel", "notification", "user"] as const;
 
-type NameOf = ReturnType<typeof useNames>;
+type Link = { readonly to: string; readonly name: string };
 
-const columnsWith = (nameOf: NameOf): readonly Column<AuditEntry>[] => [
+const columnsWith = (nameOf: NameOf, linkOf: (entry: AuditEntry) => Link): readonly Column<AuditEntry>[] => [
   { label: "When", cell: ({ created_at }) => <Time at={created_at} /> },
   {
     label: "By",
@@ -29,15 +31,17 @@ const columnsWith = (nameOf: NameOf): readonly Column<AuditEntry>[] => [
     ),
   },
   { label: "What", look: "title", cell: ({ action, type }) => `${type} ${action.replaceAll("_", " ")}` },
-  { label: "Object", cell: (entry) => <ObjectLink entry={entry} nameOf={nameOf} /> },
+  { label: "Object", cell: (entry) => <ObjectLink id={entry.id} {...linkOf(entry)} /> },
   { label: "Changes", cell: (entry) => <Changes entry={entry} /> },
 ];
 
 export default function Audit() {
   const filters = filtersInUrl();
   const request = { ...filters, page: pageInUrl(), size: SIZE };
-  const live = useLive(JSON.stringify(request), (signal) => api.manage.audit.list({ ...request, signal }));
-  const nameOf = useNames(live.data?.data.flatMap(namedIn) ?? []);
+  const entries = useLive(JSON.stringify(request), (signal) => api.manage.audit.list({ ...request, signal }));
+  const nameOf = useNames(entries.data?.data.flatMap(namedIn) ?? []);
+  const links = useLinks(entries.data?.data ?? [], nameOf);
+  const live = useComplete(entries, nameOf, links);
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <Screen title="Audit log" summary={live.data === undefined ? undefined : counted(live.data.total_items, "entry", "entries")}>
@@ -68,7 +72,7 @@ export default function Audit() {
       <ObjectList
         label="Audit entries"
         live={live}
-        columns={columnsWith(nameOf)}
+        columns={columnsWith(nameOf, links.of)}
         idOf={({ number }) => String(number)}
         empty={
           isFiltered ? (
@@ -88,9 +92,29 @@ export default function Audit() {
   );
 }
 
-/** Not tanks and customers: a page may have fifty of them, which would be fifty requests. */
+const NAMED_TYPES = ["user", "key", "channel", "customer", "tank"] as const;
+
 function namedIn({ type, id, by }: AuditEntry): readonly Named[] {
-  return type === "user" || type === "key" || type === "channel" ? [...actorOf(by), { type, id }] : actorOf(by);
+  const named = NAMED_TYPES.find((one) => one === type);
+  return named === undefined ? actorOf(by) : [...actorOf(by), { type: named, id }];
+}
+
+/** Where the objects of the entries are shown, and their names. An alert is that of a tank. */
+function useLinks(entries: readonly AuditEntry[], nameOf: NameOf) {
+  const ids = entries.filter(({ type }) => type === "alert").map(({ id }) => id);
+  const alerts = useObjects("alerts", ids, api.insight.alerts.retrieve);
+  const tankNameOf = useNames(ids.flatMap((id) => alerts.get(id)?.tank_id ?? []).map((id) => ({ type: "tank", id })));
+  const of = ({ type, id }: AuditEntry): Link => {
+    const alert = type === "alert" ? alerts.get(id) : undefined;
+    if (alert !== undefined) {
+      const { kind, tank_id } = alert;
+      return { to: tankPath(tank_id), name: `${ALERT_KINDS[kind].label}: ${tankNameOf(tank_id) ?? tank_id}` };
+    }
+    const name = nameOf(id) ?? id;
+    if (type === "tank") return { to: tankPath(id), name };
+    return { to: type === "customer" ? customerPath(id) : withQuery({ type, id, page: undefined }), name };
+  };
+  return { of, areLoaded: alerts.areLoaded && tankNameOf.areLoaded };
 }
 
 /** What is not known is ignored: a link of another version shows more. */
@@ -121,14 +145,13 @@ const Day = ({ name, label }: { readonly name: string; readonly label: string })
   </label>
 );
 
-function ObjectLink({ entry: { type, id }, nameOf }: { readonly entry: AuditEntry; readonly nameOf: NameOf }) {
-  const to = type === "tank" ? tankPath(id) : type === "customer" ? customerPath(id) : withQuery({ type, id, page: undefined });
-  return (
+const ObjectLink = ({ id, to, name }: Link & { readonly id: string }) => (
+  <span class="clamp">
     <a href={href(to)} title={id} dir="auto">
-      {nameOf(id) ?? id}
+      {name}
     </a>
-  );
-}
+  </span>
+);
 
 function Changes({ entry }: { readonly entry: AuditEntry }) {
   const changes = fieldChanges(entry);

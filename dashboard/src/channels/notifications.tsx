@@ -1,12 +1,14 @@
 // Notifications: what was sent to channels and customers, and what became of each attempt.
 
-import type { Notification } from "../../../client/src/index.ts";
+import type { FleetTank, Notification } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { Icon } from "../components/icon.tsx";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
+import { useNames } from "../components/names.ts";
 import { notify } from "../components/notices.tsx";
-import { Attempts, EVENTS, NotificationState, Recipient, SendAgain, useRecipients } from "../components/notification.tsx";
+import { Attempts, EVENTS, NotificationState, Recipient, recipientsOf, SendAgain } from "../components/notification.tsx";
+import { useComplete, useTanks } from "../components/objects.ts";
 import { Empty } from "../components/states.tsx";
 import { Time } from "../components/time.tsx";
 import { counted } from "../format.ts";
@@ -26,11 +28,17 @@ const STATES = [
 export function Notifications() {
   const state = tabInUrl("state", STATES) as Notification["state"];
   const channel_id = query.value.get("channel") ?? undefined;
-  const request = { state, page: pageInUrl(), size: SIZE, ...(channel_id === undefined ? {} : { channel_id }) };
-  const live = useLive(`notifications ${JSON.stringify(request)}`, (signal) =>
+  const customer_id = query.value.get("customer_id") ?? undefined;
+  const filter = { ...(channel_id === undefined ? {} : { channel_id }), ...(customer_id === undefined ? {} : { customer_id }) };
+  const request = { state, page: pageInUrl(), size: SIZE, ...filter };
+  const notifications = useLive(`notifications ${JSON.stringify(request)}`, (signal) =>
     api.manage.notifications.list({ ...request, signal }),
   );
-  const nameOf = useRecipients(live.data?.data ?? []);
+  const shown = notifications.data?.data ?? [];
+  const filteredBy = { channel_id: channel_id ?? null, customer_id: customer_id ?? null };
+  const nameOf = useNames([...shown, filteredBy].flatMap(recipientsOf));
+  const tanks = useTanks(shown.flatMap(({ tank_id }) => tank_id ?? []));
+  const live = useComplete(notifications, nameOf, tanks);
   const recover = async (id: string) => {
     const since = new Date(Date.now() - NOTIFICATION_RETENTION_MS).toISOString();
     const { recovered } = await api.manage.channels.recover(id, { since });
@@ -38,7 +46,7 @@ export function Notifications() {
     await live.refresh();
   };
   const columns: readonly Column<Notification>[] = [
-    { label: "About", look: "title", cell: (one) => <About notification={one} /> },
+    { label: "About", look: "title", cell: (one) => <About notification={one} entry={tanks.get(one.tank_id ?? "")} /> },
     { label: "To", cell: (one) => <Recipient notification={one} nameOf={nameOf} /> },
     { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
     { label: "State", cell: (one) => <NotificationState notification={one} /> },
@@ -53,12 +61,9 @@ export function Notifications() {
     <>
       <div class="toolbar">
         <Tabs label="State of the notifications" name="state" options={STATES} />
-        {channel_id === undefined ? null : (
-          <a class="chip" href={href(withQuery({ channel: undefined, page: undefined }))}>
-            <span class="cut">Channel: {nameOf(channel_id) ?? channel_id}</span>
-            <Icon name="close" />
-            <span class="hidden">remove this filter</span>
-          </a>
+        {channel_id === undefined ? null : <Chip label="Channel" name={nameOf(channel_id) ?? channel_id} parameter="channel" />}
+        {customer_id === undefined ? null : (
+          <Chip label="Customer" name={nameOf(customer_id) ?? customer_id} parameter="customer_id" />
         )}
         {channel_id === undefined || state !== "failed" || !live.data?.total_items ? null : (
           <ActionButton act={() => recover(channel_id)}>Send all of this channel again</ActionButton>
@@ -80,6 +85,33 @@ function None({ state }: { readonly state: Notification["state"] }) {
   );
 }
 
-function About({ notification: { event, tank_id } }: { readonly notification: Notification }) {
-  return tank_id === null ? <span>{EVENTS[event]}</span> : <a href={href(tankPath(tank_id))}>{EVENTS[event]}</a>;
+type ChipProps = { readonly label: string; readonly name: string; readonly parameter: string };
+
+const Chip = ({ label, name, parameter }: ChipProps) => (
+  <a class="chip" href={href(withQuery({ [parameter]: undefined, page: undefined }))}>
+    <span class="cut">
+      {label}: {name}
+    </span>
+    <Icon name="close" />
+    <span class="hidden">remove this filter</span>
+  </a>
+);
+
+type AboutProps = { readonly notification: Notification; readonly entry: FleetTank | undefined };
+
+function About({ notification: { event, tank_id }, entry }: AboutProps) {
+  if (tank_id === null) return EVENTS[event];
+  return (
+    <>
+      <span class="block">{EVENTS[event]}</span>
+      <a class="block" href={href(tankPath(tank_id))} dir="auto">
+        {entry?.tank.name ?? tank_id}
+      </a>
+      {entry === undefined ? null : (
+        <span class="dim block" dir="auto">
+          {entry.customer.name}
+        </span>
+      )}
+    </>
+  );
 }

@@ -6,6 +6,7 @@ import { api } from "../api.ts";
 import { InfoDialog } from "../components/dialog.tsx";
 import { Attempts, NotificationState } from "../components/notification.tsx";
 import { ErrorState, Loading, NotLoaded } from "../components/states.tsx";
+import { withLocalTimes } from "../format.ts";
 import { useLive } from "../live.ts";
 
 export function TestDialog({ channel, close }: { readonly channel: Channel; readonly close: () => void }) {
@@ -19,12 +20,14 @@ export function TestDialog({ channel, close }: { readonly channel: Channel; read
     <InfoDialog title="Test of this channel" close={close} onOpen={send}>
       <p class="break">To {channel.url ?? channel.to}</p>
       {error === undefined ? null : <ErrorState error={error} retry={send} />}
-      {sent === undefined ? error === undefined ? <Loading /> : null : <Result id={sent.id} />}
+      {sent === undefined ? error === undefined ? <Loading /> : null : <Result id={sent.id} problem={channel.problem} />}
     </InfoDialog>
   );
 }
 
-function Result({ id }: { readonly id: string }) {
+type ResultProps = Pick<Channel, "problem"> & Pick<Notification, "id">;
+
+function Result({ id, problem }: ResultProps) {
   const live = useLive(`notification ${id}`, (signal) => api.manage.notifications.retrieve(id, { signal }));
   const { data } = live;
   if (data === undefined) return <NotLoaded live={live} />;
@@ -32,6 +35,7 @@ function Result({ id }: { readonly id: string }) {
     <div role="status">
       <NotificationState notification={data} />
       <Attempts notification={data} />
+      {problem === null || data.state === "delivered" ? null : <p class="error-text">{withLocalTimes(problem)}</p>}
     </div>
   );
 }

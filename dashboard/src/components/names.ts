@@ -7,17 +7,19 @@ import { useObjects } from "./objects.ts";
 type Options = { readonly signal: AbortSignal };
 type Load = (id: string, options: Options) => Promise<string | undefined>;
 
-export type Named = { readonly type: "user" | "key" | "channel" | "customer"; readonly id: string };
+export type Named = { readonly type: "user" | "key" | "channel" | "customer" | "tank"; readonly id: string };
 
-/** Returns a function that knows the names that are loaded so far; undefined for a channel that does not exist any more. */
-export function useNames(objects: readonly Named[]): (id: string) => string | undefined {
+/** The name of an object, if it is loaded so far; undefined for a channel that does not exist any more. */
+export type NameOf = ((id: string) => string | undefined) & { readonly areLoaded: boolean };
+
+export function useNames(objects: readonly Named[]): NameOf {
   const types = new Map(objects.map(({ type, id }) => [id, type]));
   const loaders = createLoaders();
   const names = useObjects("names", [...types.keys()], (id, options) => loaders[types.get(id) ?? "user"](id, options));
-  return (id) => names.get(id);
+  return Object.assign((id: string) => names.get(id), { areLoaded: names.areLoaded });
 }
 
-/** Keys and customers remain readable after they are revoked or deleted. Users and channels do not: a request for one fails. */
+/** Keys, customers and tanks remain readable after they are revoked or deleted. Users and channels do not: a request for one fails. */
 function createLoaders(): Readonly<Record<Named["type"], Load>> {
   const existingUser = fromList<User>(api.manage.users.list, ({ name }) => name);
   return {
@@ -25,6 +27,7 @@ function createLoaders(): Readonly<Record<Named["type"], Load>> {
     channel: fromList<Channel>(api.manage.channels.list, channelName),
     key: async (id, options) => (await api.manage.keys.retrieve(id, options)).name,
     customer: async (id, options) => (await api.manage.customers.retrieve(id, options)).name,
+    tank: async (id, options) => (await api.manage.tanks.retrieve(id, options)).name,
   };
 }
 
@@ -68,4 +71,11 @@ export const actorOf = (by: string): readonly Named[] =>
 
 type ChannelFields = Pick<Channel, "description" | "url" | "to">;
 
-export const channelName = ({ description, url, to }: ChannelFields): string => description ?? url ?? to ?? "";
+export const channelName = ({ description, url, to }: ChannelFields): string =>
+  description ?? (url === null ? to : maskedUrl(url)) ?? "";
+
+/** As in the audit log: path and query may contain a secret. */
+function maskedUrl(url: string): string {
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
+}

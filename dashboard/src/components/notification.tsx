@@ -6,7 +6,7 @@ import { dateTime } from "../format.ts";
 import { customerPath, href } from "../location.ts";
 import { ActionButton } from "./action-button.tsx";
 import { Badge } from "./badge.tsx";
-import { type Named, useNames } from "./names.ts";
+import type { Named, NameOf } from "./names.ts";
 import { notify } from "./notices.tsx";
 
 export const EVENTS: Readonly<Record<Notification["event"], string>> = {
@@ -21,17 +21,15 @@ export const EVENTS: Readonly<Record<Notification["event"], string>> = {
   "customer.verification": "Link to verify an address",
 };
 
-/** The names of the customers and channels they go to. */
-export function useRecipients(notifications: readonly Notification[]): (id: string) => string | undefined {
-  return useNames(
-    notifications.flatMap(({ channel_id, customer_id }): Named[] => [
-      ...(channel_id === null ? [] : [{ type: "channel" as const, id: channel_id }]),
-      ...(customer_id === null ? [] : [{ type: "customer" as const, id: customer_id }]),
-    ]),
-  );
-}
+type To = Pick<Notification, "channel_id" | "customer_id">;
 
-type RecipientProps = { readonly notification: Notification; readonly nameOf: ReturnType<typeof useRecipients> };
+/** The channel or the customer it goes to. */
+export const recipientsOf = ({ channel_id, customer_id }: To): readonly Named[] => [
+  ...(channel_id === null ? [] : [{ type: "channel" as const, id: channel_id }]),
+  ...(customer_id === null ? [] : [{ type: "customer" as const, id: customer_id }]),
+];
+
+type RecipientProps = { readonly notification: Notification; readonly nameOf: NameOf };
 
 export function Recipient({ notification: { channel_id, customer_id }, nameOf }: RecipientProps) {
   if (customer_id !== null) {

@@ -1,29 +1,55 @@
-// Objects that a list refers to, such as the tanks of alerts. Each is requested once, and again with every page.
+// Objects that a list refers to, such as the tanks of alerts. Each is requested once, and again with every page; tanks also every minute,
+// for their current level and forecast.
 
+import { useRef } from "preact/hooks";
 import { ApiError, type FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
-import { useLive } from "../live.ts";
+import { type Live, useLive } from "../live.ts";
 
 type Loaded<T> = ReadonlyMap<string, T | undefined>;
+type Objects<T> = {
+  readonly get: (id: string) => T | undefined;
+  /** All of them, or as many as could be loaded. */
+  readonly areLoaded: boolean;
+};
 type Load<T> = (id: string, options: { readonly signal: AbortSignal }) => Promise<T>;
 
-/** Returns the tanks that are loaded so far. A deleted tank has no entry. */
-export const useTanks = (ids: readonly string[]): Loaded<FleetTank> => useObjects("tanks", ids, api.insight.tanks.retrieve);
+const TANK_FRESH_MS = 60_000;
 
-/** `name`: of their type. One that does not exist is undefined. */
-export function useObjects<T>(name: string, ids: readonly string[], load: Load<T>): Loaded<T> {
+/** Returns the tanks that are loaded so far. A deleted tank has no entry. */
+export const useTanks = (ids: readonly string[]): Objects<FleetTank> =>
+  useObjects("tanks", ids, api.insight.tanks.retrieve, TANK_FRESH_MS);
+
+/** `name`: of their type; `freshMs`: after this they are requested again. One that does not exist is undefined. */
+export function useObjects<T>(name: string, ids: readonly string[], load: Load<T>, freshMs = Infinity): Objects<T> {
   const wanted = [...new Set(ids)];
-  return useLive(`${name} ${wanted.join(" ")}`, loadOnce(wanted, load)).data ?? new Map();
+  const { data, isCurrent } = useLive(`${name} ${wanted.join(" ")}`, loadWhenDue(wanted, load, freshMs));
+  const areLoaded = data !== undefined && (isCurrent || wanted.every((id) => data.has(id)));
+  return { get: (id) => data?.get(id), areLoaded };
 }
 
-/** Every call requests those that are not loaded yet: at first all, then those that failed. */
-function loadOnce<T>(ids: readonly string[], load: Load<T>): (signal: AbortSignal) => Promise<Loaded<T>> {
+/** The list, but while objects that its rows name are loaded the list before: the names would move the rows. */
+export function useComplete<T>(list: Live<T>, ...named: readonly Pick<Objects<unknown>, "areLoaded">[]): Live<T> {
+  const complete = useRef(list);
+  const isComplete = named.every(({ areLoaded }) => areLoaded);
+  if (isComplete) complete.current = list;
+  return isComplete ? list : { ...list, data: complete.current.data, isCurrent: false };
+}
+
+/** Every call requests those that are due: at first all, then those that failed, or that are no longer fresh. */
+function loadWhenDue<T>(ids: readonly string[], load: Load<T>, freshMs: number): (signal: AbortSignal) => Promise<Loaded<T>> {
   let objects: Loaded<T> = new Map();
+  const loadedAt = new Map<string, number>();
   return async (signal) => {
-    const loaded: [string, T | undefined][] = [];
-    const loadOne = async (id: string) => loaded.push([id, await load(id, { signal }).catch(ifMissing)]);
-    await Promise.allSettled(ids.filter((id) => !objects.has(id)).map(loadOne));
-    if (loaded.length > 0) objects = new Map([...objects, ...loaded]);
+    const changed: [string, T | undefined][] = [];
+    const loadOne = async (id: string) => {
+      const object = await load(id, { signal }).catch(ifMissing);
+      loadedAt.set(id, Date.now());
+      if (!objects.has(id) || objects.get(id) !== object) changed.push([id, object]);
+    };
+    const isDue = (id: string) => Date.now() >= (loadedAt.get(id) ?? 0) + freshMs || !loadedAt.has(id);
+    await Promise.allSettled(ids.filter(isDue).map(loadOne));
+    if (changed.length > 0) objects = new Map([...objects, ...changed]);
     return objects;
   };
 }

@@ -7,7 +7,7 @@ import { Badge } from "../components/badge.tsx";
 import { Dialog, useDialog } from "../components/dialog.tsx";
 import { type Column, ObjectList, type Page, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
-import { useTanks } from "../components/objects.ts";
+import { useComplete, useTanks } from "../components/objects.ts";
 import { Screen } from "../components/screen.tsx";
 import { SearchField } from "../components/search-field.tsx";
 import { Empty } from "../components/states.tsx";
@@ -28,10 +28,11 @@ export default function Devices() {
   const view = tabInUrl("view", VIEWS);
   const page = pageInUrl();
   const id = (query.value.get("id") ?? "").trim();
-  const live = useLive<Page<Device>>(id === "" ? `devices ${view} ${page}` : `device ${id}`, async (signal) =>
+  const devices = useLive<Page<Device>>(id === "" ? `devices ${view} ${page}` : `device ${id}`, async (signal) =>
     id === "" ? api.manage.devices.list({ pending: view === "pending", page, size: SIZE, signal }) : deviceWithId(id, signal),
   );
-  const tanks = useTanks((live.data?.data ?? []).flatMap(({ tank_id }) => tank_id ?? []));
+  const tanks = useTanks((devices.data?.data ?? []).flatMap(({ tank_id }) => tank_id ?? []));
+  const live = useComplete(devices, tanks);
   const dialog = useDialog();
   const canChange = may("dispatcher");
   const show = async ({ id }: Device) => {
