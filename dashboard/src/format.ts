@@ -171,3 +171,16 @@ export function streetLine({ street, street_number, country }: Street): string {
 /** "1 tank", "2 tanks". */
 export const counted = (count: number, one: string, several = `${one}s`): string =>
   `${whole(count)} ${count === 1 ? one : several}`;
+
+const CHARACTERS = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** The beginning of a long text, in whole characters: emoji are several code units. */
+export function shortened(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  let start = "";
+  for (const { segment } of CHARACTERS.segment(text)) {
+    if (start.length + segment.length >= maxLength) break;
+    start += segment;
+  }
+  return `${start}…`;
+}

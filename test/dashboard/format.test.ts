@@ -41,13 +41,26 @@ test("an error about fields names each of them once", () => {
   assert.equal(messageOf(new ApiError("rate_limited", "Too many requests.")), "Too many requests.");
 });
 
-test("a change in the audit log has its times in the words of the person", () => {
+test("a change in the audit log is in words, with its times as the person writes them", () => {
   const at = "2026-11-21T07:13:40.608Z";
-  const changes = { "alerts.paused_until": { from: null, to: at }, name: { from: "A", to: "B" } };
-  assert.deepEqual(fieldChanges({ changes } as unknown as AuditEntry), [
-    { field: "alerts.paused_until", text: `– → ${dateTime(at)}` },
-    { field: "name", text: "A → B" },
-  ]);
+  const shape = { kind: "horizontal_cylinder", heads: "flat", unit: "m", diameter: 1.25, sensor_height: 1.4 };
+  const changes = {
+    "alerts.paused_until": { from: null, to: at },
+    name: { from: "A", to: "B" },
+    min_fill_alert_percentage: { from: 25, to: 21 },
+    "alerts.leak": { from: true, to: false },
+    shape: { from: null, to: shape },
+  };
+  assert.deepEqual(
+    fieldChanges({ changes } as unknown as AuditEntry).map(({ field, text }) => `${field}: ${text}`),
+    [
+      `Paused until: – → ${dateTime(at)}`,
+      "Name: A → B",
+      "Alert threshold: 25 % → 21 %",
+      "Alert when a leak is suspected: yes → no",
+      "Shape: – → horizontal cylinder, 1.25 m, sensor at 1.4 m",
+    ],
+  );
 });
 
 test("an alert has the forecast of now, and a closed one the date that was expected", () => {

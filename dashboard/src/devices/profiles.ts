@@ -35,8 +35,10 @@ export function describeShape(shape: Shape | null): string {
   if (shape === null) return "not known";
   const sensor = shape.sensor_height === undefined ? "" : `, sensor at ${shape.sensor_height} ${shape.unit}`;
   switch (shape.kind) {
-    case "horizontal_cylinder":
-      return `horizontal cylinder, ${shape.diameter} ${shape.unit}${sensor}`;
+    case "horizontal_cylinder": {
+      const heads = shape.heads === "elliptical" ? " with elliptical heads" : "";
+      return `horizontal cylinder${heads}, ${shape.diameter} ${shape.unit}${sensor}`;
+    }
     case "strapping_table":
       return `strapping table${sensor}`;
     default:
