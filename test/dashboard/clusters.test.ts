@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FleetMap } from "../../client/src/index.ts";
-import { type Cluster, clustersOf, extentOf, pointsOf, STATES } from "../../dashboard/src/map/clusters.ts";
+import { type Cluster, clustersOf, countsIn, extentOf, pointsOf, STATES } from "../../dashboard/src/map/clusters.ts";
 import { labelsOf } from "../../dashboard/src/map/labels.ts";
 import {
   bboxOf,
@@ -87,6 +87,23 @@ test("tanks of one town are shown in their country; those of a region fill the m
   }
   const { west, east } = boundsOf(overview(around(0.5), SIZE), SIZE);
   assert.ok(longitudeOf(east) - longitudeOf(west) < 2);
+});
+
+test("the tanks in view are counted by state", () => {
+  const points = pointsOf(randomMap(200));
+  const total = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
+  const [west, east] = [WORLD, WORLD].map((world, i) => countsIn(points, { ...world, [i === 0 ? "east" : "west"]: xOf(10) }));
+  assert.deepEqual(
+    STATES.map((_, number) => points.state.filter((state) => state === number).length),
+    countsIn(points, WORLD),
+  );
+  assert.equal(total(west ?? []) + total(east ?? []), 200);
+});
+
+test("a long name is shortened between characters", () => {
+  const town = { name: "🛢️👩‍👩‍👧‍👦".repeat(9), latitude: 509_800, longitude: 110_300 };
+  const [label] = labelsOf([town], [], { x: xOf(11.03), y: yOf(50.98), scale: 256 }, SIZE);
+  assert.match(label?.name ?? "", /^(🛢️👩‍👩‍👧‍👦)+(🛢️)?…$/u);
 });
 
 test("a town between many marks has its name beyond them, but not where that could be the name of another", () => {

@@ -32,6 +32,7 @@ before(async () => {
     customerRecord("cus_own", { email: "own@customers.example" }),
     customerRecord("cus_other", {}),
     customerRecord("cus_alone", { email: "alone@customers.example" }),
+    customerRecord("cus_nowhere", { email: "nowhere@customers.example" }),
   ]);
   const near = Array.from({ length: 30 }, (_, i) => {
     const location = { city: "Freiburg", latitude: 48 + Math.floor(i / 6) / 50, longitude: 7.8 + (i % 6) / 40 };
@@ -47,7 +48,7 @@ before(async () => {
     tankRecord("alone", "cus_alone", { name: "Hunting lodge", location: { latitude: 51.3127, longitude: 9.4797 } }),
     tankRecord("same_1", "cus_own", { location: same }),
     tankRecord("same_2", "cus_own", { location: sameRounded }),
-    tankRecord("nowhere", "cus_own", {}),
+    tankRecord("nowhere", "cus_nowhere", {}),
   ]);
   const at = Date.now() - 60_000;
   for (const [id, fill] of [
@@ -80,7 +81,7 @@ describe("the map", () => {
       await page.getByRole("link", { name: "List 34 tanks" }).waitFor();
       assert.match(
         await page.locator(".map-legend").innerText(),
-        /Low: 1\s+Leak suspected: 0\s+Low within 7 days: 0\s+Silent: 0\s+No reading yet: 31\s+OK: 2/,
+        /Low: 1\s+Leak suspected: 0\s+Runs low soon: 0\s+Silent: 0\s+No reading yet: 31\s+OK: 2/,
       );
       await expectGood(screen);
     }
@@ -167,6 +168,7 @@ describe("the map", () => {
     const screen = await openDashboard(t, browser, service, STAFF.viewer, "/map?at=46.948,7.4474,4000");
     if (screen === undefined) return;
     const { page, errors } = screen;
+    await page.locator(".map-legend", { hasText: /No reading yet: 2\s*OK: 0/ }).waitFor();
     await page.getByRole("button", { name: /^2 tanks/ }).click();
     await page.waitForURL(/\/\?bbox=/);
     await page.getByText("in the map’s view").waitFor();
@@ -175,7 +177,7 @@ describe("the map", () => {
     assert.deepEqual(ids.sort(), ["/tanks/same_1", "/tanks/same_2"]);
 
     await page.getByRole("link", { name: "Map", exact: true }).click();
-    const mark = page.getByRole("button", { name: "1 tank: OK" });
+    const mark = page.getByRole("button", { name: `${HOSTILE}: OK` });
     await mark.waitFor();
     const size2 = /\/insight\/v1\/fleet\?.*size=2(&|$)/;
     await page.route(size2, (route) => route.fulfill({ status: 403 }));
@@ -219,6 +221,15 @@ describe("the map", () => {
     assert.ok(attempts > 1);
   });
 
+  it("says what to do if no tank has coordinates", async (t) => {
+    const screen = await openDashboard(t, browser, service, "nowhere@customers.example", "/map");
+    if (screen === undefined) return;
+    const { page } = screen;
+    await page.getByRole("heading", { name: "No tank has coordinates" }).waitFor();
+    await page.getByRole("link", { name: "Show 1 tank without coordinates" }).click();
+    await page.getByText("1 tank found").waitFor();
+  });
+
   it("shows customers their own tanks only: a single one in its country, by its name if it has no town", async (t) => {
     const screen = await openDashboard(t, browser, service, "alone@customers.example", "/map", { viewport: PHONE });
     if (screen === undefined) return;
@@ -227,6 +238,7 @@ describe("the map", () => {
     assert.equal(await page.locator(".mark").count(), 1);
     await page.getByRole("link", { name: "List 1 tank", exact: true }).waitFor();
     await page.locator(".town").getByText("Hunting lodge").waitFor();
+    await page.getByRole("button", { name: "Hunting lodge: No reading yet" }).waitFor();
     await expectFits(screen);
   });
 });

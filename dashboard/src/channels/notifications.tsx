@@ -104,11 +104,11 @@ function About({ notification: { event, tank_id }, entry }: AboutProps) {
   return (
     <>
       <span class="block">{EVENTS[event]}</span>
-      <a class="block" href={href(tankPath(tank_id))} dir="auto">
+      <a class="cut" href={href(tankPath(tank_id))} dir="auto" title={entry?.tank.name}>
         {entry?.tank.name ?? tank_id}
       </a>
       {entry === undefined ? null : (
-        <span class="dim block" dir="auto">
+        <span class="dim cut" dir="auto" title={entry.customer.name}>
           {entry.customer.name}
         </span>
       )}

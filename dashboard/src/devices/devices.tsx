@@ -136,13 +136,20 @@ function Pending({ device: { pending, dropped } }: { readonly device: Device }) 
 }
 
 function NoDevices({ view }: { readonly view: string }) {
-  return view === "pending" ? (
-    <Empty title="No readings are pending">
-      <p>A device appears here as soon as it sends readings that have no tank, or that need a profile to be read.</p>
-    </Empty>
-  ) : (
-    <Empty title="No other devices">
-      <p>A device is known once it sends readings, or once a tank has it.</p>
+  return (
+    <Empty title={view === "pending" ? "No readings are pending" : "No other devices"}>
+      <p>
+        {view === "pending"
+          ? "A device appears here as soon as it sends readings that have no tank, or that need a profile to be read."
+          : "A device is known once it sends readings, or once a tank has it."}
+      </p>
+      {may("admin") ? (
+        <p>
+          Devices send with a key of the role “ingest”. <a href={href("/keys")}>Create a key</a>
+        </p>
+      ) : (
+        <p>Devices send with a key of the role “ingest”, which an admin creates.</p>
+      )}
     </Empty>
   );
 }

@@ -85,6 +85,16 @@ function joined(cells: Map<number, Cluster>, columns: number, distance: number):
   return [...cells.values()];
 }
 
+/** How many tanks of each state are within bounds, in the order of the states. */
+export function countsIn({ x, y, state }: Points, { west, north, east, south }: Bounds): number[] {
+  const counts = STATES.map(() => 0);
+  for (let i = 0; i < x.length; i++) {
+    const [px = 0, py = 0, number = 0] = [x[i], y[i], state[i]];
+    if (px >= west && px <= east && py >= north && py <= south) counts[number] = (counts[number] ?? 0) + 1;
+  }
+  return counts;
+}
+
 /** The bounds of all tanks; undefined if there are none. */
 export function extentOf({ x, y }: Points): Bounds | undefined {
   if (x.length === 0) return undefined;

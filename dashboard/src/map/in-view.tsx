@@ -9,6 +9,7 @@ import { toneOf } from "../components/urgency.ts";
 import { counted, place } from "../format.ts";
 import { type Live, useLive } from "../live.ts";
 import { href, tankPath } from "../location.ts";
+import { may } from "../session.ts";
 
 const SIZE = 25;
 
@@ -39,7 +40,7 @@ export function InView({ bbox, live: { data, error, refresh } }: { readonly bbox
                 {entry.tank.name}
               </a>
               <span class="cut dim" dir="auto">
-                {[entry.customer.name, place(entry.tank.location)].filter((part) => part !== "").join(", ")}
+                {[may("viewer") ? entry.customer.name : "", place(entry.tank.location)].filter((part) => part !== "").join(", ")}
               </span>
             </span>
             <span class="in-view-level">

@@ -1,6 +1,7 @@
 // The names of towns, and of tanks without a town, where they overlap neither each other nor the marks.
 
 import type { FleetTank } from "../../../client/src/index.ts";
+import { shortened } from "../format.ts";
 import type { Cluster } from "./clusters.ts";
 import { type Size, type View, xOf, yOf } from "./projection.ts";
 
@@ -42,7 +43,7 @@ export function labelsOf(named: readonly NamedPlace[], marks: readonly Box[], vi
   const labels: Label[] = [];
   const inView = named
     .map(({ name, latitude, longitude }) => ({
-      name: name.length > MAX_LENGTH ? `${name.slice(0, MAX_LENGTH - 1).toWellFormed()}…` : name,
+      name: shortened(name, MAX_LENGTH),
       x: (xOf(longitude / UNITS) - view.x) * view.scale + width / 2,
       y: (yOf(latitude / UNITS) - view.y) * view.scale + height / 2,
     }))
@@ -62,17 +63,27 @@ export function labelsOf(named: readonly NamedPlace[], marks: readonly Box[], vi
   return labels;
 }
 
+type Location = FleetTank["tank"]["location"];
+
 /** More than positions on the map are rounded by, in units of the world. */
 const ROUNDED = 0.001;
+
+/** Whether the tank has a mark of its own, and it is this one. */
+function isAt({ latitude, longitude }: Location, { count, x, y }: Cluster): boolean {
+  if (count > 1 || latitude === null || longitude === null) return false;
+  return Math.hypot(x - xOf(longitude), y - yOf(latitude)) < ROUNDED;
+}
+
+export const tankAt = (tanks: readonly FleetTank[], cluster: Cluster): FleetTank | undefined =>
+  tanks.find(({ tank }) => isAt(tank.location, cluster));
 
 /** Those that have a mark of their own. */
 export function tanksWithoutTown(tanks: readonly FleetTank[], clusters: readonly Cluster[]): NamedPlace[] {
   return tanks.flatMap(({ tank: { name, location } }) => {
     const { city, latitude, longitude } = location;
     if (city !== null || latitude === null || longitude === null) return [];
-    const [left, top] = [xOf(longitude), yOf(latitude)];
-    const isHere = ({ count, x, y }: Cluster) => count === 1 && Math.hypot(x - left, y - top) < ROUNDED;
-    return clusters.some(isHere) ? [{ name, latitude: latitude * UNITS, longitude: longitude * UNITS }] : [];
+    const hasMark = clusters.some((cluster) => isAt(location, cluster));
+    return hasMark ? [{ name, latitude: latitude * UNITS, longitude: longitude * UNITS }] : [];
   });
 }
 

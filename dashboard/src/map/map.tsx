@@ -10,12 +10,14 @@ import { Empty, NotLoaded } from "../components/states.tsx";
 import { counted, whole } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href, navigate, query, tankPath, withQuery } from "../location.ts";
-import { type Cluster, clustersOf, extentOf, type Points, pointsOf, STATES } from "./clusters.ts";
+import { may } from "../session.ts";
+import { type Cluster, clustersOf, countsIn, extentOf, type Points, pointsOf, STATES } from "./clusters.ts";
 import { STEP, useGestures, zoomBy } from "./gestures.ts";
 import { InView, useTanksInView } from "./in-view.tsx";
-import { labelsOf, tanksWithoutTown } from "./labels.ts";
+import { labelsOf, tankAt, tanksWithoutTown } from "./labels.ts";
 import { Mark, radiusOf, Shape, STATE_MARKS } from "./marks.tsx";
 import {
+  type Bounds,
   bboxOf,
   boundsOf,
   fitted,
@@ -68,14 +70,31 @@ export default function MapScreen() {
   );
   return (
     <Screen title="Map" summary={summary}>
-      {total === 0 && data.unlocated === 0 ? (
-        <Empty title="No tanks yet">
-          <p>Tanks appear here as soon as they have a latitude and a longitude.</p>
-        </Empty>
-      ) : (
-        <MapView map={data} points={points} />
-      )}
+      {total === 0 ? <NoTanks unlocated={data.unlocated} /> : <MapView map={data} points={points} />}
     </Screen>
+  );
+}
+
+function NoTanks({ unlocated }: Pick<FleetMap, "unlocated">) {
+  if (unlocated > 0) {
+    return (
+      <Empty title="No tank has coordinates">
+        <p>{may("viewer") ? "Enter the latitude and longitude of each tank in its form." : "Your supplier can enter them."}</p>
+        <p>
+          <a href={href("/?bbox=none")}>Show {counted(unlocated, "tank")} without coordinates</a>
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No tanks yet">
+      <p>Tanks appear here as soon as they have a latitude and a longitude.</p>
+      {may("dispatcher") ? (
+        <p>
+          <a href={href("/customers")}>Add a customer, and then their tanks</a>
+        </p>
+      ) : null}
+    </Empty>
   );
 }
 
@@ -143,7 +162,7 @@ function MapView({ map, points }: { readonly map: FleetMap; readonly points: Poi
             All
           </button>
         </div>
-        <Legend map={map} />
+        {settled === undefined ? null : <Legend points={points} bounds={boundsOf(settled.view, settled.size)} />}
       </div>
       {bbox === undefined ? null : <InView bbox={bbox} live={inView} />}
     </div>
@@ -210,6 +229,7 @@ function Drawing({ map, points, tanks, view, size, zoomTo, hasMoved }: DrawingPr
         <Mark
           key={`${cluster.bounds.west} ${cluster.bounds.north} ${cluster.count}`}
           cluster={cluster}
+          name={tankAt(tanks, cluster)?.tank.name}
           x={left}
           y={top}
           open={() => open(cluster)}
@@ -254,15 +274,16 @@ function widened(bbox: string): string {
     .join(",");
 }
 
-function Legend({ map }: { readonly map: FleetMap }) {
+function Legend({ points, bounds }: { readonly points: Points; readonly bounds: Bounds }) {
+  const counts = countsIn(points, bounds);
   return (
-    <ul class="map-legend" aria-label="Tanks on the map">
-      {STATES.map((state) => (
-        <li key={state} class={map.positions[state].length === 0 ? "dim" : undefined}>
+    <ul class="map-legend" aria-label="Tanks in view">
+      {STATES.map((state, index) => (
+        <li key={state} class={counts[index] === 0 ? "dim" : undefined}>
           <svg viewBox="-10 -10 20 20" aria-hidden="true">
             <Shape state={state} />
           </svg>
-          {STATE_MARKS[state].label}: {whole(map.positions[state].length / 2)}
+          {STATE_MARKS[state].label}: {whole(counts[index] ?? 0)}
         </li>
       ))}
     </ul>
