@@ -35,10 +35,10 @@ const NOISE = 1.2;
 /** A level that is further off than this many standard deviations does not change the estimate of use by more than that: a burst. */
 const BURST = 7;
 /**
- * While the newest level is not confirmed, it counts as no further off than this: a single false reading must not move the forecast.
- * Less if the one before it is at most two days older, since the next, which confirms it, comes as soon.
+ * A level that is not confirmed counts as no further off than this: a single false reading must not move the forecast. Less if the one
+ * before it is at most two days older, since the next, which may confirm it, comes as soon.
  */
-const UNCONFIRMED = { deviations: 1.5, daily: 1, dailyDays: 2 } as const;
+const UNCONFIRMED = { deviations: 2, daily: 1, dailyDays: 2 } as const;
 /** The variance of a level that is not known. */
 const UNKNOWN_LEVEL = 1e4;
 
@@ -59,31 +59,43 @@ export function useModels(
     if (before?.segment === level.segment) isSeen = true;
     else resetLevel(filter, level.fill);
     const sensorVariance = (NOISE * noise) ** 2;
-    if (wanted.has(i) && isSeen && before !== undefined) {
-      models.set(i, newestModel(filter, before, level, sensorVariance, season));
+    if (wanted.has(i) && isSeen) {
+      const newest = { ...level, fill: credibleFill(filter, before, level, undefined, sensorVariance) };
+      models.set(i, modelAfter(filter, newest, sensorVariance, season));
     }
+    correct(filter, credibleFill(filter, before, level, levels[i + 1], sensorVariance), sensorVariance);
     before = level;
-    correct(filter, level.fill, sensorVariance);
   });
   return models;
 }
 
+/** The level, or, if it is not confirmed, one nearer to what is expected. The next level confirms it as far as it is on the same side. */
+function credibleFill(
+  { state, covariance }: Filter,
+  before: DailyLevel | undefined,
+  level: DailyLevel,
+  next: DailyLevel | undefined,
+  sensorVariance: number,
+): number {
+  if (level.isConfirmed || before === undefined) return level.fill;
+  const expected = state[LEVEL] ?? 0;
+  const deviations = level.day - before.day <= UNCONFIRMED.dailyDays ? UNCONFIRMED.daily : UNCONFIRMED.deviations;
+  const most = deviations * Math.sqrt((covariance[LEVEL] ?? 0) + sensorVariance);
+  const confirmed = next?.segment === level.segment ? next.fill : expected;
+  return Math.min(Math.max(expected + most, confirmed), Math.max(Math.min(expected - most, confirmed), level.fill));
+}
+
 /** The model if this level, which the filter has not seen yet, is the newest. */
-function newestModel(
+function modelAfter(
   { state, covariance, ofLevel }: Filter,
-  before: DailyLevel,
   newest: DailyLevel,
   sensorVariance: number,
   season: Season,
 ): UseModel {
   const filter = { state: state.slice(), covariance: covariance.slice(), ofLevel };
-  const expected = state[LEVEL] ?? 0;
-  const deviations = newest.day - before.day <= UNCONFIRMED.dailyDays ? UNCONFIRMED.daily : UNCONFIRMED.deviations;
-  const most = newest.isConfirmed ? Number.POSITIVE_INFINITY : deviations * Math.sqrt((covariance[LEVEL] ?? 0) + sensorVariance);
-  const level = Math.min(expected + most, Math.max(expected - most, newest.fill));
-  correct(filter, level, sensorVariance);
+  correct(filter, newest.fill, sensorVariance);
   const [, base = 0, heating = 0, baseExcess = 0, heatingExcess = 0] = filter.state;
-  return { day: newest.day, level, base, heating, baseExcess, heatingExcess, season };
+  return { day: newest.day, level: newest.fill, base, heating, baseExcess, heatingExcess, season };
 }
 
 /** Use on an average day of the year: the robust slope of the first levels over normal use instead of time, and what is expected. */

@@ -216,7 +216,7 @@ test("one outlier, wherever it is, does not move the forecast", () => {
   }
 });
 
-test("a small outlier as the newest reading, which may be the first or second of its day, hardly moves the forecast", () => {
+test("a small outlier as one of the newest readings, which may be the first or second of its day, hardly moves the forecast", () => {
   for (const [every, count] of [
     [4 * HOUR, 361],
     [4 * HOUR, 362],
@@ -225,11 +225,14 @@ test("a small outlier as the newest reading, which may be the first or second of
   ] as const) {
     const list = readings({ days: 70, every, noise: 0.1 }, (day) => 90 - 0.5 * day).slice(0, count);
     const expected = forecastOf(list);
-    for (const error of [-4, -2.5, -1.5, 1.5, 2.5, 4]) {
-      const wrong = list.map((reading, i) => (i === list.length - 1 ? { ...reading, fill: reading.fill + error } : reading));
-      const result = forecastOf(wrong);
-      isNear(result.use_per_day?.percentage, expected.use_per_day?.percentage ?? 0, 0.05);
-      isNear(daysUntil(result.runs_low_at.p50, expected.runs_low_at.p50 ?? 0), 0, 8);
+    for (const newer of [0, 1, 2]) {
+      for (const error of [-4, -2.5, -1.5, 1.5, 2.5, 4]) {
+        const index = list.length - 1 - newer;
+        const wrong = list.map((reading, i) => (i === index ? { ...reading, fill: reading.fill + error } : reading));
+        const result = forecastOf(wrong);
+        isNear(result.use_per_day?.percentage, expected.use_per_day?.percentage ?? 0, 0.05);
+        isNear(daysUntil(result.runs_low_at.p50, expected.runs_low_at.p50 ?? 0), 0, 8);
+      }
     }
   }
 });
@@ -241,7 +244,7 @@ test("an outlier among weekly readings moves the forecast by a bounded amount", 
     return forecastOf(wrong).use_per_day?.percentage ?? 0;
   });
   const [, , expected = 0] = use;
-  for (const value of use) isNear(value, expected, 0.1);
+  for (const value of use) isNear(value, expected, 0.11);
 });
 
 test("a fall of a few points counts in full once the next reading confirms it", () => {
