@@ -141,6 +141,8 @@ test("without a mouse: j, k and the arrow keys move through the list, Enter open
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("button", { name: "Select all 65" }).click();
   await page.getByRole("button", { name: "Threshold of 65 tanks" }).waitFor();
+  assert.equal(await focused(), "Threshold of 65 tanks");
+  assert.equal(await page.getByRole("button", { name: "Select all" }).count(), 0);
 });
 
 test("at any width, a dispatcher changes the threshold of several tanks, and exports what a filter finds", async (t) => {

@@ -143,6 +143,12 @@ function mailOf({ is_verified, notifications: { unsubscribed_at } }: ManagedCust
   return is_verified ? "sent when a tank is low" : "none until the address is verified";
 }
 
+const Place = ({ of }: { readonly of: FleetTank["tank"]["location"] }) => (
+  <span class="clamp" dir="auto" title={place(of)}>
+    {place(of) || "–"}
+  </span>
+);
+
 const TANKS: readonly Column<FleetTank>[] = [
   {
     label: "Tank",
@@ -153,7 +159,7 @@ const TANKS: readonly Column<FleetTank>[] = [
       </a>
     ),
   },
-  { label: "Place", cell: ({ tank }) => place(tank.location) || "–" },
+  { label: "Place", cell: ({ tank }) => <Place of={tank.location} /> },
   {
     label: "Level",
     cell: (entry) => (
@@ -200,7 +206,7 @@ const DELETED_TANKS: readonly Column<ManagedTank>[] = [
       </a>
     ),
   },
-  { label: "Place", cell: ({ location }) => place(location) || "–" },
+  { label: "Place", cell: ({ location }) => <Place of={location} /> },
   { label: "Device", cell: ({ assigned_device_id }) => <code>{assigned_device_id}</code> },
 ];
 

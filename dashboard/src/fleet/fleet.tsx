@@ -64,9 +64,12 @@ export default function Fleet() {
   const selectAll = async () => {
     const found = new Map<string, FleetTank["tank"]>();
     for await (const { tank } of wholeFleet(filters)) found.set(tank.id, tank);
+    // Its own button is gone then.
+    document.querySelector<HTMLElement>(".selection-bar .primary")?.focus();
     setSelected((before) => new Map([...before, ...found]));
   };
-  const canSelectAll = hasTanks && isCurrent && data.total_items <= MAX_SELECT_ALL;
+  const isAllSelected = data?.data.every(({ tank }) => selected.has(tank.id)) && selected.size >= data.total_items;
+  const canSelectAll = hasTanks && isCurrent && !isAllSelected && data.total_items <= MAX_SELECT_ALL;
   const selectionBar =
     selected.size === 0 ? null : (
       <section class="selection-bar" aria-label="Selected tanks">
