@@ -131,6 +131,7 @@ test("Escape and Back discard what was typed only if pressed twice; notices are 
   const warning = dialog.getByRole("alert").getByText("What you typed is not saved.");
   const edit = async (name?: string) => {
     await page.getByRole("button", { name: "Edit" }).click();
+    await dialog.waitFor();
     if (name !== undefined) await dialog.getByLabel("Name").fill(name);
   };
   await edit();
@@ -163,7 +164,9 @@ test("Escape and Back discard what was typed only if pressed twice; notices are 
   const other = page.locator(".notice", { hasText: "Low: Tank 41" });
   await other.waitFor();
   await dialog.getByRole("button", { name: "Cancel" }).click();
-  assert.ok(await other.isVisible(), "it stays when the dialog is closed");
+  await dialog.waitFor({ state: "detached" });
+  // It stays when the dialog is closed.
+  await other.waitFor();
 });
 
 test("after Enter in a dialog, the keyboard goes on beside the button that is gone", async (t) => {
