@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Page } from "playwright-core";
+import { expectStatus } from "../http/client.ts";
 import { openBrowser } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
 import { openDashboard, startFleet } from "./support.ts";
@@ -12,6 +13,8 @@ const browser = await openBrowser();
 after(() => browser?.close());
 const fleet = await startFleet({ after });
 const { email } = fleet;
+// Without a tank that has a place there is no map.
+expectStatus(await fleet.manage("PATCH", "/manage/v1/tanks/t1", { location: { latitude: 48, longitude: 7.8 } }), 200);
 
 /** Holds requests until the result is called. */
 async function hold(page: Page, url: RegExp): Promise<() => void> {

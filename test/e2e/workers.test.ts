@@ -86,6 +86,9 @@ suite("several workers", () => {
   });
 
   test("/metrics of each worker counts the requests of all", async () => {
+    // The number of tanks in a state is kept for half a minute.
+    const isSorted = async () => (await list(service, "/insight/v1/fleet?state=low", key)).total_items === 1;
+    await until("the fleet is sorted by the readings of the import", isSorted);
     const count =
       /^tank_monitor_request_duration_seconds_count\{route="\/v1\/customers\/:id",method="GET",status="200"\} (\d+)$/m;
     for (const [i, connection] of all.entries()) {
