@@ -8,7 +8,7 @@ import { Dialog } from "../components/dialog.tsx";
 import { Field } from "../components/field.tsx";
 import { textIn } from "../components/form.ts";
 import { notify } from "../components/notices.tsx";
-import { dateTime, localDate, place } from "../format.ts";
+import { localDate, place, untilDate } from "../format.ts";
 import { me } from "../session.ts";
 import { nameOf } from "./people.ts";
 
@@ -128,7 +128,7 @@ export function PauseDialog({ tankId, entry, close, changed }: PauseProps) {
     until.setDate(until.getDate() + 1);
     const paused_until = until.toISOString();
     await api.manage.tanks.update(tankId, { alerts: { paused_until } });
-    notify({ text: `No alert of this tank opens until ${dateTime(paused_until)}` });
+    notify({ text: `No alert of this tank opens until ${untilDate(paused_until)}` });
     await changed();
   };
   return (

@@ -119,7 +119,14 @@ function Facts({ customer, changed }: Props) {
         <dt>Phone</dt>
         <dd>{phone === null ? "–" : <a href={phoneLink(phone)}>{phone}</a>}</dd>
         <dt>Mail about alerts</dt>
-        <dd>{mailOf(customer)}</dd>
+        <dd>
+          {mailOf(customer)}
+          {may("admin") ? (
+            <>
+              ; <a href={href(`/channels?${new URLSearchParams({ view: "notifications", customer_id: id })}`)}>its mail</a>
+            </>
+          ) : null}
+        </dd>
         <dt>Language</dt>
         <dd>{notifications.language === null ? "by the country of the tank" : LANGUAGES[notifications.language]}</dd>
         <dt>Last seen</dt>
