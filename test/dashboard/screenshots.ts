@@ -24,7 +24,7 @@ const SCREENS = {
   "sign-in": "/sign-in",
 } as const;
 const LOOKS = {
-  desk: { viewport: { width: 1280, height: 800 }, colorScheme: "light" },
+  desk: { viewport: { width: 1440, height: 900 }, colorScheme: "light" },
   phone: { viewport: { width: 390, height: 844 }, colorScheme: "dark" },
 } as const;
 /** Until charts are drawn, and notices of the first alerts have gone. */
