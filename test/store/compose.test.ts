@@ -195,8 +195,8 @@ function composing(engine: Engine): void {
     await store.close();
     const sent = (await mails(opened)).map(({ to, subject }) => `${to.split("@")[0]}: ${subject}`);
     assert.deepEqual(sent.toSorted(), [
+      "a: Tank expected to run low soon, 30%: Tank t1",
       "a: Tank low, 19%: Tank t1",
-      "a: Tank runs low soon, 30%: Tank t1",
       "dispatch: 1 tank runs low soon, 1 possible leak",
       "dispatch: Tank low, 19%: Tank t1",
     ]);

@@ -162,7 +162,7 @@ function silentValues(alert: Alert, tank: Tank, { isDigest }: Form, wording: Wor
     [phrases.lastReading, time(alert.latest_reading_at)],
     [phrases.lastFill, fillOf(alert, tank, wording)],
   ];
-  if (!isDigest) values.push([phrases.noticed, time(alert.opened_at)]);
+  if (!isDigest) values.push([phrases.detected, time(alert.opened_at)]);
   return values;
 }
 
@@ -189,7 +189,7 @@ function leakValues(alert: Alert, tank: Tank, { isDigest }: Form, wording: Wordi
     if (leak.isSudden) values.push([phrases.loss, phrases.lossAt(share, amount, time(leak.since))]);
     else values.push([phrases.excess, phrases.excessSince(share, amount, date(leak.since))]);
   }
-  if (!isDigest) values.push([phrases.noticed, time(opened_at)], [phrases.measured, time(latest_reading_at)]);
+  if (!isDigest) values.push([phrases.detected, time(opened_at)], [phrases.measured, time(latest_reading_at)]);
   return values;
 }
 

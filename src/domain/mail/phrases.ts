@@ -37,7 +37,7 @@ export type Phrases = {
   readonly fromTo: (from: string, to: string) => string;
   readonly measured: string;
   readonly lastReading: string;
-  readonly noticed: string;
+  readonly detected: string;
   readonly runsLow: string;
   readonly runsLowAbout: (date: string) => string;
   /** Labels for a leak. */

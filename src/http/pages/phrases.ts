@@ -73,11 +73,11 @@ export const PAGES: Readonly<Record<Language, Readonly<Record<PageName, PageText
     },
     unsubscribed: {
       title: "E-Mails abbestellt",
-      text: "Sie erhalten keine E-Mails mehr zu Ihren Tanks. Sie können sie hier jederzeit wieder bestellen.",
-      button: "Wieder bestellen",
+      text: "Sie erhalten keine E-Mails mehr zu Ihren Tanks. Sie können sie hier jederzeit wieder abonnieren.",
+      button: "Wieder abonnieren",
     },
     resubscribed: {
-      title: "E-Mails wieder bestellt",
+      title: "E-Mails wieder abonniert",
       text: "Sie erhalten eine E-Mail, wenn der Füllstand eines Ihrer Tanks niedrig ist.",
       button: "Abbestellen",
     },

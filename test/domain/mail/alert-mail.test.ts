@@ -24,12 +24,12 @@ test("a customer reads which tank is low, where, how full, since when and below 
 
 Hello Brenner Gas GmbH,
 
-This tank has reached or fallen below the warning threshold. A delivery may be needed soon.
+This tank has reached or fallen below the threshold. A delivery may be needed soon.
 
 North depot
   Where: Lindenweg 12a, 79100 Freiburg, Germany
   Fill: 18% (486 liters of 2,700 liters)
-  Warning threshold: 20%
+  Threshold: 20%
   Low since: 12 November 2026 at 23:15 CET
   Measured: 14 November 2026 at 10:30 CET
 
@@ -73,24 +73,21 @@ test("local times are right across daylight saving, and an unknown time zone is 
 test("an alert that is not closed is shown with the current threshold, and no expected date that has passed", () => {
   const between = { alert: { latest_fill_percentage: 26.4 }, tank: { min_fill_alert_percentage: 25 } };
   const reminder = mailOf(toCustomer(), [itemOf({ update: "reminder", ...between })]);
-  assert.match(reminder.text, /not recovered yet.*Fill: 26\.4% .*Warning threshold: 25%/s);
+  assert.match(reminder.text, /not recovered yet.*Fill: 26\.4% .*Threshold: 25%/s);
   const german = mailOf(toCustomer({ language: "de" }), [itemOf({ update: "reminder", ...between })]);
   assert.match(german.text, /noch nicht wieder deutlich darüber.*Füllstand: 26,4\s% .*Warnschwelle: 25\s%/s);
   assert.doesNotMatch(reminder.text + german.text, /at or below|an oder unter/);
   const closed = mailOf(toCustomer(), [itemOf({ update: "closed", tank: between.tank, alert: RECOVERED })]);
-  assert.match(closed.text, /Warning threshold: 20%/);
+  assert.match(closed.text, /Threshold: 20%/);
   const soon = itemOf({ update: "reminder", tank: between.tank, alert: { kind: "runs_low_soon", runs_low_at: MEASURED } });
-  assert.match(
-    mailOf(toCustomer(), [soon], MEASURED - 1).text,
-    /Warning threshold: 25%\n {2}Expected to be low: about 14 November/,
-  );
+  assert.match(mailOf(toCustomer(), [soon], MEASURED - 1).text, /Threshold: 25%\n {2}Expected to be low: about 14 November/);
   assert.doesNotMatch(mailOf(toCustomer(), [soon], MEASURED).text, /Expected to be low/);
 });
 
 test("a reminder and a recovery say so", () => {
   const reminder = mailOf(toCustomer(), [itemOf({ update: "reminder", alert: { latest_fill_percentage: 12.04 } })]);
   assert.equal(reminder.subject, "Reminder: tank still low, 12%: North depot");
-  assert.match(reminder.text, /This tank has reached or fallen below the warning threshold, and has not recovered yet\./);
+  assert.match(reminder.text, /This tank has reached or fallen below the threshold, and has not recovered yet\./);
   const recovered = mailOf(toCustomer(), [itemOf({ update: "closed", alert: RECOVERED })]);
   assert.equal(recovered.subject, "Tank no longer low, 82%: North depot");
   assert.match(recovered.text, /Fill: 82% \(2,214 liters of 2,700 liters\)/);
@@ -132,7 +129,7 @@ test("an operator reads of silent tanks, of who acknowledged an alert and why on
   assert.equal(opened.subject, "No readings from tank: North depot");
   assert.match(
     opened.text,
-    /Last reading: 14 November 2026 at 09:30 UTC\n {2}Last fill: 18% .*\n {2}Noticed: 16 November 2026 at 09:30 UTC/,
+    /Last reading: 14 November 2026 at 09:30 UTC\n {2}Last fill: 18% .*\n {2}Detected: 16 November 2026 at 09:30 UTC/,
   );
 
   const handled = { acknowledged_at: OPENED + HOUR, acknowledged_by: "key_7", note: "ordered" };
@@ -155,27 +152,27 @@ test("an operator reads of silent tanks, of who acknowledged an alert and why on
 test("mail about a tank that runs low soon has the day, mail about a leak how much is lost", () => {
   const soon = { kind: "runs_low_soon", latest_fill_percentage: 24, runs_low_at: Date.UTC(2026, 10, 19, 23, 30) } as const;
   const mail = mailOf(toCustomer(), [itemOf({ alert: soon })]);
-  assert.equal(mail.subject, "Tank runs low soon, 24%: North depot");
-  assert.match(mail.text, /expected to reach the warning threshold within days/);
-  assert.match(mail.text, /Warning threshold: 20%\n {2}Expected to be low: about 20 November 2026\n {2}Measured: 14/);
+  assert.equal(mail.subject, "Tank expected to run low soon, 24%: North depot");
+  assert.match(mail.text, /expected to reach the threshold within days/);
+  assert.match(mail.text, /Threshold: 20%\n {2}Expected to be low: about 20 November 2026\n {2}Measured: 14/);
   const german = mailOf(toCustomer({ language: "de" }), [itemOf({ alert: soon })]);
   assert.match(german.text, /Voraussichtlich niedrig: etwa am 20\. November 2026\n/);
   const filled = mailOf(toCustomer(), [itemOf({ update: "closed", alert: { ...soon, ...RECOVERED } })]);
-  assert.equal(filled.subject, "Tank no longer runs low soon, 82%: North depot");
+  assert.equal(filled.subject, "Tank no longer expected to run low soon, 82%: North depot");
   assert.doesNotMatch(filled.text, /Expected to be low/);
 
   const leak = { kind: "leak", leak: { since: OPENED, excess: 1.26, isSudden: false }, latest_fill_percentage: 61 } as const;
   const leaking = mailOf(toOperator(), [itemOf({ alert: leak })]);
   assert.equal(leaking.subject, "Possible leak: North depot");
-  assert.match(leaking.text, /Above normal use: 1\.3% \(34 liters\) a day since 12 November 2026\n {2}Noticed: 12/);
+  assert.match(leaking.text, /Above normal use: 1\.3% \(34 liters\) a day since 12 November 2026\n {2}Detected: 12/);
   const theft = { ...leak, leak: { since: OPENED, excess: 30, isSudden: true } };
   assert.match(
     mailOf(toOperator(), [itemOf({ alert: theft })]).text,
-    /Lost at once: 30% \(810 liters\), 12 November 2026 at 22:15 UTC\n {2}Noticed: 12/,
+    /Sudden loss: 30% \(810 liters\), 12 November 2026 at 22:15 UTC\n {2}Detected: 12/,
   );
   assert.match(
     mailOf(toCustomer({ language: "de" }), [itemOf({ alert: leak })]).text,
-    /Über normalem Verbrauch: 1,3 % \(34 Liter\) am Tag seit 12\. November 2026\n/,
+    /Mehrverbrauch: 1,3 % \(34 Liter\) am Tag seit 12\. November 2026\n/,
   );
 });
 

@@ -11,7 +11,7 @@ const REASONS = {
   threshold_changed: "die Warnschwelle wurde geändert",
   turned_off: "diese Warnungen wurden abgeschaltet",
   tank_deleted: "der Tank wurde gelöscht",
-  manual: "von Hand geschlossen",
+  manual: "manuell geschlossen",
   replaced: "durch eine andere Warnung ersetzt",
 };
 
@@ -31,7 +31,7 @@ export const de: Phrases = {
       opened: (name, percent) => `Füllstand bald niedrig, ${percent}: ${name}`,
       reminder: (name, percent) => `Erinnerung: Füllstand bald niedrig, ${percent}: ${name}`,
       acknowledged: (name, percent) => `Bestätigt: Füllstand bald niedrig, ${percent}: ${name}`,
-      recovered: (name, percent) => `Füllstand in nächster Zeit nicht mehr niedrig, ${percent}: ${name}`,
+      recovered: (name, percent) => `Füllstand voraussichtlich nicht mehr bald niedrig, ${percent}: ${name}`,
       closed: (name) => `Geschlossen: Warnung zum erwarteten Füllstand von ${name}`,
     },
     leak: {
@@ -39,13 +39,13 @@ export const de: Phrases = {
       reminder: (name) => `Erinnerung: mögliches Leck: ${name}`,
       acknowledged: (name) => `Bestätigt: mögliches Leck: ${name}`,
       recovered: (name) => `Verbrauch wieder normal: ${name}`,
-      closed: (name) => `Geschlossen: Warnung zu einem Leck von ${name}`,
+      closed: (name) => `Geschlossen: Leckwarnung für ${name}`,
     },
     silent: {
-      opened: (name) => `Keine Messwerte von Tank: ${name}`,
-      reminder: (name) => `Erinnerung: weiterhin keine Messwerte von Tank: ${name}`,
-      acknowledged: (name) => `Bestätigt: keine Messwerte von Tank: ${name}`,
-      recovered: (name) => `Wieder Messwerte von Tank: ${name}`,
+      opened: (name) => `Keine Messwerte: ${name}`,
+      reminder: (name) => `Erinnerung: weiterhin keine Messwerte: ${name}`,
+      acknowledged: (name) => `Bestätigt: keine Messwerte: ${name}`,
+      recovered: (name) => `Wieder Messwerte: ${name}`,
       closed: (name) => `Geschlossen: Warnung zu fehlenden Messwerten von ${name}`,
     },
   },
@@ -58,17 +58,17 @@ export const de: Phrases = {
       closed: (count, shown) => alerts(count, shown, "zum Füllstand geschlossen"),
     },
     runs_low_soon: {
-      opened: (count, shown) => `${tanks(count, shown)} mit bald niedrigem Füllstand`,
-      reminder: (count, shown) => `${tanks(count, shown)} weiterhin mit bald niedrigem Füllstand`,
+      opened: (count, shown) => `${tanks(count, shown)} voraussichtlich bald mit niedrigem Füllstand`,
+      reminder: (count, shown) => `${tanks(count, shown)} weiterhin voraussichtlich bald mit niedrigem Füllstand`,
       acknowledged: (count, shown) => alerts(count, shown, "zum erwarteten Füllstand bestätigt"),
-      recovered: (count, shown) => `${tanks(count, shown)} nicht mehr mit bald niedrigem Füllstand`,
+      recovered: (count, shown) => `${tanks(count, shown)} voraussichtlich nicht mehr bald mit niedrigem Füllstand`,
       closed: (count, shown) => alerts(count, shown, "zum erwarteten Füllstand geschlossen"),
     },
     leak: {
       opened: (count, shown) => (count === 1 ? "1 mögliches Leck" : `${shown} mögliche Lecks`),
-      reminder: (count, shown) => (count === 1 ? "1 weiterhin mögliches Leck" : `${shown} weiterhin mögliche Lecks`),
+      reminder: (count, shown) => (count === 1 ? "Weiterhin 1 mögliches Leck" : `Weiterhin ${shown} mögliche Lecks`),
       acknowledged: (count, shown) => alerts(count, shown, "zu Lecks bestätigt"),
-      recovered: (count, shown) => `${tanks(count, shown)} mit wieder normalem Verbrauch`,
+      recovered: (count, shown) => `${tanks(count, shown)} wieder mit normalem Verbrauch`,
       closed: (count, shown) => alerts(count, shown, "zu Lecks geschlossen"),
     },
     silent: {
@@ -100,13 +100,13 @@ export const de: Phrases = {
       opened: (count) =>
         `${these(count)} ${count === 1 ? "verliert" : "verlieren"} weit mehr, als für die Jahreszeit üblich ist. Bitte prüfen Sie, ob es ein Leck, einen Diebstahl oder einen ungewöhnlichen Verbrauch gibt.`,
       reminder: (count) =>
-        `Noch niemand hat bestätigt, dass ${count === 1 ? "dieser Tank" : "diese Tanks"} weit mehr ${count === 1 ? "verliert" : "verlieren"}, als für die Jahreszeit üblich ist.`,
+        `${these(count)} ${count === 1 ? "verliert" : "verlieren"} weiterhin weit mehr, als für die Jahreszeit üblich ist. Die ${count === 1 ? "Warnung wurde" : "Warnungen wurden"} noch nicht bestätigt.`,
       recovered: (count) =>
         `Der Verbrauch ${count === 1 ? "dieses Tanks" : "dieser Tanks"} ist seit einigen Tagen wieder normal.`,
     },
     silent: {
       opened: (count) =>
-        `${these(count)} ${have(count)} länger als üblich keinen Messwert gesendet. Bitte Gerät, Batterie und Netz prüfen.`,
+        `${these(count)} ${have(count)} länger als üblich keinen Messwert gesendet. Bitte prüfen Sie Gerät, Batterie und Netzverbindung.`,
       reminder: (count) => `${these(count)} ${have(count)} weiterhin keinen Messwert gesendet.`,
       recovered: (count) => `${these(count)} ${count === 1 ? "sendet" : "senden"} wieder Messwerte.`,
     },
@@ -128,12 +128,12 @@ export const de: Phrases = {
   fromTo: (from, to) => `${from} bis ${to}`,
   measured: "Gemessen",
   lastReading: "Letzter Messwert",
-  noticed: "Bemerkt",
+  detected: "Festgestellt",
   runsLow: "Voraussichtlich niedrig",
   runsLowAbout: (date) => `etwa am ${date}`,
-  excess: "Über normalem Verbrauch",
+  excess: "Mehrverbrauch",
   excessSince: (percent, volume, since) => `${percent} (${volume}) am Tag seit ${since}`,
-  loss: "Auf einmal verloren",
+  loss: "Plötzlicher Verlust",
   lossAt: (percent, volume, at) => `${percent} (${volume}), ${at}`,
   refill: {
     subject: (name, percent) => `Tank befüllt, ${percent}: ${name}`,
@@ -163,20 +163,21 @@ export const de: Phrases = {
   verification: {
     subject: "Bitte bestätigen Sie Ihre E-Mail-Adresse",
     purpose: (address) =>
-      `Bitte bestätigen Sie, dass ${address} Ihre Adresse ist. Danach erhalten Sie eine E-Mail, wenn der Füllstand eines Ihrer Tanks niedrig ist, und wenn er es nicht mehr ist.`,
+      `Bitte bestätigen Sie, dass ${address} Ihre Adresse ist. Danach erhalten Sie eine E-Mail, wenn der Füllstand eines Ihrer Tanks niedrig ist und wenn er wieder gestiegen ist.`,
     button: "Adresse bestätigen",
     copyLink: "Oder öffnen Sie diesen Link:",
     validity: "Der Link ist 7 Tage gültig und kann einmal verwendet werden.",
-    unexpected: "Wenn Sie diese E-Mail nicht erwartet haben, ignorieren Sie sie: Es wird Ihnen nichts gesendet.",
+    unexpected: "Wenn Sie diese E-Mail nicht erwartet haben, können Sie sie ignorieren: Es wird Ihnen nichts weiter gesendet.",
   },
   signIn: {
     subject: "Ihr Link zur Anmeldung",
     purpose: "Öffnen Sie diesen Link, um Ihre Tanks zu sehen:",
     button: "Anmelden",
     copyLink: "Oder öffnen Sie diesen Link:",
-    code: (code) => `Oder geben Sie dort, wo Sie die E-Mail angefordert haben, diesen Code ein: ${code}`,
-    validity: "Link und Code sind 10 Minuten lang und einmal gültig. Niemand von uns wird Sie jemals danach fragen.",
-    unexpected: "Wenn Sie diese E-Mail nicht angefordert haben, ignorieren Sie sie: Ohne sie kann sich niemand anmelden.",
+    code: (code) => `Oder geben Sie diesen Code auf der Seite ein, auf der Sie die E-Mail angefordert haben: ${code}`,
+    validity:
+      "Link und Code sind 10 Minuten gültig und können nur einmal verwendet werden. Wir werden Sie niemals danach fragen.",
+    unexpected: "Wenn Sie diese E-Mail nicht angefordert haben, können Sie sie ignorieren: Ohne sie kann sich niemand anmelden.",
   },
   test: {
     subject: "Test eines Benachrichtigungskanals",

@@ -9,7 +9,7 @@ const REASONS = {
   recovered: "recovered",
   became_low: "the tank is low now",
   threshold_changed: "the threshold was changed",
-  turned_off: "such alerts were turned off",
+  turned_off: "alerts of this kind were turned off",
   tank_deleted: "the tank was deleted",
   manual: "closed manually",
   replaced: "replaced by another alert",
@@ -28,10 +28,10 @@ export const en: Phrases = {
       closed: (name) => `Closed: low-fill alert of ${name}`,
     },
     runs_low_soon: {
-      opened: (name, percent) => `Tank runs low soon, ${percent}: ${name}`,
-      reminder: (name, percent) => `Reminder: tank runs low soon, ${percent}: ${name}`,
-      acknowledged: (name, percent) => `Acknowledged: tank runs low soon, ${percent}: ${name}`,
-      recovered: (name, percent) => `Tank no longer runs low soon, ${percent}: ${name}`,
+      opened: (name, percent) => `Tank expected to run low soon, ${percent}: ${name}`,
+      reminder: (name, percent) => `Reminder: tank expected to run low soon, ${percent}: ${name}`,
+      acknowledged: (name, percent) => `Acknowledged: tank expected to run low soon, ${percent}: ${name}`,
+      recovered: (name, percent) => `Tank no longer expected to run low soon, ${percent}: ${name}`,
       closed: (name) => `Closed: runs-low alert of ${name}`,
     },
     leak: {
@@ -68,44 +68,42 @@ export const en: Phrases = {
       opened: (count, shown) => (count === 1 ? "1 possible leak" : `${shown} possible leaks`),
       reminder: (count, shown) => (count === 1 ? "1 leak still suspected" : `${shown} leaks still suspected`),
       acknowledged: (count, shown) => (count === 1 ? "1 leak alert acknowledged" : `${shown} leak alerts acknowledged`),
-      recovered: (count, shown) => `use of ${tanks(count, shown)} is normal again`,
+      recovered: (count, shown) => `${tanks(count, shown)} back to normal use`,
       closed: (count, shown) => (count === 1 ? "1 leak alert closed" : `${shown} leak alerts closed`),
     },
     silent: {
       opened: (count, shown) => `${tanks(count, shown)} ${are(count)} silent`,
       reminder: (count, shown) => `${tanks(count, shown)} ${are(count)} still silent`,
       acknowledged: (count, shown) => (count === 1 ? "1 silence alert acknowledged" : `${shown} silence alerts acknowledged`),
-      recovered: (count, shown) => `${tanks(count, shown)} ${count === 1 ? "reports" : "report"} again`,
+      recovered: (count, shown) => `${tanks(count, shown)} ${count === 1 ? "sends" : "send"} readings again`,
       closed: (count, shown) => (count === 1 ? "1 silence alert closed" : `${shown} silence alerts closed`),
     },
   },
   explanation: {
     low: {
-      opened: (count) =>
-        `${these(count)} ${have(count)} reached or fallen below the warning threshold. A delivery may be needed soon.`,
+      opened: (count) => `${these(count)} ${have(count)} reached or fallen below the threshold. A delivery may be needed soon.`,
       reminder: (count) =>
-        `${these(count)} ${have(count)} reached or fallen below the warning threshold, and ${have(count)} not recovered yet. If a delivery is on its way, nothing needs to be done.`,
-      recovered: (count) => `${these(count)} ${are(count)} above the warning threshold again. Nothing needs to be done.`,
+        `${these(count)} ${have(count)} reached or fallen below the threshold, and ${have(count)} not recovered yet. If a delivery is on its way, nothing needs to be done.`,
+      recovered: (count) => `${these(count)} ${are(count)} above the threshold again. Nothing needs to be done.`,
     },
     runs_low_soon: {
-      opened: (count) =>
-        `${these(count)} ${are(count)} expected to reach the warning threshold within days. Please plan a delivery.`,
+      opened: (count) => `${these(count)} ${are(count)} expected to reach the threshold within days. Please plan a delivery.`,
       reminder: (count) =>
-        `${these(count)} ${are(count)} still expected to reach the warning threshold within days. If a delivery is on its way, nothing needs to be done.`,
+        `${these(count)} ${are(count)} still expected to reach the threshold within days. If a delivery is on its way, nothing needs to be done.`,
       recovered: (count) =>
-        `${these(count)} ${are(count)} no longer expected to reach the warning threshold soon. Nothing needs to be done.`,
+        `${these(count)} ${are(count)} no longer expected to reach the threshold soon. Nothing needs to be done.`,
     },
     leak: {
       opened: (count) =>
-        `${these(count)} ${count === 1 ? "loses" : "lose"} far more than is normal for the season. Please check for a leak, theft or unusual use.`,
+        `${these(count)} ${are(count)} losing far more than is normal for the season. Please check for a leak, theft or unusual use.`,
       reminder: (count) =>
-        `Nobody has acknowledged that ${count === 1 ? "this tank loses" : "these tanks lose"} far more than is normal for the season.`,
+        `${these(count)} ${are(count)} still losing far more than is normal for the season, and nobody has acknowledged the ${count === 1 ? "alert" : "alerts"}.`,
       recovered: (count) => `Use of ${count === 1 ? "this tank" : "these tanks"} has been normal for some days.`,
     },
     silent: {
       opened: (count) =>
         `${these(count)} ${have(count)} sent no reading for longer than usual. The device, its battery or its network may need attention.`,
-      reminder: (count) => `${these(count)} ${have(count)} still sent no reading.`,
+      reminder: (count) => `${these(count)} still ${have(count)} not sent a reading.`,
       recovered: (count) => `${these(count)} ${count === 1 ? "sends" : "send"} readings again.`,
     },
   },
@@ -119,18 +117,18 @@ export const en: Phrases = {
   fill: "Fill",
   lastFill: "Last fill",
   volumeOf: (percent, volume, capacity) => `${percent} (${volume} of ${capacity})`,
-  threshold: "Warning threshold",
+  threshold: "Threshold",
   lowSince: "Low since",
   lowFromTo: "Was low",
   fromTo: (from, to) => `${from} to ${to}`,
   measured: "Measured",
   lastReading: "Last reading",
-  noticed: "Noticed",
+  detected: "Detected",
   runsLow: "Expected to be low",
   runsLowAbout: (date) => `about ${date}`,
   excess: "Above normal use",
   excessSince: (percent, volume, since) => `${percent} (${volume}) a day since ${since}`,
-  loss: "Lost at once",
+  loss: "Sudden loss",
   lossAt: (percent, volume, at) => `${percent} (${volume}), ${at}`,
   refill: {
     subject: (name, percent) => `Tank refilled, ${percent}: ${name}`,
