@@ -75,6 +75,35 @@ export function deviceMoves(
   });
 }
 
+/**
+ * The tanks that get another device, in groups that may be stored one after the other: a tank that releases a device comes before
+ * the one that gets it, and tanks that exchange devices are one group.
+ */
+export function deviceChangeGroups(
+  changes: readonly Change<TankState>[],
+  devices: ReadonlyMap<string, { readonly device: Device }>,
+): string[][] {
+  const newDevices = new Map(
+    changes.filter(releasesDevice).map(({ id, after }) => [id, deviceKey(after.tank.assigned_device_id)]),
+  );
+  const groups: string[][] = [];
+  const grouped = new Set<string>();
+  for (const first of newDevices.keys()) {
+    if (grouped.has(first)) continue;
+    // Each tank waits for the next one. No two get the same device, so the last one waits for none, for one in a group, or for the first.
+    const waiting: string[] = [];
+    let next: string | null | undefined = first;
+    while (typeof next === "string" && newDevices.has(next) && !grouped.has(next)) {
+      grouped.add(next);
+      waiting.push(next);
+      next = devices.get(newDevices.get(next) ?? "")?.device.tank_id;
+    }
+    if (next === first) groups.push(waiting);
+    else for (const id of waiting.reverse()) groups.push([id]);
+  }
+  return groups;
+}
+
 /** Whether every field of `one` has the same value in `other`. */
 export function hasSameFields(one: object, other: object): boolean {
   return Object.entries(one).every(([name, value]) => {

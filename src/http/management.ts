@@ -206,13 +206,22 @@ const ROWS_TOGETHER = 1000;
 const PART_ROWS = 250;
 
 /** Customers before their tanks, and tanks that get another device before those that may get the old one. */
-function partsOf({ customers, tanks }: Provision, deviceChanges: readonly number[]): Provision[] {
-  const isFirst = new Set(deviceChanges);
-  const first = tanks.filter((_, i) => isFirst.has(i));
-  const others = tanks.filter((_, i) => !isFirst.has(i));
+function partsOf({ customers, tanks }: Provision, deviceChanges: readonly (readonly number[])[]): Provision[] {
+  const changed = new Set(deviceChanges.flat());
+  const others = tanks.flatMap((_, i) => (changed.has(i) ? [] : [[i]]));
   return [
     ...chunksOf(customers, PART_ROWS).map((part) => ({ customers: part, tanks: [] })),
-    ...(first.length === 0 ? [] : [{ customers: [], tanks: first }]),
-    ...chunksOf(others, PART_ROWS).map((part) => ({ customers: [], tanks: part })),
+    ...inParts([...deviceChanges, ...others]).map((part) => ({ customers: [], tanks: part.flatMap((i) => tanks[i] ?? []) })),
   ];
+}
+
+/** Groups are not divided: only a large one makes a part of more rows. */
+function inParts(groups: readonly (readonly number[])[]): number[][] {
+  const parts: number[][] = [];
+  for (const group of groups) {
+    const last = parts.at(-1);
+    if (last !== undefined && last.length + group.length <= PART_ROWS) last.push(...group);
+    else parts.push([...group]);
+  }
+  return parts;
 }

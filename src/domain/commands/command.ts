@@ -115,8 +115,11 @@ export const INCOMPLETE = { is_incomplete: true };
 /** What a provisioning would do. */
 export type CheckedProvision = {
   readonly resource: Resource;
-  /** Rows of tanks that get another device. They may exchange devices, so they are changed together, before others get theirs. */
-  readonly deviceChanges: readonly number[];
+  /**
+   * Rows of tanks that get another device, in groups that may be written one after the other: a tank that releases a device comes
+   * before the one that gets it. Tanks that exchange devices are one group.
+   */
+  readonly deviceChanges: readonly (readonly number[])[];
 };
 
 /** The value of an If-Match header, if there was one. */

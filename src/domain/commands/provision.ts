@@ -3,7 +3,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type AuditedChange, auditCustomers, auditFields, auditTanks } from "../audit.ts";
-import { type Change, changesBetween, type TankState } from "../changes.ts";
+import { type Change, changesBetween, deviceChangeGroups, type TankState } from "../changes.ts";
 import { DeviceUse, type ProfileChoice } from "../device.ts";
 import type { FieldError } from "../errors.ts";
 import { deviceKey } from "../id.ts";
@@ -54,11 +54,9 @@ export async function provision(lookups: Lookups, command: Commands["provision"]
 export async function checkProvision(lookups: Lookups, rows: Provision, at: Instant): Promise<CheckedProvision | CommandError> {
   const planned = await planRows(lookups, rows, at);
   if (isCommandError(planned)) return planned;
-  const moved = planned.changes.tanks.filter(
-    ({ before, after }) => before !== undefined && before.tank.assigned_device_id !== after.tank.assigned_device_id,
-  );
-  const ids = new Set(moved.map(({ id }) => id));
-  const deviceChanges = rows.tanks.flatMap((row, i) => (ids.has(idOf(row)) ? [i] : []));
+  const rowOf = new Map(rows.tanks.map((row, i) => [idOf(row), i]));
+  const groups = deviceChangeGroups(planned.changes.tanks, planned.devices);
+  const deviceChanges = groups.map((ids) => ids.flatMap((id) => rowOf.get(id) ?? []));
   return { resource: provisioned({ dry_run: true, ...planned.report }), deviceChanges };
 }
 
@@ -91,7 +89,7 @@ async function planRows(lookups: Lookups, { customers, tanks }: Provision, at: I
   };
   const profiles = changedProfiles(plan.profiles, devices);
   const counts = { customers: countsOf(customers, changes.customers), tanks: countsOf(tanks, changes.tanks, profiles) };
-  return { changes, profiles, report: { ...counts, ...reportedChanges({ customers, tanks }, changes, profiles) } };
+  return { changes, profiles, devices, report: { ...counts, ...reportedChanges({ customers, tanks }, changes, profiles) } };
 }
 
 /** `profile`: of the device that is assigned to the tank. */

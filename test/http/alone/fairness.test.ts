@@ -183,6 +183,40 @@ for (const engine of ENGINES) {
 }
 
 for (const engine of ENGINES) {
+  it(`while the devices of many tanks change, readings are stored, and the rows written in parts that fit together, on ${engine}`, async (t) => {
+    const service = await startFleet(t, engine);
+    const manage = jsonClient(service, await service.key({ role: "manage" }));
+    const named = (prefix: string, count: number) => range(count).map((i) => `${prefix}${i}`);
+    const [renamed, chain, swapped, cycle] = [named("r", 2000), named("c", 600), named("s", 500), named("y", 300)];
+    const ids = [...renamed, ...chain, ...swapped, ...cycle];
+    await service.store.importTanks(ids.map((id) => tankRecord(id, "c1", { assigned_device_id: `${id} device` })));
+    const next = (tanks: readonly string[], i: number) => `${tanks[i + 1] ?? "new"} device`;
+    const fields = { owner_id: "c1", capacity: 100, capacity_unit: "liters", min_fill_alert_percentage: 10, name: "New" };
+    const tanks = [
+      { ...fields, id: "new", assigned_device_id: "c0 device" },
+      // Each waits for the row after it.
+      ...chain.map((id, i) => ({ id, assigned_device_id: next(chain, i) })),
+      ...swapped.map((id, i) => ({ id, assigned_device_id: `${swapped.at(-1 - i)} device` })),
+      ...cycle.map((id, i) => ({ id, assigned_device_id: i === 0 ? "y299 device" : `y${i - 1} device` })),
+      ...renamed.map((id) => ({ id, assigned_device_id: `${id} renamed` })),
+    ];
+    const provisioned = manage("POST", "/manage/v1/provision", { tanks });
+    const other = await sender(service);
+    const stored = await during(provisioned, async (i) => {
+      const reading = { device_id: "d3", created_at: new Date(1e12 + i).toISOString(), fill_percentage: 1 };
+      expectStatus(await other("POST", PATH, reading), 200);
+    });
+    assert.deepEqual(expectStatus(await provisioned, 200)["tanks"], { new: 1, changed: 3400, unchanged: 0 });
+    const parts = eventsOf(service, "write_completed").filter(({ write }) => write === "execute");
+    // Of 250 rows at most, but for the 300 tanks that exchange their devices in a circle.
+    assert.ok(parts.length >= 3101 / 250, `${parts.length} parts`);
+    assert.ok(stored >= 4, `${stored} readings meanwhile`);
+    const again = expectStatus(await manage("POST", "/manage/v1/provision?dry_run=true", { tanks }), 200);
+    assert.deepEqual(again["tanks"], { new: 0, changed: 0, unchanged: 3401 });
+  });
+}
+
+for (const engine of ENGINES) {
   it(`searches of one key do not keep those of another waiting, on ${engine}`, async (t) => {
     const service = await startFleet(t, engine);
     const manager = async () => jsonClient(service, await service.key({ role: "manage" }));
