@@ -1,5 +1,6 @@
 // Records when customers were last seen, in batches, and at most once a minute per customer.
 
+import { hasCode } from "../domain/errors.ts";
 import { type Clock, type Instant, MINUTE } from "../domain/instant.ts";
 import type { Observe } from "../domain/log-events.ts";
 import type { Writes } from "../domain/store.ts";
@@ -54,7 +55,8 @@ export class LastSeen {
     try {
       await this.#update(seen);
     } catch (error) {
-      this.#observe({ kind: "last_seen_delayed", error });
+      // That the database is unavailable is reported elsewhere.
+      if (!hasCode(error, "store_unavailable")) this.#observe({ kind: "last_seen_delayed", error });
       this.#retryAt = performance.now() + RETRY_MS;
       this.#pending = new Map([...seen, ...this.#pending]);
     }

@@ -22,10 +22,11 @@ const sourceNumber = (i: number): Source => ({ deviceId: `device-t${i}`, isKnown
 export const FIRST_SOURCE = sourceNumber(0);
 export const SOURCES = [FIRST_SOURCE, ...Array.from({ length: TANKS + UNKNOWN_DEVICES - 1 }, (_, i) => sourceNumber(i + 1))];
 
+export const CUSTOMER = "ada";
 export const FLEET: readonly Line[] = [
-  customer("ada"),
+  customer(CUSTOMER),
   ...SOURCES.map(({ deviceId, isKnown, tankId }) =>
-    tank(tankId, "ada", { assigned_device_id: isKnown ? deviceId : `spare-${tankId}` }),
+    tank(tankId, CUSTOMER, { assigned_device_id: isKnown ? deviceId : `spare-${tankId}` }),
   ),
 ];
 

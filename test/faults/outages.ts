@@ -7,14 +7,16 @@ import { cpSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { Client } from "pg";
+import { createKey } from "../e2e/fixtures.ts";
 import type { Service } from "../e2e/program.ts";
-import { get } from "../e2e/requests.ts";
+import { get, statusOf } from "../e2e/requests.ts";
 import { Mqtt5Broker } from "../support/mqtt5-broker.ts";
 import type { StopMode } from "../support/postgres/cluster.ts";
 import { changeOwner, serverUser } from "../support/postgres/programs.ts";
 import { ownPostgres } from "../support/postgres/server.ts";
 import { until } from "../support/until.ts";
 import { type DiskKind, mountSmallDisk } from "./disks.ts";
+import { CUSTOMER } from "./fleet.ts";
 import { type LoadSize, type Scenario, startScenario } from "./scenario.ts";
 import { publishTo } from "./senders.ts";
 
@@ -51,17 +53,22 @@ const LARGE = 5000;
 const WARM_UP = 20;
 /** Little room for garbage, so that growth is a leak. */
 const SMALL_HEAP = "--max-old-space-size=96";
+/** A line of the log that warns, or reports an error. */
+const PROBLEM = /^\{"level":[45]0,.*"event":"(?!request"|mqtt_client_rejected")(\w+)"/gm;
 /** What garbage may add. */
 const GARBAGE_MB = 32;
 
 async function surviveOutage(t: TestContext, scenario: Scenario, outage: Outage): Promise<void> {
   const { ledger, failures } = scenario;
   const broker = await new Mqtt5Broker().listen(t);
+  const customerKey = await createKey(scenario.here, "--customer", CUSTOMER);
   const service = await scenario.start({ MQTT_URL: `mqtt://127.0.0.1:${broker.port}`, NODE_OPTIONS: SMALL_HEAP });
   await until("the service has subscribed", () => broker.subscribed.length === TOPICS, SETTLED_MS);
   const stopSending = await scenario.send(service);
   const stopPublishing = publishTo(t, broker, scenario);
   await ledger.untilAcknowledged(ACKNOWLEDGED);
+  // When the customer was last seen cannot be written during the outage.
+  assert.equal(await statusOf(service, customerKey), 200);
   await outage.begin(service.pid);
   await untilSettled(scenario);
 
@@ -86,6 +93,10 @@ async function surviveOutage(t: TestContext, scenario: Scenario, outage: Outage)
   await scenario.expectAllStored(service);
   const { code, stderr } = await service.stop();
   assert.equal(code, 0, "the process is still the first one");
+  // Requests and MQTT clients that are rejected have a line each.
+  const problems = [...stderr.matchAll(PROBLEM)].map(([, event]) => event);
+  assert.equal(new Set(problems).size, problems.length, `a problem is logged once: ${problems}`);
+  assert.ok(!stderr.includes('"stack":'), "an outage is no internal error");
   const events = [...stderr.matchAll(/"event":"((?:store|writes)_(?:unavailable|recovered))"/g)].map(([, event]) => event);
   assert.ok(
     events.includes(`${outage.event}_unavailable`) &&
