@@ -11,7 +11,7 @@ export const fleet = listCommand({
   summary: "list tanks by when they run low, with their latest reading",
   help: `List tanks by when they run low: low ones first, by when they are empty; then those that have been silent for so long that the
 forecast is stale; those without a forecast later, those without a reading last. DAYS LEFT is the number of days until a tank falls to its threshold, as a range with a probability of 80 %; for
-a low tank, when it is expected to be empty. MARGIN is the fill minus the threshold, in percentage points. REMAINING is the
+a low tank, until it is empty. MARGIN is the fill minus the threshold, in percentage points. REMAINING is the
 volume in the tank, ROOM the volume that fits into it; together they are the capacity. AGE is the age of the latest reading.`,
   example: "fleet --state low --limit 20",
   query: [
@@ -53,7 +53,7 @@ function addressOf(tank: Item): string {
   return [line, textOrNull(city) ?? ""].filter((part) => part !== "").join(", ");
 }
 
-/** `3–9 d`, for a low tank `empty in 4 d`, or why there is no forecast. */
+/** `3–9 d`, for a low tank `empty in 3–6 d`, or why there is no forecast. */
 export function daysText(entry: Item): string | null {
   const { state, days_left, forecast } = entry;
   const empty = state === "low" ? emptyText(entry) : undefined;
@@ -69,17 +69,24 @@ export function daysText(entry: Item): string | null {
   return from === to ? `${from} d` : `${from}–${to} d`;
 }
 
-/** As the dashboard shows it. Undefined: it is not known when the tank is empty. */
+/** Undefined: it is not known when the tank is empty. */
 function emptyText({ latest, forecast }: Item): string | undefined {
   if (fieldsOf(latest)["fill_percentage"] === 0) return "empty";
-  const at = fieldsOf(fieldsOf(forecast)["runs_empty_at"])["p50"];
-  if (typeof at !== "string") return undefined;
-  const left = Date.parse(at) - Date.now();
+  const [from, left, to] = ["p10", "p50", "p90"].map((name) => timeUntil(fieldsOf(fieldsOf(forecast)["runs_empty_at"])[name]));
+  if (left === undefined) return undefined;
   if (left < MINUTE) return "empty";
-  if (left < HOUR) return `empty in ${Math.floor(left / MINUTE)} min`;
-  if (left < 2 * DAY) return `empty in ${Math.floor(left / HOUR)} h`;
-  return `empty in ${Math.round(left / DAY)} d`;
+  const [symbol, size] = left < HOUR ? ["min", MINUTE] : left < 2 * DAY ? ["h", HOUR] : ["d", DAY];
+  // Days are rounded as the dashboard does.
+  const round = size === DAY ? Math.round : Math.floor;
+  const first = round((from ?? left) / size);
+  if (to === undefined) return `empty in > ${first} ${symbol}`;
+  const last = round(to / size);
+  return `empty in ${first === last ? first : `${first}–${last}`} ${symbol}`;
 }
+
+/** Undefined: that is not known, or in more than three years. */
+const timeUntil = (at: unknown): number | undefined =>
+  typeof at === "string" ? Math.max(0, Date.parse(at) - Date.now()) : undefined;
 
 function ageText(seconds: unknown, silent: unknown): string | null {
   const text = age(seconds);
@@ -89,7 +96,8 @@ function ageText(seconds: unknown, silent: unknown): string | null {
 function csvRow(entry: Item): Readonly<Record<string, unknown>> {
   const { state, silent, margin, age_seconds, days_left, remaining, room, latest, forecast, customer } = entry;
   const tank = tankIn(entry);
-  const { runs_low_at, runs_empty_at, use_per_day } = fieldsOf(forecast);
+  const { runs_low_at, runs_empty_at, use_per_day, suggested_delivery } = fieldsOf(forecast);
+  const delivery = fieldsOf(suggested_delivery);
   const [days, low, empty, use] = [fieldsOf(days_left), fieldsOf(runs_low_at), fieldsOf(runs_empty_at), fieldsOf(use_per_day)];
   const address = fieldsOf(tank["location"]);
   return {
@@ -108,6 +116,8 @@ function csvRow(entry: Item): Readonly<Record<string, unknown>> {
     runs_empty_at_p50: csvTime(empty["p50"]),
     runs_empty_at_p90: csvTime(empty["p90"]),
     forecast_state: fieldsOf(forecast)["state"],
+    delivery_by: csvTime(delivery["by"]),
+    delivery_volume: rounded(delivery["volume"]),
     use_per_day: rounded(use["volume"]),
     fill_percentage: fieldsOf(latest)["fill_percentage"],
     margin,
@@ -119,6 +129,7 @@ function csvRow(entry: Item): Readonly<Record<string, unknown>> {
     street: address["street"],
     street_number: address["street_number"],
     postal_code: address["postal_code"],
+    district: address["district"],
     city: address["city"],
     region: address["region"],
     country: address["country"],

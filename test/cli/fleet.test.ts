@@ -4,29 +4,33 @@ import { daysText, remainingText, roomText } from "../../src/cli/fleet.ts";
 
 const [HOUR, DAY] = [3_600_000, 86_400_000];
 const soon = (ms: number): string => new Date(Date.now() + ms + 30_000).toISOString();
-const entry = (state: string, p50: string | null, fill_percentage = 12) => ({
+type EmptyAt = { readonly p10: string | null; readonly p50: string | null; readonly p90: string | null };
+const entry = (state: string, runs_empty_at: EmptyAt, fill_percentage = 12) => ({
   state,
   days_left: state === "low" ? { p10: 0, p50: 0, p90: 0 } : { p10: 3.4, p50: 5, p90: 8.2 },
   latest: { fill_percentage },
-  forecast: { state: "ok", runs_empty_at: { p10: null, p50, p90: null } },
+  forecast: { state: "ok", runs_empty_at },
 });
+const between = (from: number, left: number, to: number): EmptyAt => ({ p10: soon(from), p50: soon(left), p90: soon(to) });
 
-test("a low tank shows when it is empty, as the dashboard does", () => {
-  for (const [left, text] of [
-    [30 * DAY, "empty in 30 d"],
-    [3.6 * DAY, "empty in 4 d"],
-    [47 * HOUR, "empty in 47 h"],
-    [HOUR / 2, "empty in 30 min"],
-    [-DAY, "empty"],
+test("a low tank shows between which times it is empty", () => {
+  for (const [from, left, to, text] of [
+    [24 * DAY, 30 * DAY, 41 * DAY, "empty in 24–41 d"],
+    [2.7 * DAY, 3.6 * DAY, 4.2 * DAY, "empty in 3–4 d"],
+    [30 * HOUR, 47 * HOUR, 60 * HOUR, "empty in 30–60 h"],
+    [HOUR / 2, HOUR / 2, HOUR / 2, "empty in 30 min"],
+    [0, HOUR / 3, 3 * HOUR, "empty in 0–180 min"],
+    [-DAY, -DAY, -DAY, "empty"],
   ] as const) {
-    assert.equal(daysText(entry("low", soon(left))), text);
+    assert.equal(daysText(entry("low", between(from, left, to))), text);
   }
-  assert.equal(daysText(entry("low", soon(DAY), 0)), "empty");
+  assert.equal(daysText(entry("low", between(DAY, DAY, DAY), 0)), "empty");
+  assert.equal(daysText(entry("low", { ...between(3 * DAY, 9 * DAY, 0), p90: null })), "empty in > 3 d");
 });
 
 test("a low tank without a known empty date, and one that is not low, show the days until the threshold", () => {
-  assert.equal(daysText(entry("low", null)), "0 d");
-  assert.equal(daysText(entry("ok", soon(9 * DAY))), "3–9 d");
+  assert.equal(daysText(entry("low", { p10: null, p50: null, p90: null })), "0 d");
+  assert.equal(daysText(entry("ok", between(8 * DAY, 9 * DAY, 12 * DAY))), "3–9 d");
 });
 
 test("remaining and free volume add up to the capacity", () => {
