@@ -33,15 +33,19 @@ export interface Lookups {
   channelsById(ids: readonly string[]): Promise<ReadonlyMap<string, Channel>>;
   channelCount(): Promise<number>;
   notifications(ids: readonly string[]): Promise<ReadonlyMap<string, Notification>>;
-  /** The oldest of a channel that were created since `since` and failed or expired by `failedBy`, at most `limit`. */
+  /** The oldest of a channel that it may receive, were created since `since` and failed or expired by `failedBy`, at most `limit`. */
   failedNotifications(
-    channelId: string,
+    channel: Pick<Channel, "id" | "customer_id">,
     since: Instant,
     failedBy: Instant,
     limit: number,
   ): Promise<readonly FailedNotification[]>;
-  /** The ids of those of a channel that are pending, at most `limit`. */
-  pendingNotifications(channel: Pick<Channel, "id" | "type">, limit: number): Promise<readonly string[]>;
+  /** The ids of those of a channel that are pending, at most `limit`; without those that are only about the customer `exceptAbout`. */
+  pendingNotifications(
+    channel: Pick<Channel, "id" | "type">,
+    limit: number,
+    exceptAbout: string | null,
+  ): Promise<readonly string[]>;
   verification(hash: string): Promise<EmailVerification | undefined>;
   /** When the customer was sent links that verify the address, since then, oldest first. */
   verificationsSince(customerId: string, since: Instant): Promise<readonly Instant[]>;

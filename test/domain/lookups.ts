@@ -1,7 +1,7 @@
 // Lookups in memory, for planning without a database.
 
 import type { Alert } from "../../src/domain/alerts/alert.ts";
-import type { Channel } from "../../src/domain/alerts/channel.ts";
+import { type Channel, mayReceive } from "../../src/domain/alerts/channel.ts";
 import type { Notification } from "../../src/domain/alerts/notification.ts";
 import { DEFAULT_TANK_ALERT_SETTINGS } from "../../src/domain/alerts/tank-alert-settings.ts";
 import type { TankState } from "../../src/domain/changes.ts";
@@ -53,14 +53,16 @@ export function lookupsOf(known: StoredObjects): Lookups {
     channelsById: async (ids) => byId(channels, ids, ({ id }) => id),
     channelCount: async () => channels.length,
     notifications: async (ids) => byId(notifications, ids, ({ id }) => id),
-    failedNotifications: async (channelId, since, _failedBy, limit) =>
+    failedNotifications: async (channel, since, _failedBy, limit) =>
       notifications
-        .filter(({ channel_id, created_at }) => channel_id === channelId && created_at >= since)
+        .filter(({ channel_id, created_at }) => channel_id === channel.id && created_at >= since)
+        .filter(({ about_customer }) => mayReceive(channel, about_customer))
         .filter(({ state }) => state === "failed" || state === "expired")
         .slice(0, limit),
-    pendingNotifications: async (channel, limit) =>
+    pendingNotifications: async (channel, limit, exceptAbout) =>
       notifications
         .filter(({ channel_id, state }) => channel_id === channel.id && state === "pending")
+        .filter(({ about_customer }) => exceptAbout === null || about_customer !== exceptAbout)
         .map(({ id }) => id)
         .slice(0, limit),
     verification: async (hash) => verifications.find((link) => link.hash === hash),

@@ -161,6 +161,33 @@ describe("a notification", () => {
     expectStatus(await manage("POST", `${NOTIFICATIONS}/${notification}/retry`), 409, "state_conflict");
   });
 
+  it("about a customer is not sent any more to a channel that is limited to another one", async () => {
+    const { customer, tank } = await create();
+    const { customer: other } = await create();
+    const { id } = await createHook({ customer_id: customer });
+    const reading = { tank_id: tank, created_at: now(), fill_percentage: 1 };
+    expectStatus(await manage("POST", "/ingest/v1/readings", reading), 200);
+    const notification = async (): Promise<Record<string, unknown>> => {
+      const { data } = expectStatus(await manage("GET", `${NOTIFICATIONS}?channel_id=${id}`), 200);
+      const [first, ...others] = data as Record<string, unknown>[];
+      assert.deepEqual(others, []);
+      return first ?? {};
+    };
+    const { id: about, state: before } = await notification();
+    assert.equal(before, "pending");
+    const changed = { customer_id: other, url: "https://other.invalid/" };
+    expectStatus(await manage("PATCH", `${CHANNELS}/${id}`, changed), 200);
+    const { state, attempts } = await notification();
+    const error = "the channel is now limited to a customer, and this may be about others";
+    assert.deepEqual([state, (attempts as { error: string }[]).at(-1)?.error], ["failed", error]);
+    const refused = await manage("POST", `${NOTIFICATIONS}/${about}/retry`);
+    expectStatus(refused, 409, "state_conflict");
+    assert.match(String(refused.body["detail"]), /limited to a customer/);
+    const since = { since: "2020-01-01T00:00:00Z" };
+    assert.equal(expectStatus(await manage("POST", `${CHANNELS}/${id}/recover`, since), 200)["recovered"], 0);
+    assert.equal((await notification())["state"], "failed");
+  });
+
   it("that failed is sent again, alone or with all since a time, and the sender is woken", async () => {
     const { id } = await createHook();
     const path = `${CHANNELS}/${id}/recover`;

@@ -169,6 +169,14 @@ export function errorInChannel(channel: Channel): string | undefined {
   return isUnknown ? "quiet_hours.timezone: must be a time zone such as Europe/Berlin" : undefined;
 }
 
+/**
+ * Whether the channel may be sent a notification that was created for it. If it has been limited to a customer since then, the
+ * notification may have data of others.
+ */
+export function mayReceive({ customer_id }: Pick<Channel, "customer_id">, about_customer: string | null): boolean {
+  return customer_id === null || customer_id === about_customer;
+}
+
 /** What a webhook gets as a test. It is not part of the feed: it has no sequence number. */
 export function testEventObject(channel: Channel, at: Instant) {
   return {

@@ -32,7 +32,10 @@ export const DISABLED_AFTER_MS = 5 * DAY;
 /** A notification that is pending for longer is reported. */
 export const LATE_MS = 10 * MINUTE;
 
-export type ClaimedNotification = Pick<Notification, "id" | "channel_id" | "customer_id" | "event" | "attempts"> & {
+export type ClaimedNotification = Pick<
+  Notification,
+  "id" | "channel_id" | "customer_id" | "about_customer" | "event" | "attempts"
+> & {
   readonly destination: string;
   readonly lease: string;
   /** Earlier attempts do not count. */
@@ -41,7 +44,7 @@ export type ClaimedNotification = Pick<Notification, "id" | "channel_id" | "cust
 };
 
 /** Where a notification goes. Only the sender reads the secrets. */
-export type SendingChannel = Pick<Channel, "id" | "type" | "url" | "to" | "state"> & ChannelSecrets;
+export type SendingChannel = Pick<Channel, "id" | "type" | "url" | "to" | "customer_id" | "state"> & ChannelSecrets;
 
 export type Claim = {
   readonly notifications: readonly ClaimedNotification[];
@@ -137,6 +140,8 @@ export const releaseRecord = ({ id, lease, channel_id, attempts }: ClaimedNotifi
 /** Recorded in place of an attempt: why nothing was sent. */
 export const skippedAttempt = (at: Instant, error: string): Attempt => ({ at, status: null, duration_ms: 0, error });
 const DISABLED = "the channel is disabled";
+/** It may be about others: see `mayReceive`. */
+export const LIMITED = "the channel is now limited to a customer, and this may be about others";
 export const disabledAttempt = (at: Instant): Attempt => skippedAttempt(at, DISABLED);
 
 export const failRecord = (claimed: ClaimedNotification, at: Instant, why = DISABLED): AttemptRecord => ({

@@ -26,6 +26,8 @@ export type Notification = {
   /** Null: to a customer. */
   readonly channel_id: string | null;
   readonly customer_id: string | null;
+  /** To a channel: the only customer whose data it has. Null: it may have data of any, or it is mail to a customer. */
+  readonly about_customer: string | null;
   readonly event: NotificationEvent;
   readonly alert_ids: readonly string[];
   /** Null where it is about several tanks, or none. */

@@ -12,6 +12,7 @@ import {
   webhookUrl,
 } from "../alerts/channel.ts";
 import { EVENT_RETENTION_MS, type EventType } from "../alerts/event.ts";
+import { LIMITED } from "../alerts/notification-queue.ts";
 import { errorInWebhookUrl, maskedUrl, type WebhookAllow } from "../alerts/webhook-url.ts";
 import { type AuditedChange, type AuditedFields, differences } from "../audit.ts";
 import { hasSameFields } from "../changes.ts";
@@ -35,7 +36,7 @@ import {
 } from "./command.ts";
 
 const MAX_CHANNELS = 1000;
-/** Pending notifications of a deleted channel that end with it; the sender ends the others. */
+/** Pending notifications that end when a channel is deleted or limited to a customer; the sender ends the others. */
 const MAX_ENDED = 500;
 /** A delayed webhook is the event of the feed, which must be kept until then. */
 const MAX_DELAY_MS = EVENT_RETENTION_MS / 2;
@@ -120,7 +121,13 @@ export async function changeChannel(lookups: Lookups, command: Commands["change_
   if (hasSameFields(merged, before)) return changeSet(channelResource(before), {});
   const after = { ...merged, updated_at: nextUpdatedAt(before.updated_at, at) };
   const change = { before, after };
-  return changeSet(channelResource(after), { channels: [change], audit: [auditOf(change, id, "changed")] });
+  const isLimited = after.customer_id !== null && after.customer_id !== before.customer_id;
+  const ended = isLimited ? await lookups.pendingNotifications(after, MAX_ENDED, after.customer_id) : [];
+  return changeSet(channelResource(after), {
+    channels: [change],
+    notificationsEnded: ended.length === 0 ? [] : [{ ids: ended, reason: LIMITED }],
+    audit: [auditOf(change, id, "changed")],
+  });
 }
 
 /** Its pending notifications end; its planned ones are removed. */
@@ -133,7 +140,9 @@ export async function deleteChannel(lookups: Lookups, { id, ifMatch }: Commands[
     { object: { id, object: object["object"], deleted: true }, etag },
     {
       channels: [change],
-      notificationsEnded: await lookups.pendingNotifications(before, MAX_ENDED),
+      notificationsEnded: [
+        { ids: await lookups.pendingNotifications(before, MAX_ENDED, null), reason: "the channel was deleted" },
+      ],
       audit: [auditOf(change, id, "deleted")],
     },
   );

@@ -154,9 +154,9 @@ export type ChangeSet = {
   readonly alerts: readonly AlertChange[];
   readonly channels: readonly ChannelChange[];
   readonly notifications: readonly NewNotification[];
-  /** Ids of notifications that are sent again, and of pending ones that are not sent any more. */
+  /** Ids of notifications that are sent again, and of pending ones that are not sent any more, with the reason. */
   readonly notificationsRetried: readonly string[];
-  readonly notificationsEnded: readonly string[];
+  readonly notificationsEnded: readonly { readonly ids: readonly string[]; readonly reason: string }[];
   /** The only link that verifies the address of each customer from now on; null: none. */
   readonly verifications: readonly { readonly customerId: string; readonly link: EmailVerification | null }[];
   readonly users: readonly UserChange[];

@@ -1,6 +1,6 @@
 // Commands that send notifications: a test of a channel, what has failed or expired, or one of them again.
 
-import { type Channel, testEventObject } from "../alerts/channel.ts";
+import { type Channel, mayReceive, testEventObject } from "../alerts/channel.ts";
 import { destinationOf, type NewNotification, type Notification } from "../alerts/notification.ts";
 import { differences } from "../audit.ts";
 import { type Instant, instantOf } from "../instant.ts";
@@ -46,6 +46,7 @@ function testNotification(channel: Channel, id: string, at: Instant): NewNotific
     id,
     channel_id: channel.id,
     customer_id: null,
+    about_customer: channel.customer_id,
     event: "channel.test",
     alert_ids: [],
     tank_id: null,
@@ -65,7 +66,7 @@ export async function recoverChannel(lookups: Lookups, command: Commands["recove
   const errors = errorsInObject(Recovery, fields);
   if (errors.length > 0) return invalidFields(errors);
   const { since } = fields as { since: string };
-  const failed = await lookups.failedNotifications(id, instantOf(since), failedBy, MAX_RECOVERED);
+  const failed = await lookups.failedNotifications(channel, instantOf(since), failedBy, MAX_RECOVERED);
   const until = failed.at(-1)?.created_at ?? null;
   const changes = { since: { from: null, to: since }, notifications: { from: null, to: failed.length } };
   return changeSet(
@@ -93,9 +94,15 @@ export async function retryNotification(lookups: Lookups, { id }: Commands["retr
   });
 }
 
-async function channelConflict(lookups: Lookups, { channel_id }: Notification): Promise<CommandError | undefined> {
+const OF_OTHERS = "The channel is now limited to a customer, and this notification may be about others.";
+
+async function channelConflict(
+  lookups: Lookups,
+  { channel_id, about_customer }: Notification,
+): Promise<CommandError | undefined> {
   const channel = await activeChannel(lookups, channel_id ?? "");
-  if (!isCommandError(channel)) return undefined;
+  if (!isCommandError(channel))
+    return mayReceive(channel, about_customer) ? undefined : commandError("state_conflict", OF_OTHERS);
   const isGone = channel.error === "channel_unknown";
   return isGone ? commandError("state_conflict", "The channel of this notification was deleted.") : channel;
 }

@@ -31,6 +31,7 @@ export async function requestVerification(
     id: newId,
     channel_id: null,
     customer_id: id,
+    about_customer: null,
     event: "customer.verification",
     alert_ids: [],
     tank_id: null,

@@ -258,7 +258,7 @@ function outgoingOf(
   const isCovered = (channel: Channel): boolean =>
     channel.type === "email" && successor !== undefined && wants(channel, "alert.opened", successor, tank.owner_id);
   const subscribed = channels.filter((channel) => wants(channel, type, alert.kind, tank.owner_id) && !isCovered(channel));
-  const about = { alert_id: alert.id, tank_id: tank.id, sequence };
+  const about = { alert_id: alert.id, tank_id: tank.id, owner_id: tank.owner_id, sequence };
   const { notifications, planned } = toChannels({ ...about, event: type, payload }, subscribed, now);
   return { notifications, planned: [...planned, ...ownerMail(event, sequence, settings, now)] };
 }

@@ -51,10 +51,10 @@ const channelValues = (channel: Channel): (string | number | null)[] => [
   channel.updated_at,
 ];
 
-const SENDING_COLUMNS = "id, type, url, recipient, state, secret, previous_secret, previous_until";
+const SENDING_COLUMNS = "id, type, url, recipient, customer_id, state, secret, previous_secret, previous_until";
 
-function sendingChannelOf([id, type, url, to, state, secret, previous_secret, previous_until]: Row): SendingChannel {
-  return { id, type, url, to, state, secret, previous_secret, previous_until } as SendingChannel;
+function sendingChannelOf([id, type, url, to, customer_id, state, secret, previous_secret, previous_until]: Row): SendingChannel {
+  return { id, type, url, to, customer_id, state, secret, previous_secret, previous_until } as SendingChannel;
 }
 
 const INSERT = `INSERT INTO channel (${CHANNEL_COLUMNS}, secret)

@@ -88,7 +88,7 @@ async function writeChannels(tx: StoreTransaction, plan: ChangeSet, at: Instant)
   if (channels.length > 0) await tx.putChannels(channels);
   if (notifications.length > 0) await tx.addNotifications(notifications);
   if (notificationsRetried.length > 0) await tx.retryNotifications(notificationsRetried, at);
-  if (notificationsEnded.length > 0) await tx.endNotifications(notificationsEnded, at);
+  for (const { ids, reason } of notificationsEnded) await tx.endNotifications(ids, reason, at);
   tx.alertWork.addDueNotifications(notifications.length + notificationsRetried.length);
 }
 

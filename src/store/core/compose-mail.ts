@@ -80,6 +80,7 @@ export async function createMail(
       id: newId("msg", now),
       channel_id: recipient.channel?.id ?? null,
       customer_id: recipient.customer?.customer.id ?? null,
+      about_customer: recipient.channel?.customer_id ?? null,
       destination: MAIL_DESTINATION,
       event: eventOf(groups, items, refills),
       alert_ids: listed.map(({ alert }) => alert.id),
@@ -109,8 +110,8 @@ async function refillGroup(
   settings: ComposeSettings,
   { total, top }: DraftedGroup = { total: 0, top: [] },
 ): Promise<RefillGroup> {
-  const payloads = await tx.eventPayloads(top.map(({ id }) => Number(id)));
-  const refills = Array.from(payloads.values(), refillIn);
+  const events = await tx.eventsBySequence(top.map(({ id }) => Number(id)));
+  const refills = Array.from(events.values(), ({ payload }) => refillIn(payload));
   const owned = await tx.tanksWithOwners(refills.map(({ tankId }) => tankId));
   const items = refills.flatMap(({ tankId, refill }) => {
     const tank = owned.get(tankId);

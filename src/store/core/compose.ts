@@ -150,13 +150,13 @@ async function createWebhooks(
   const wanted = (await wantedBy(tx, channel, due, alerts)).filter(
     ({ alert_id, event }) => channel.delay === 0 || alert_id === null || isStillOpen(alerts.get(alert_id), event),
   );
-  const payloads = await tx.eventPayloads(wanted.flatMap(({ sequence }) => sequence ?? []));
+  const events = await tx.eventsBySequence(wanted.flatMap(({ sequence }) => sequence ?? []));
   const notifications = wanted.flatMap(({ alert_id, tank_id, event, sequence }): NewNotification[] => {
-    const payload = payloads.get(sequence ?? 0);
-    if (payload === undefined) return [];
-    const id = newId("msg", now);
-    const about = { event, alert_ids: alert_id === null ? [] : [alert_id], tank_id, payload };
-    return [{ id, channel_id: channel.id, customer_id: null, destination: channel.id, ...about, due_at: now, created_at: now }];
+    const stored = events.get(sequence ?? 0);
+    if (stored === undefined) return [];
+    const to = { channel_id: channel.id, customer_id: null, destination: channel.id };
+    const about = { about_customer: stored.owner_id, alert_ids: alert_id === null ? [] : [alert_id], tank_id };
+    return [{ id: newId("msg", now), ...to, ...about, event, payload: stored.payload, due_at: now, created_at: now }];
   });
   await tx.removePlanned(idsOf(due));
   await tx.addNotifications(notifications);

@@ -30,13 +30,15 @@ export const MAIL_COLLECT_MS = 5000;
 
 type OutgoingEvent = Pick<PlannedNotification, "event" | "alert_id" | "tank_id"> & {
   readonly sequence: number;
+  /** Of the tank. */
+  readonly owner_id: string;
   readonly payload: string;
 };
 export type Outgoing = { readonly notifications: readonly NewNotification[]; readonly planned: readonly PlannedNotification[] };
 
 /** To channels that want it. Webhooks without a delay get the event at once; all else is planned. */
 export function toChannels(
-  { event, alert_id, tank_id, sequence, payload }: OutgoingEvent,
+  { event, alert_id, tank_id, sequence, owner_id, payload }: OutgoingEvent,
   channels: readonly Channel[],
   now: Instant,
 ): Outgoing {
@@ -52,6 +54,7 @@ export function toChannels(
   return {
     notifications: channels.filter(isImmediate).map(({ id }) => ({
       ...recipient(id),
+      about_customer: owner_id,
       destination: id,
       alert_ids: alert_id === null ? [] : [alert_id],
       due_at: now,

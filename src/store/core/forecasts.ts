@@ -111,7 +111,7 @@ async function reportRefills(tx: StoreTransaction, refills: readonly NewRefill[]
   });
   const outgoing = events.map(({ sequence, owner_id, tank_id, payload }) => {
     const subscribed = channels.filter((channel) => wants(channel, "tank.refilled", null, owner_id));
-    return toChannels({ event: "tank.refilled", alert_id: null, tank_id, sequence, payload }, subscribed, at);
+    return toChannels({ event: "tank.refilled", alert_id: null, tank_id, owner_id, sequence, payload }, subscribed, at);
   });
   const notifications = outgoing.flatMap((one) => one.notifications);
   await tx.addEvents(events);

@@ -32,6 +32,7 @@ const CLAIMED_FIELDS = [
   "lease",
   "channel_id",
   "customer_id",
+  "about_customer",
   "event",
   "pending_since",
   "payload",

@@ -1,6 +1,6 @@
 // Sending notifications, as far as the database is concerned: each write is one short transaction.
 
-import type { Channel } from "../../domain/alerts/channel.ts";
+import { type Channel, mayReceive } from "../../domain/alerts/channel.ts";
 import { MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
 import {
   type AttemptRecord,
@@ -9,10 +9,12 @@ import {
   type ClaimRequest,
   DISABLED_AFTER_MS,
   type DisabledChannel,
+  LIMITED,
   type RecipientType,
   type RecordedAttempts,
   reasonNotToSend,
   recipientType,
+  type SendingChannel,
 } from "../../domain/alerts/notification-queue.ts";
 import { quietUntil } from "../../domain/alerts/quiet-hours.ts";
 import { newId } from "../../domain/id.ts";
@@ -24,25 +26,25 @@ import type { StoreTransaction } from "./transaction.ts";
 export async function claimNotifications(tx: StoreTransaction, requests: readonly ClaimRequest[], now: Instant): Promise<Claim> {
   const notifications = await tx.claimDue(requests, now);
   const channelIds = new Set(notifications.flatMap(({ channel_id }) => channel_id ?? []));
-  return {
-    notifications,
-    channels: await tx.sendingChannels([...channelIds]),
-    reasonsNotToSend: await findReasonsNotToSend(tx, notifications),
-  };
+  const channels = await tx.sendingChannels([...channelIds]);
+  return { notifications, channels, reasonsNotToSend: await findReasonsNotToSend(tx, notifications, channels) };
 }
 
 async function findReasonsNotToSend(
   tx: StoreTransaction,
   claimed: readonly ClaimedNotification[],
+  channels: ReadonlyMap<string, SendingChannel>,
 ): Promise<ReadonlyMap<string, string>> {
   const customerIds = [...new Set(claimed.flatMap(({ customer_id }) => customer_id ?? []))];
   // An engine may send these together.
   const customers = new Map(await Promise.all(customerIds.map(async (id) => [id, await tx.recipientCustomer(id)] as const)));
   const reasons = new Map<string, string>();
   for (const notification of claimed) {
-    const { id, customer_id } = notification;
+    const { id, channel_id, customer_id, about_customer } = notification;
     const customer = customers.get(customer_id ?? "");
-    const reason = customer && reasonNotToSend(notification, customer);
+    const channel = channels.get(channel_id ?? "");
+    const isLimited = channel !== undefined && !mayReceive(channel, about_customer);
+    const reason = isLimited ? LIMITED : customer && reasonNotToSend(notification, customer);
     if (reason !== undefined) reasons.set(id, reason);
   }
   return reasons;
@@ -132,6 +134,7 @@ async function disable(
     id: newId("msg", now),
     channel_id: receiver.id,
     customer_id: null,
+    about_customer: null,
     destination: MAIL_DESTINATION,
     event: "channel.disabled" as const,
     alert_ids: [],

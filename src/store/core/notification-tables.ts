@@ -14,6 +14,7 @@ export const NOTIFICATION_FIELDS = [
   "id",
   "channel_id",
   "customer_id",
+  "about_customer",
   "event",
   "alert_ids",
   "tank_id",
@@ -49,6 +50,7 @@ export function notificationTables({ prepare, insert, runForIds }: SqlRunner) {
         one.id,
         one.channel_id,
         one.customer_id,
+        one.about_customer,
         one.event,
         JSON.stringify(one.alert_ids),
         one.tank_id,
@@ -71,7 +73,7 @@ export function notificationTables({ prepare, insert, runForIds }: SqlRunner) {
     },
 
     async failedNotifications(
-      channelId: string,
+      { id, customer_id }: Pick<Channel, "id" | "customer_id">,
       since: Instant,
       failedBy: Instant,
       limit: number,
@@ -79,16 +81,22 @@ export function notificationTables({ prepare, insert, runForIds }: SqlRunner) {
       const rows = await prepare(
         `SELECT id, created_at FROM notification
          WHERE channel_id = $1 AND created_at >= $2 AND state IN ('failed', 'expired') AND ended_at <= $3
-         ORDER BY channel_id, created_at, id LIMIT $4`, // notification_by_channel
-      )(channelId, since, failedBy, limit);
+           AND (CAST($4 AS text) IS NULL OR about_customer = $4)
+         ORDER BY channel_id, created_at, id LIMIT $5`, // notification_by_channel
+      )(id, since, failedBy, customer_id, limit);
       return rows.map(([id, created_at]) => ({ id: String(id), created_at: Number(created_at) }));
     },
 
-    async pendingNotifications(channel: Pick<Channel, "id" | "type">, limit: number): Promise<readonly string[]> {
+    async pendingNotifications(
+      channel: Pick<Channel, "id" | "type">,
+      limit: number,
+      exceptAbout: string | null,
+    ): Promise<readonly string[]> {
       const rows = await prepare(
         `SELECT id FROM notification WHERE state = 'pending' AND destination BETWEEN $1 AND $1 AND channel_id = $2
-         ORDER BY destination, due_at LIMIT $3`, // notification_due
-      )(destinationOf(channel), channel.id, limit);
+           AND (CAST($3 AS text) IS NULL OR about_customer IS NULL OR about_customer <> $3)
+         ORDER BY destination, due_at LIMIT $4`, // notification_due
+      )(destinationOf(channel), channel.id, exceptAbout, limit);
       return rows.map(([id]) => String(id));
     },
 
@@ -104,8 +112,8 @@ export function notificationTables({ prepare, insert, runForIds }: SqlRunner) {
       );
     },
 
-    /** Marks pending notifications as failed, because their channel was deleted. */
-    async endNotifications(ids: readonly string[], at: Instant): Promise<void> {
+    /** Marks pending notifications as failed. */
+    async endNotifications(ids: readonly string[], reason: string, at: Instant): Promise<void> {
       await runForIds(
         ids,
         (is) =>
@@ -113,7 +121,7 @@ export function notificationTables({ prepare, insert, runForIds }: SqlRunner) {
              attempts = ${withAttempt("$2")}
            WHERE ${is("id")} AND state = 'pending'`,
         at,
-        JSON.stringify(skippedAttempt(at, "the channel was deleted")),
+        JSON.stringify(skippedAttempt(at, reason)),
       );
     },
   };

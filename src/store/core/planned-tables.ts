@@ -2,6 +2,7 @@
 
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { ComposeReads } from "../../domain/alerts/compose.ts";
+import type { StoredEvent } from "../../domain/alerts/event.ts";
 import type { Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { newUnsubscribeSecret } from "../../domain/unsubscribe.ts";
@@ -126,11 +127,16 @@ export function plannedTables({ prepare, insert, runForIds }: SqlRunner) {
       return row && { createdAt: Number(row[0]), pendingUntil: row[1] === null ? null : Number(row[1]) };
     },
 
-    /** Keyed by sequence number. */
-    async eventPayloads(sequences: readonly number[]): Promise<ReadonlyMap<number, string>> {
-      const event = prepare("SELECT sequence, payload FROM event WHERE sequence = $1");
+    async eventsBySequence(
+      sequences: readonly number[],
+    ): Promise<ReadonlyMap<number, Pick<StoredEvent, "owner_id" | "payload">>> {
+      const event = prepare("SELECT sequence, owner_id, payload FROM event WHERE sequence = $1");
       const rows = await Promise.all(sequences.map((sequence) => event(sequence)));
-      return new Map(rows.flat().map(([sequence, payload]) => [Number(sequence), String(payload)]));
+      return new Map(
+        rows
+          .flat()
+          .map(([sequence, owner, payload]) => [Number(sequence), { owner_id: String(owner), payload: String(payload) }]),
+      );
     },
 
     /** Returns the alerts that the customer was sent a mail about, except those whose mails have all failed. */

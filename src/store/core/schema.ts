@@ -264,6 +264,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     ${id},
     channel_id ${text},
     customer_id ${text},
+    about_customer ${text}, -- to a channel: the only customer whose data it has; null: it may have data of any
     destination ${text} NOT NULL,
     event ${text} NOT NULL,
     alert_ids ${text} NOT NULL, -- JSON
@@ -376,6 +377,17 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
 /** Tables in the order in which their contents can be restored. */
 export const tablesIn = (schema: string): string[] =>
   Array.from(schema.matchAll(/CREATE TABLE (\w+)/g), ([, name]) => name as string);
+
+/** `tank.capacity` → `double precision`, and so on. */
+export const columnTypesIn = (schema: string): ReadonlyMap<string, string> =>
+  new Map(
+    Array.from(schema.matchAll(/CREATE TABLE (\w+) \(\n(.*?)\n {2}\)/gs)).flatMap(([, table, columns = ""]) =>
+      Array.from(columns.matchAll(/(?:^ +|KEY, )([a-z]\w*) (double precision|[\w[\]]+)/gm), ([, column, type = ""]) => [
+        `${table}.${column}`,
+        type,
+      ]),
+    ),
+  );
 
 export const missingTable = (name: unknown): UserError =>
   new UserError(`the database has no table "${name}": it was dropped or renamed. Rename it back, or restore a backup.`);

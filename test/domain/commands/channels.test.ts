@@ -20,8 +20,8 @@ const HOOK: Channel = { ...NEW, id: "hook", created_at: NOW - DAY, updated_at: N
 const MAIL: Channel = { ...HOOK, id: "mail", type: "email", url: null, to: "dispatch@x.example", quiet_hours: QUIET };
 const OFF: Channel = { ...HOOK, id: "off", state: "disabled", disabled_reason: "it has failed for five days" };
 const notification = (id: string, more: Partial<Notification> = {}): Notification => ({
-  ...{ id, channel_id: "hook", customer_id: null, event: "alert.opened", alert_ids: ["alr"], tank_id: "one", state: "failed" },
-  ...{ next_attempt_at: null, created_at: NOW - 1000, attempts: [], ...more },
+  ...{ id, channel_id: "hook", customer_id: null, about_customer: "anna", event: "alert.opened", alert_ids: ["alr"] },
+  ...{ tank_id: "one", state: "failed", next_attempt_at: null, created_at: NOW - 1000, attempts: [], ...more },
 });
 /** Ben has unsubscribed. */
 const customers = (STORED.customers ?? []).map((one) =>
@@ -214,8 +214,31 @@ test("there are at most 1000 channels", async () => {
 test("a deleted channel ends its pending notifications", async () => {
   const { channels, notificationsEnded, resource } = await planned({ type: "delete_channel", id: "hook" });
   assert.deepEqual(channels, [{ before: HOOK, after: undefined }]);
-  assert.deepEqual(notificationsEnded, ["pending"]);
+  assert.deepEqual(notificationsEnded, [{ ids: ["pending"], reason: "the channel was deleted" }]);
   assert.deepEqual(resource.object, { id: "hook", object: "channel", deleted: true });
+});
+
+test("a channel that is limited to a customer keeps what is about this one, and nothing else", async () => {
+  const about = (about_customer: string | null) => notification(`about ${about_customer}`, { about_customer, state: "pending" });
+  const limited = { ...HOOK, customer_id: "anna" };
+  const pending = [about("anna"), about("ben"), about(null)];
+  const ended = async (channel: Channel, customer_id: string | null) => {
+    const objects = { ...OBJECTS, channels: [channel], notifications: pending };
+    return (await plan(change("hook", { customer_id, delay: "1h" }), objects)).notificationsEnded.map(({ ids }) => ids);
+  };
+  assert.deepEqual(await ended(HOOK, "anna"), [["about ben", "about null"]]);
+  assert.deepEqual(await ended(limited, "ben"), [["about anna", "about null"]]);
+  assert.deepEqual([await ended(limited, "anna"), await ended(limited, null), await ended(HOOK, null)], [[], [], []]);
+  const failed = pending.map((one) => ({ ...one, state: "failed" as const }));
+  const objects = { ...OBJECTS, channels: [limited], notifications: failed };
+  const recover: Command = {
+    ...{ type: "recover_channel", id: "hook", fields: { since: formatInstant(NOW - DAY) }, failedBy: NOW },
+  };
+  assert.deepEqual((await plan(recover, objects)).notificationsRetried, ["about anna"]);
+  await plan({ type: "retry_notification", id: "about anna" }, objects);
+  for (const id of ["about ben", "about null"]) {
+    assert.equal((await errorIn({ type: "retry_notification", id }, objects)).error, "state_conflict");
+  }
 });
 
 test("a rotation keeps the old secret for the overlap; an e-mail channel has none", async () => {

@@ -20,6 +20,7 @@ const sentAt = (created_at: number): Notification => ({
     id: `msg_${created_at}`,
     channel_id: null,
     customer_id: "ben",
+    about_customer: null,
     event: "customer.verification",
     alert_ids: [],
     tank_id: null,
