@@ -2486,7 +2486,7 @@ export type Client = {
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<ChannelDetails>;
       /** Change a channel. A JSON merge patch: fields that are given change, `null` clears an optional field. `{"state":"active"}` enables a disabled channel again. The type cannot be changed. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly update: (id: string, body: WebhookChannelChange | EmailChannelChange, options?: ChangeChannelOptions) => Promise<Channel>;
-      /** Delete a channel. Deletes a channel for good. Its pending notifications are not sent any more. Requires a session with the role `admin`, or a key with the role `manage`. */
+      /** Delete a channel. Deletes a channel permanently. Its pending notifications are no longer sent. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly delete: (id: string, options?: DeleteChannelOptions) => Promise<DeletedChannel>;
       /** Test a channel. Creates a notification `channel.test`, which is sent as all others are. Retrieve the notification to see the result. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly test: (id: string, options?: TestChannelOptions) => Promise<Notification>;

@@ -44,7 +44,7 @@ export type ApiCommand = Pick<CliCommand, "name" | "summary"> & {
   readonly required?: readonly string[];
   /** It may be the first command on a new database. */
   readonly mayCreate?: true;
-  /** The least role of the key for --url; manage by default. */
+  /** The minimum role of the key for --url; manage by default. */
   readonly keyRole?: KeyRole;
   readonly execute: (input: Input) => Promise<number>;
 };

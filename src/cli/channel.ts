@@ -155,7 +155,7 @@ const test = apiCommand({
       printMessage(clean(`notification ${notification} delivered in ${attempt?.["duration_ms"]} ms`));
       return 0;
     }
-    const again = typeof next === "string" ? ` It is tried again at ${next}.` : "";
+    const again = typeof next === "string" ? ` Next attempt: ${next}.` : "";
     const failed = `: ${attempt?.["error"]}.${again}`;
     const notSent = `. ${problem ?? "It has not been sent yet. Is the service running?"}`;
     printMessage(clean(`notification ${notification} was not delivered${attempt === undefined ? notSent : failed}`));
@@ -190,7 +190,7 @@ const rotate = apiCommand({
     printMessage(
       isUsed
         ? `Webhooks are also signed with the old secret for another ${clean(overlap)}.`
-        : "The old secret is not used any more.",
+        : "The old secret is no longer used.",
     );
     return 0;
   },

@@ -29,7 +29,7 @@ export type CliCommand = {
   readonly help: string;
   readonly maxArguments: number;
   readonly flags: ParseArgsOptionsConfig;
-  /** The least role of the key for --url, where the command has one. */
+  /** The minimum role of the key for --url, where the command has one. */
   readonly keyRole?: KeyRole;
   readonly run: (call: CliCall) => Promise<number>;
 };

@@ -36,7 +36,7 @@ stay with that tank.`,
     { ...PROFILE, value: "NAME|JSON|@FILE" },
     SHAPE,
   ],
-  query: [{ flag: "swap", path: "swap", help: "if the device is assigned to another tank, the two tanks exchange devices" }],
+  query: [{ flag: "swap", path: "swap", help: "if the device is assigned to another tank, the two tanks swap devices" }],
   options: [JSON_OPTION],
   async execute({ call, id, query, body, service }) {
     const device = await service({ method: "PUT", path: pathTo("devices", id), query, body });

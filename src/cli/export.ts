@@ -17,7 +17,7 @@ export const exportCommand: CliCommand = {
   name: "export",
   summary: "export everything as newline-delimited JSON, or readings as CSV",
   usage: "[FILE] [--csv] [--force]",
-  help: `Export customers, tanks with their shapes and alert settings, devices with their profiles and former tanks, readings and pending readings,
+  help: `Export customers, tanks with their shapes and alert settings, devices with their profiles and past assignments, readings and pending readings,
 including deleted objects, as lines for "import". The export is consistent, and the service keeps running. It does not contain
 ${NOT_EXPORTED}; "backup" does. Without FILE, or with -, it goes to stdout. FILE appears once it is
 complete. Damaged data is left out and reported on stderr, and the exit code is 1.

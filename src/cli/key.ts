@@ -92,7 +92,7 @@ const rotate = apiCommand({
 /** How long a rotated key works: no longer than it would have without the rotation. */
 function validityText({ expires_at }: Item, overlap: string): string {
   const overlapMs = parseDurationFlag(overlap, "overlap");
-  if (overlapMs === 0) return "does not work any more";
+  if (overlapMs === 0) return "no longer works";
   const expiresFirst = typeof expires_at === "string" && Date.parse(expires_at) < Date.now() + overlapMs;
   return expiresFirst ? `works until it expires, at ${expires_at}` : `works for another ${overlap}`;
 }

@@ -14,7 +14,7 @@ import { queryString, retryAfter, type ServiceRequest, type ServiceResponse } fr
 
 const TIMEOUT_MS = 120_000;
 const MAX_ATTEMPTS = 4;
-/** A service that asks for a longer delay is reported instead. */
+/** A service that requests a longer delay is reported instead. */
 const MAX_RETRY_DELAY_S = 3;
 const RECONNECT_DELAY_S = 0.5;
 const GZIP_FROM_CHARACTERS = 65_536;
@@ -42,7 +42,7 @@ function checkedKey(key: string | null): string {
   if (key === null || key === "") {
     throw new UserError("a running service needs a key: set TANK_MONITOR_KEY, or use --key", 2);
   }
-  if (!isWellFormedSecret(key)) throw new UserError("the key for --url is mistyped or cut off", 2);
+  if (!isWellFormedSecret(key)) throw new UserError("the key for --url is mistyped or truncated", 2);
   return key;
 }
 
@@ -156,14 +156,14 @@ function causeOf(error: unknown): { readonly cause: unknown; readonly code: stri
 
 /** Messages by error code of Node and OpenSSL. */
 const REASONS: readonly [code: RegExp, message: (url: URL, base: string) => string][] = [
-  [/^ECONNREFUSED$/, (_, base) => `nothing listens at ${base}. Is the service running, and the port right?`],
+  [/^ECONNREFUSED$/, (_, base) => `connection refused by ${base}. Is the service running, and is the port correct?`],
   [/^(ENOTFOUND|EAI_AGAIN)$/, ({ hostname }) => `host ${hostname} not found, or its name cannot be resolved right now`],
   [/^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/, ({ host }) => `${host} cannot be reached from here`],
   [
     /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/,
     ({ host }) => `${host} does not use TLS. Is it http:// instead of https://?`,
   ],
-  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, ({ host }) => `the certificate of ${host} is for another name`],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, ({ host }) => `the certificate of ${host} does not match the host name`],
   [/^CERT_HAS_EXPIRED$/, ({ host }) => `the certificate of ${host} has expired`],
   [
     /SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|CERT_UNTRUSTED/,

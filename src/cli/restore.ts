@@ -11,7 +11,7 @@ export const restore: CliCommand = {
   name: "restore",
   summary: "replace the database with a backup",
   usage: "FILE [--force]",
-  help: `Replace the database with FILE, which "backup" has written. Stop the service first: a database in use is refused. FILE is
+  help: `Replace the database with FILE, which "backup" has written. Stop the service first: a database in use is rejected. FILE is
 copied and checked, as "check" does; if it has an error, nothing changes. The copy of a SQLite database needs as much free
 space.
 

@@ -205,7 +205,7 @@ function readOptions(call: CliCall) {
 }
 
 function errorIn({ url, mqtt, tanks, rate, durationMs = 0, key, manageKey, readKey, verify }: SimulationOptions) {
-  if (url === undefined && mqtt === undefined) return "--url or --mqtt is missing: where to send readings";
+  if (url === undefined && mqtt === undefined) return "--url or --mqtt is required: where to send readings";
   if (rate > tanks * MAX_RATE_PER_TANK) {
     return `--rate must be at most ${MAX_RATE_PER_TANK} for each tank: with --tanks ${tanks}, ${tanks * MAX_RATE_PER_TANK}`;
   }

@@ -95,7 +95,7 @@ const update = updateCommand({
   help: 'Change the given fields of a tank. An empty value, as in --city "", clears an optional field.',
   example: "tank update tank_… --threshold 25 --street-number 12b",
   body: FIELDS,
-  query: [{ flag: "swap", path: "swap", help: "if the device is assigned to another tank, the two tanks exchange devices" }],
+  query: [{ flag: "swap", path: "swap", help: "if the device is assigned to another tank, the two tanks swap devices" }],
   outcome: async (tank, service) => {
     const device = await service({ method: "GET", path: pathTo("devices", String(tank["assigned_device_id"])) });
     return `${storedNote(tank)}${pendingNote(device)}`;
@@ -162,7 +162,7 @@ that day.`,
   async execute({ call, id, body, service }) {
     const tank = await service({ method: "PATCH", path: pathTo("tanks", id), body });
     const until = isObject(tank["alerts"]) ? String(tank["alerts"]["paused_until"]) : "";
-    return report(call, tank, `tank ${id} (${tank["name"]}) opens no alert until ${until}`);
+    return report(call, tank, `alerts of tank ${id} (${tank["name"]}) are paused until ${until}`);
   },
 });
 
@@ -181,7 +181,7 @@ const resume = apiCommand({
     const path = pathTo("tanks", id);
     const before = await service({ method: "GET", path });
     const tank = await service({ method: "PATCH", path, body: { alerts: { paused_until: null } } });
-    return report(call, tank, `tank ${id} (${tank["name"]}) ${isPaused(before) ? "opens alerts again" : "is not paused"}`);
+    return report(call, tank, `alerts of tank ${id} (${tank["name"]}) ${isPaused(before) ? "are resumed" : "are not paused"}`);
   },
 });
 

@@ -37,7 +37,7 @@ export function isReshaped({ before, after }: Change<TankState>): boolean {
   return !isDeepStrictEqual(before?.shape ?? null, after.shape);
 }
 
-/** The live tank gives up its device. Devices are released before any is assigned, so that tanks can exchange them. */
+/** The live tank gives up its device. Devices are released before any is assigned, so that tanks can swap them. */
 export function releasesDevice({ before, after }: Change<TankState>): boolean {
   if (before === undefined || before.deleted) return false;
   return after.deleted || before.tank.assigned_device_id !== after.tank.assigned_device_id;

@@ -121,7 +121,7 @@ function createKeyAuthenticator(
         const detail = "Too many wrong keys from this address. Retry after the time in Retry-After.";
         throw new RequestError("keys_throttled", detail, { retryAfter: 1 });
       }
-      const malformed = "The value of X-API-Key is not a valid key. It may be mistyped or cut off.";
+      const malformed = "The value of X-API-Key is not a valid key. It may be mistyped or truncated.";
       throw new RequestError("key_invalid", isWellFormed ? "There is no such key." : malformed);
     }
     requireActive(key, now);

@@ -51,7 +51,7 @@ export function readFormBodies(app: FastifyInstance): void {
 function notAForm({ method }: FastifyRequest): RequestError {
   const isRead = method === "GET" || method === "HEAD";
   const detail = isRead
-    ? `A body here must be ${FORM_TYPE} with list parameters; or use the query string.`
+    ? `The request body must be ${FORM_TYPE} with list parameters; or use the query string.`
     : "This endpoint does not accept a body.";
   return new RequestError("media_type_unsupported", detail);
 }
@@ -117,7 +117,7 @@ export async function readBytes(
     return await collect(body, maxBytes, tooLarge, reservation);
   } catch (cause) {
     if (cause instanceof RequestError) throw cause;
-    throw new RequestError("request_malformed", "The body was cut short.", { cause });
+    throw new RequestError("request_malformed", "The body is truncated.", { cause });
   }
 }
 
@@ -128,7 +128,7 @@ const GUNZIP_CHUNK_BYTES = 131_072;
 export async function gunzip(bytes: Buffer, maxBytes: number, reservation: Reservation): Promise<Buffer> {
   const stream = createGunzip({ chunkSize: Math.min(GUNZIP_CHUNK_BYTES, maxBytes) });
   stream.end(bytes);
-  const tooLarge = () => bodyTooLarge(`A body here may have at most ${maxBytes} bytes after decompression.`);
+  const tooLarge = () => bodyTooLarge(`The request body may have at most ${maxBytes} bytes after decompression.`);
   try {
     return await collect(stream, maxBytes, tooLarge, reservation);
   } catch (cause) {

@@ -22,7 +22,7 @@ export async function readContent(
   if (chunked === undefined && (length === undefined || length === "0")) return emptyContent(rule);
   const mediaType = acceptedMediaType(contentType, rule);
   const isCompressed = isGzip(encoding);
-  const tooLarge = () => bodyTooLarge(`A body here may have at most ${rule.maxBytes} bytes.`);
+  const tooLarge = () => bodyTooLarge(`The request body may have at most ${rule.maxBytes} bytes.`);
   if (Number(length) > rule.maxBytes) throw tooLarge();
   sendContinue(raw);
   const received = await readBytes(raw, rule.maxBytes, tooLarge, reservation);
@@ -65,14 +65,14 @@ function acceptedMediaType(contentType: string, rule: BodyRule): string {
   if (!accepted.includes(name)) {
     const given = name === "" ? "Content-Type is missing" : `not ${quoted(name)}`;
     throw unsupported(
-      `A body here must be ${accepted.join(" or ")}; ${given}. With curl, add -H "Content-Type: ${accepted[0]}".`,
+      `The request body must be ${accepted.join(" or ")}; ${given}. With curl, add -H "Content-Type: ${accepted[0]}".`,
     );
   }
   for (const parameter of parameters) {
     const [attribute = "", ...value] = parameter.split("=");
     const charset = value.join("=").trim();
     if (attribute.trim() !== "charset" || UTF_8.includes(charset)) continue;
-    throw unsupported(`A body here must be in UTF-8, not ${quoted(charset)}.`);
+    throw unsupported(`The request body must be in UTF-8, not ${quoted(charset)}.`);
   }
   return name;
 }
@@ -83,7 +83,7 @@ function isGzip(contentEncoding: string | undefined): boolean {
   const encoding = contentEncoding?.trim().toLowerCase() ?? "";
   if (encoding === "" || encoding === "identity") return false;
   if (encoding === "gzip" || encoding === "x-gzip") return true;
-  throw unsupported(`A body here may be compressed with gzip only, not with ${quoted(encoding)}.`);
+  throw unsupported(`The request body may be compressed with gzip only, not with ${quoted(encoding)}.`);
 }
 
 const unsupported = (detail: string): RequestError => new RequestError("media_type_unsupported", detail);
@@ -237,5 +237,5 @@ function* linesOf(bytes: Buffer): Generator<{ readonly line: Buffer | undefined;
 
 const isJsonWhitespace = (byte: number): boolean => byte === 0x20 || byte === NEWLINE || byte === 0x0d || byte === 0x09;
 
-const tooManyReadings = (max: number): RequestError => bodyTooLarge(`A body here may have at most ${max} readings.`);
-const tooManyValues = (max: number): RequestError => bodyTooLarge(`A body here may have at most ${max} values.`);
+const tooManyReadings = (max: number): RequestError => bodyTooLarge(`The request body may have at most ${max} readings.`);
+const tooManyValues = (max: number): RequestError => bodyTooLarge(`The request body may have at most ${max} values.`);

@@ -80,7 +80,7 @@ export class KnownPaths {
   error(method: string, url: string | undefined): RequestError {
     const methods = this.#methodsAt(url);
     if (methods.length === 0 || methods.includes(method)) {
-      return new RequestError("route_unknown", "There is nothing at this path. The API is described at /docs.");
+      return new RequestError("route_unknown", "No route matches this path. /docs lists all routes.");
     }
     const list = [methods.slice(0, -1).join(", "), ...methods.slice(-1)].filter((part) => part !== "").join(" and ");
     const hint = method === "POST" && list === "GET and HEAD" ? " With curl, add -G to send parameters with GET." : "";

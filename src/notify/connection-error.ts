@@ -25,7 +25,7 @@ const REASONS: readonly [code: RegExp, message: string][] = [
   [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, "the connection was not established in time"],
   [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, "the connection was closed before a response"],
   [/^UND_ERR_HEADERS_OVERFLOW$/, "the headers of the response are too large"],
-  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "the certificate is for another name"],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "the certificate does not match the host name"],
   [/^CERT_HAS_EXPIRED$/, "the certificate has expired"],
   [/SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_UNTRUSTED/, "the certificate is not trusted"],
   [/^ERR_SSL_|^EPROTO$/, "no TLS connection could be established"],

@@ -59,7 +59,7 @@ const INVALID: readonly Call[] = [
   ["tank list --url tanks.example.com", /--url.*"tanks.example.com"/],
   ["tank list --url http://ada:secret@127.0.0.1", /password/],
   ["tank list --url http://127.0.0.1:9", /TANK_MONITOR_KEY/],
-  ["tank list --url http://127.0.0.1:9 --key tm_short", /mistyped or cut off/],
+  ["tank list --url http://127.0.0.1:9 --key tm_short", /mistyped or truncated/],
   ["simulate", /--url.*--mqtt/],
   ["simulate --url http://127.0.0.1:9", /key.*TANK_MONITOR_KEY/],
   ["simulate --url nowhere --key x", /--url/],

@@ -68,7 +68,7 @@ test("a webhook is created with its secret alone on stdout, tested, and verified
   const last24h = (await run(["channel", "rotate", id])).stderr;
   assert.match(last24h, /^Webhooks are also signed with the old secret for another 24h\.$/m);
   const none = (await run(["channel", "rotate", id, "--overlap", "0s"])).stderr;
-  assert.match(none, /^The old secret is not used any more\.$/m);
+  assert.match(none, /^The old secret is no longer used\.$/m);
 });
 
 test("a test that fails says why; the notification is shown with its attempts, ends with its channel, and is sent again", async () => {
@@ -77,7 +77,7 @@ test("a test that fails says why; the notification is shown with its attempts, e
   const { code, stderr } = await run(["channel", "test", id]);
   status = 204;
   assert.equal(code, 1);
-  assert.match(stderr, /was not delivered: the receiver responded with 500\. It is tried again at \d{4}-\S+Z\.$/m);
+  assert.match(stderr, /was not delivered: the receiver responded with 500\. Next attempt: \d{4}-\S+Z\.$/m);
   const [notification] = await items("notification", "list", "--channel", id);
   const shown = await output("notification", "show", String(notification?.["id"]));
   assert.match(shown, /event +channel\.test\n.*SENT +STATUS +MS +ERROR\n\S+ +500 +\d+ +.*500/s);

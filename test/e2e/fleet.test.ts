@@ -130,14 +130,14 @@ suite("on a running service", async () => {
 
   test("a tank is paused until a date, and resumed", async () => {
     const said = (await cli.run(["tank", "pause", "hall-3", "--until", "2199-12-01"])).stderr;
-    assert.match(said, /hall-3 \(Hall 3\) opens no alert until 2199-12-01T00:00:00\.000Z/);
+    assert.match(said, /alerts of tank hall-3 \(Hall 3\) are paused until 2199-12-01T00:00:00\.000Z/);
     assert.match(await cli.output("tank", "show", "hall-3"), /^alerts\.paused_until +2199-12-01T00:00:00\.000Z$/m);
     const today = new Date().toISOString().slice(0, 10);
     const started = new RegExp(`--until must be in the future, not "${today}", whose start, midnight UTC, is past`);
     await cli.expectFailure(["tank", "pause", "hall-3", "--until", today], started, 2);
     const resume = async () => (await cli.run(["tank", "resume", "hall-3"])).stderr;
-    assert.equal(await resume(), "tank hall-3 (Hall 3) opens alerts again\n");
-    assert.equal(await resume(), "tank hall-3 (Hall 3) is not paused\n");
+    assert.equal(await resume(), "alerts of tank hall-3 (Hall 3) are resumed\n");
+    assert.equal(await resume(), "alerts of tank hall-3 (Hall 3) are not paused\n");
     const [resumed] = await cli.items("tank", "resume", "hall-3");
     assert.deepEqual(resumed?.["alerts"], { silent_after: null, paused_until: null, runs_low_soon: true, leak: true });
     const [paused, on] = [

@@ -76,7 +76,7 @@ test("rotate says how long the old key works", async () => {
     [[], [], /^The old key works for another 24h\.$/m],
     [["--expires", "90d"], ["--overlap", "7d"], /^The old key works for another 7d\.$/m],
     [["--expires", "1h"], [], /^The old key works until it expires, at \d{4}-\S+Z\.$/m],
-    [[], ["--overlap", "0s"], /^The old key does not work any more\.$/m],
+    [[], ["--overlap", "0s"], /^The old key no longer works\.$/m],
   ] as const) {
     const { id } = await keyWithId("--name", "rotated", ...created);
     assert.match((await run(["key", "rotate", id, ...rotated])).stderr, said);

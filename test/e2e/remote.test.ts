@@ -177,7 +177,7 @@ suite("commands on a running service", () => {
         run(url, ["tank", "list"]),
       ),
     );
-    assert.match(nothing?.stderr ?? "", /nothing listens at http:\/\/127\.0\.0\.1.*Is the service running/);
+    assert.match(nothing?.stderr ?? "", /connection refused by http:\/\/127\.0\.0\.1.*Is the service running/);
     assert.match(noTls?.stderr ?? "", /does not use TLS/);
     assert.match(elsewhere?.stderr ?? "", /Is this the address of a Tank Monitor/);
     assert.deepEqual([nothing?.code, noTls?.code, elsewhere?.code], [1, 1, 1]);

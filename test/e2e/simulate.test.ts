@@ -94,7 +94,7 @@ suite("simulate", () => {
       [[...url, "--key", "nonsense"], /401/],
       [[...url, "--manage-key", ingest], /manage/],
       [[...url, "--key", ingest, "--verify"], /--read-key/],
-      [["--url", `http://127.0.0.1:${await freePort()}`, "--key", ingest], /nothing listens/],
+      [["--url", `http://127.0.0.1:${await freePort()}`, "--key", ingest], /connection refused/],
       [["--url", service.url.replace("http:", "https:"), "--key", ingest], /does not use TLS\. Is it http:/],
       [["--mqtt", service.url.replace("http:", "mqtt:"), "--key", ingest], /something other than an MQTT broker listens there/],
       [["--mqtt", "mqtt://127.0.0.1:1", "--manage-key", manage], /^No --url: tanks are not registered/],

@@ -62,7 +62,7 @@ describe("a JSON body", () => {
     const values = (count: number) => `{"name":"x","place":{"latitude":1},"marks":[${"1,".repeat(count - 5)}1]}`;
     expectError(await create(values(MAX_BYTES / 16)), 400, "body_invalid");
     const { detail } = expectError(await create(values(MAX_BYTES / 16 + 1)), 413, "body_too_large");
-    assert.equal(detail, "A body here may have at most 4096 values.");
+    assert.equal(detail, "The request body may have at most 4096 values.");
   });
 
   it("gets all its field errors in one response", async () => {
@@ -112,7 +112,7 @@ describe("a JSON body", () => {
     const padded = VALID.padEnd(MAX_BYTES);
     assert.equal((await create(padded)).status, 201);
     const { detail } = expectError(await create(`${padded} `), 413, "body_too_large");
-    assert.equal(detail, "A body here may have at most 65536 bytes.");
+    assert.equal(detail, "The request body may have at most 65536 bytes.");
     expectError(await create(`${padded} `, { "transfer-encoding": "chunked" }), 413, "body_too_large");
   });
 
@@ -242,7 +242,7 @@ describe("readings", () => {
       await sendThings(JSON.stringify([...many, 1])),
       await sendThings([...many, "{"].join("\n"), NDJSON),
     ]) {
-      assert.equal(expectError(response, 413, "body_too_large").detail, "A body here may have at most 100 readings.");
+      assert.equal(expectError(response, 413, "body_too_large").detail, "The request body may have at most 100 readings.");
     }
   });
 

@@ -281,7 +281,7 @@ test("certificates are verified, whatever the environment says", async (t) => {
   const resolve = async () => [{ address: "127.0.0.1", family: 4 }];
   const named = (host: string) =>
     openSender(t, { opened: "127.0.0.1", resolve }).send(webhook(receiver.url.replace("127.0.0.1", host)));
-  assert.deepEqual(await named("other.example"), failed("the certificate is for another name"));
+  assert.deepEqual(await named("other.example"), failed("the certificate does not match the host name"));
 });
 
 test("http to a TLS port, and https to a plain one, are plain errors", async (t) => {

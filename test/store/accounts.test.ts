@@ -36,7 +36,7 @@ for (const engine of [sqliteEngine, postgresEngine]) {
       await store.importCustomers([customerRecord("c")]);
       await startSession(store, Date.now, "admin@operator.example");
       await (await sqlOn(t, url))("UPDATE session SET customer_id = 'c'");
-      assert.match((await findings(store)).join(), /^sessions: 1 belong to nobody/);
+      assert.match((await findings(store)).join(), /^sessions: 1 without a user or customer/);
       const repaired = await Array.fromAsync(store.check(true, () => {}));
       assert.deepEqual(
         repaired.map((finding) => finding.repaired),

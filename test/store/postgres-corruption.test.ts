@@ -44,9 +44,9 @@ const REPAIRABLE: readonly [sql: string, where: string, what: RegExp][] = [
   [
     "INSERT INTO reading_index VALUES ('nobody', 0, 1, '{1}', '{0}')",
     "table reading_index",
-    /rows of 1 tanks belong to no tank \(nobody\)/,
+    /rows refer to 1 missing tank \(first: nobody\)/,
   ],
-  ["INSERT INTO refill VALUES ('nobody', 1, 2, 3, 4)", "table refill", /rows of 1 tanks belong to no tank \(nobody\)/],
+  ["INSERT INTO refill VALUES ('nobody', 1, 2, 3, 4)", "table refill", /rows refer to 1 missing tank \(first: nobody\)/],
   ["UPDATE forecast SET forecast = '{' WHERE id = 'short'", "tank short", /^its forecast cannot be read$/],
   ["UPDATE customer SET tank_count = 0 WHERE id = 'c0'", "customer c0", /it has 300 tanks, tank_count says 0/],
   [`UPDATE reading_index SET start = start + 1 ${IN_LAST_GROUP}`, "tank long", /level 0 of its rank index is wrong/],

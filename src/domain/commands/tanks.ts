@@ -126,7 +126,7 @@ export function changedTank(before: TankState, wanted: TankState, at: Instant): 
   return isSame ? wanted : { ...wanted, tank: { ...wanted.tank, updated_at: nextUpdatedAt(before.tank.updated_at, at) } };
 }
 
-/** If the new device is in use and `swap` is set, both tanks exchange their devices. */
+/** If the new device is in use and `swap` is set, both tanks swap their devices. */
 export async function tankChangeSet(lookups: Lookups, before: TankState, wanted: TankState, swap: boolean, at: Instant): Planned {
   const after = changedTank(before, wanted, at);
   const resource = withReleasedField(tankResource(after));
@@ -135,7 +135,7 @@ export async function tankChangeSet(lookups: Lookups, before: TankState, wanted:
   const other = await otherTankOfDevice(lookups, after.tank);
   if (other === undefined) return changeSet(resource, { tanks: [change] });
   if (!swap) {
-    const hint = "Assign another device to that tank first, or add swap=true: both tanks then exchange their devices.";
+    const hint = "Assign another device to that tank first, or add swap=true: both tanks then swap their devices.";
     return deviceInUse(after.tank, other, hint);
   }
   const { assigned_device_id } = before.tank;

@@ -34,6 +34,9 @@ export async function checkAccounts(reads: AccountOperations): Promise<CheckResu
   return [
     ...results,
     { where: "users", found: hasAdmin ? [] : unrepairable("none of them is an admin: create one, or change a role") },
-    { where: "sessions", found: lost.length === 0 ? [] : repairable(`${lost.length} belong to nobody (${lost[0]})`) },
+    {
+      where: "sessions",
+      found: lost.length === 0 ? [] : repairable(`${lost.length} without a user or customer (first: ${lost[0]})`),
+    },
   ];
 }

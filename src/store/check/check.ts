@@ -140,7 +140,7 @@ async function checkDatabase(reads: CheckOperations): Promise<CheckResult[]> {
 
 async function checkReferences(reads: CheckOperations): Promise<CheckResult[]> {
   return (await reads.danglingRows()).map(({ table, isDerived, tanks, first }) => {
-    const message = `rows of ${tanks} tanks belong to no tank (${first})`;
+    const message = `rows refer to ${tanks} missing ${tanks === 1 ? "tank" : "tanks"} (first: ${first})`;
     const hint = "restore a backup, or export what can be read into a new database";
     return { where: `table ${table}`, found: isDerived ? repairable(message) : unrepairable(`${message}: ${hint}`) };
   });

@@ -19,7 +19,7 @@ import { serviceStateTable } from "./service-state.ts";
 /** The stored number, and that of the newest event, which is not larger. */
 const LAST_SEQUENCE = `
   SELECT (SELECT value FROM service_state WHERE name = 'event_sequence'), (SELECT max(sequence) FROM event)`; // primary keys
-const DAMAGED_SEQUENCE = 'the last sequence number of events is damaged: "tank-monitor check --repair" corrects it';
+const DAMAGED_SEQUENCE = 'the last sequence number of events is damaged: "npx tank-monitor check --repair" corrects it';
 
 export const ALERT_FIELDS = [
   "id",

@@ -33,7 +33,7 @@ type FoundSegment = { readonly at: Position; readonly end: Position | undefined;
 /** Only damage to the database can cause this. */
 export function missingGroup(level: number, at: Position): DamageError {
   const where = `level ${level}, at ${at.join(" ")}`;
-  return new DamageError(`the rank index is damaged (${where}): "tank-monitor check --repair" rebuilds it`);
+  return new DamageError(`the rank index is damaged (${where}): "npx tank-monitor check --repair" rebuilds it`);
 }
 
 /** Strings are compared by their UTF-8 bytes, as the databases do. */

@@ -84,7 +84,7 @@ function damageIn(file: string, shrunkTo: number | undefined): string | undefine
     try {
       db.prepare("SELECT count(*) FROM sqlite_schema").get();
       const { bytes } = db.prepare("SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size").get() ?? {};
-      return shrunkTo !== undefined && Number(bytes) > shrunkTo ? `it has been cut off at ${shrunkTo} bytes` : undefined;
+      return shrunkTo !== undefined && Number(bytes) > shrunkTo ? `it was truncated to ${shrunkTo} bytes` : undefined;
     } finally {
       db.close();
     }

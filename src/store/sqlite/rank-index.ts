@@ -63,7 +63,7 @@ export function packGroup({ at, offsets }: Group): SQLInputValue[] {
 }
 
 function damaged(): DamageError {
-  return new DamageError('a row of a rank index is damaged: "tank-monitor check --repair" rebuilds it');
+  return new DamageError('a row of a rank index is damaged: "npx tank-monitor check --repair" rebuilds it');
 }
 
 /** Where a segment begins, and how many entries are before it. `next`: the first instant of the next one of its group. */

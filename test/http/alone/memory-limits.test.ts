@@ -77,9 +77,9 @@ describe("an expensive body", () => {
       "line 6 is not JSON: Expected ':' after property name in JSON at position 7",
     ]);
     const many = await sendGzip("{}\n".repeat(10_001), NDJSON);
-    assert.deepEqual([many.status, many.body["detail"]], [413, "A body here may have at most 10000 readings."]);
+    assert.deepEqual([many.status, many.body["detail"]], [413, "The request body may have at most 10000 readings."]);
     const heavy = await sendGzip(`${array("1", 400)}\n`.repeat(9000), NDJSON);
-    assert.deepEqual([heavy.status, heavy.body["detail"]], [413, "A body here may have at most 524288 values."]);
+    assert.deepEqual([heavy.status, heavy.body["detail"]], [413, "The request body may have at most 524288 values."]);
   });
 
   it("of one reading is rejected from 10,000 values on", async () => {

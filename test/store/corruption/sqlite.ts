@@ -125,13 +125,13 @@ export const REPAIRABLE = corruptions([
     "a rank index of no tank",
     "INSERT INTO reading_index (tank, level, start, starts, offsets) VALUES (999999, 0, 1, x'', x'')",
     "table reading_index",
-    /^rows of 1 tanks belong to no tank \(999999\)$/,
+    /^rows refer to 1 missing tank \(first: 999999\)$/,
   ],
   [
     "a refill of no tank",
     "INSERT INTO refill VALUES ('nobody', 1, 2, 3, 4)",
     "table refill",
-    /^rows of 1 tanks belong to no tank \(nobody\)$/,
+    /^rows refer to 1 missing tank \(first: nobody\)$/,
   ],
   [
     "an unreadable forecast",
@@ -212,13 +212,13 @@ export const UNREPAIRABLE = corruptions([
     "a block of no tank",
     "INSERT INTO block (tank, start, data, checksum) VALUES (999999, 1, x'', 0)",
     "table block",
-    /^rows of 1 tanks belong to no tank \(999999\): restore a backup/,
+    /^rows refer to 1 missing tank \(first: 999999\): restore a backup/,
   ],
   [
     "a head of no tank",
     "INSERT INTO head (tank, checksum) VALUES (999999, 0)",
     "table head",
-    /^rows of 1 tanks belong to no tank \(999999\): restore/,
+    /^rows refer to 1 missing tank \(first: 999999\): restore/,
   ],
   [
     "a device that two tanks name",

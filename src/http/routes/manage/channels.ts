@@ -143,7 +143,7 @@ export const routes: readonly Route[] = [
     sessionRole: "admin",
     operation: "deleteChannel",
     summary: "Delete a channel",
-    description: "Deletes a channel for good. Its pending notifications are not sent any more.",
+    description: "Deletes a channel permanently. Its pending notifications are no longer sent.",
     headers: ["If-Match"],
     response: { schema: ref("DeletedChannel"), description: "The deleted channel" },
     errors: ["channel_unknown"],
