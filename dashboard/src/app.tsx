@@ -8,8 +8,9 @@ import { ErrorState } from "./components/states.tsx";
 import { EventFeedPoller } from "./events.tsx";
 import { unreachableSince } from "./live.ts";
 import { href, location, type Match, match } from "./location.ts";
+import { me } from "./me.ts";
 import { ROUTES } from "./routes.ts";
-import { loadSession, may, me } from "./session.ts";
+import { loadSession, may } from "./session.ts";
 
 const sessionError = signal<unknown>(undefined);
 

@@ -5,7 +5,8 @@
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError } from "../../client/src/index.ts";
-import { isSignedOut, me, redirectToSignIn, sessionEndedInDialog } from "./session.ts";
+import { me, otherAccount } from "./me.ts";
+import { isSignedOut, loadSession, redirectToSignIn } from "./session.ts";
 
 const VISIBLE_MS = 3_000;
 const HIDDEN_MS = 60_000;
@@ -71,7 +72,6 @@ function createWatch<T>(load: Load<T>, report: (result: Result<T>) => void) {
   const request = async (own: AbortController) => {
     try {
       const data = await load(own.signal);
-      sessionEndedInDialog.value = false;
       if (own.signal.aborted) return newerThan(own);
       report({ data });
     } catch (error) {
@@ -92,7 +92,9 @@ function createWatch<T>(load: Load<T>, report: (result: Result<T>) => void) {
 
 /** Requests everything that is shown, now: after a change, or when the person asks for it. */
 export async function refreshAll(): Promise<void> {
-  const results = await Promise.allSettled([...watched].map(({ refresh }) => refresh()));
+  // Not as another account.
+  const shown = otherAccount.value === undefined ? [...watched] : [];
+  const results = await Promise.allSettled([loadSession(), ...shown.map(({ refresh }) => refresh())]);
   const isFailed = results.some((result) => result.status === "rejected" && isOutage(result.reason));
   failures = isFailed ? failures + 1 : 0;
   if (!isFailed) unreachableSince.value = undefined;
@@ -106,6 +108,8 @@ export const isOutage = (error: unknown): boolean =>
 export function startLive(): void {
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && runSoon());
   addEventListener("online", runSoon);
+  // Another account may have signed in in the window beside it.
+  addEventListener("focus", runSoon);
   schedule();
 }
 

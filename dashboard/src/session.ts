@@ -1,9 +1,10 @@
-// Who is signed in, and what they may do.
+// What the person who is signed in may do, and how their session begins and ends.
 
 import { signal } from "@preact/signals";
-import { ApiError, type Me } from "../../client/src/index.ts";
+import { ApiError } from "../../client/src/index.ts";
 import { api } from "./api.ts";
 import { here, href, location, navigate } from "./location.ts";
+import { isMine, me, otherAccount, switchTo } from "./me.ts";
 
 /** From the least to the most. */
 const ROLES = ["customer", "viewer", "dispatcher", "admin"];
@@ -15,9 +16,6 @@ export const ROLE_NAMES: Readonly<Record<string, string>> = {
   dispatcher: "Dispatcher",
   admin: "Administrator",
 };
-
-/** Undefined until it is known. */
-export const me = signal<Me | undefined>(undefined);
 
 /** The session has ended while a dialog is open, which says so: what was typed, or is shown once, is not discarded. */
 export const sessionEndedInDialog = signal(false);
@@ -31,10 +29,21 @@ export function may(required: Role): boolean {
 /** They see their own tanks only. Not before it is known. */
 export const isCustomer = (): boolean => me.value?.role === "customer";
 
-/** Loads who is signed in. Otherwise the person signs in, and comes back. */
+/** Loads who is signed in, also to find out whether this has changed. If nobody is, the person signs in, and comes back. */
 export async function loadSession(): Promise<void> {
+  const before = me.value;
   try {
-    me.value = await api.insight.me.retrieve();
+    const account = await api.insight.me.retrieve();
+    // Meanwhile the session has ended, or the person has changed their settings.
+    if (me.value !== before) return;
+    if (before !== undefined && !isMine(account)) {
+      switchTo(account);
+      return;
+    }
+    // Nothing is rendered again for the same.
+    if (JSON.stringify(account) !== JSON.stringify(before)) me.value = account;
+    otherAccount.value = undefined;
+    sessionEndedInDialog.value = false;
   } catch (error) {
     if (!isSignedOut(error)) throw error;
     redirectToSignIn();
@@ -45,6 +54,7 @@ export async function loadSession(): Promise<void> {
 export function redirectToSignIn(): void {
   // Several requests find out at once.
   if (location.value.path === "/sign-in") return;
+  otherAccount.value = undefined;
   sessionEndedInDialog.value = document.querySelector("dialog[open]") !== null;
   if (sessionEndedInDialog.value) return;
   const hadSession = me.value !== undefined;

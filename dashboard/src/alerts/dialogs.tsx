@@ -9,7 +9,7 @@ import { Field } from "../components/field.tsx";
 import { textIn } from "../components/form.ts";
 import { notify } from "../components/notices.tsx";
 import { localDate, place, untilDate } from "../format.ts";
-import { me } from "../session.ts";
+import { me } from "../me.ts";
 import { nameOf } from "./people.ts";
 
 type Props = {

@@ -2,7 +2,8 @@
 
 import { api } from "../api.ts";
 import { useNames } from "../components/names.ts";
-import { may, me } from "../session.ts";
+import { me } from "../me.ts";
+import { may } from "../session.ts";
 
 /** Returns a function that knows everybody who is loaded so far; undefined for keys. */
 export function usePeople(ids: readonly (string | null)[]): (id: string | null) => string | undefined {

@@ -3,9 +3,10 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { ApiError } from "../../../client/src/index.ts";
+import { ApiError, type Me } from "../../../client/src/index.ts";
 import { guardHistory, href } from "../location.ts";
-import { isSignedOut, redirectToSignIn, sessionEndedInDialog } from "../session.ts";
+import { me, otherAccount } from "../me.ts";
+import { isSignedOut, ROLE_NAMES, redirectToSignIn, sessionEndedInDialog } from "../session.ts";
 import { messageOf } from "./error-message.ts";
 import { FieldErrors } from "./field.tsx";
 import { DialogNotices, notify } from "./notices.tsx";
@@ -107,7 +108,11 @@ export function Dialog({ title, action, submit, close, isDangerous = false, chil
           <button class="button" type="button" onClick={end}>
             Cancel
           </button>
-          <button class={isDangerous ? "button danger" : "button primary"} type="submit" disabled={isBusy}>
+          <button
+            class={isDangerous ? "button danger" : "button primary"}
+            type="submit"
+            disabled={isBusy || otherAccount.value !== undefined}
+          >
             {isBusy ? "Please wait…" : action}
           </button>
         </div>
@@ -165,7 +170,23 @@ export function InfoDialog({ title, close, onOpen, buttons, children }: InfoProp
   );
 }
 
+const personOf = ({ name, role }: Me): string => `${name} (${ROLE_NAMES[role] ?? role})`;
+
 function SessionNotice() {
+  const [mine, other] = [me.value, otherAccount.value];
+  if (mine !== undefined && other !== undefined) {
+    return (
+      <div class="warning" role="alert">
+        <p>
+          This browser is now signed in as <bdi>{personOf(other)}</bdi>. Nothing can be saved here as <bdi>{personOf(mine)}</bdi>{" "}
+          any more.
+        </p>
+        <button class="button" type="button" onClick={() => globalThis.location.reload()}>
+          Load the page again
+        </button>
+      </div>
+    );
+  }
   if (!sessionEndedInDialog.value) return null;
   return (
     <p class="warning" role="alert">
@@ -173,7 +194,7 @@ function SessionNotice() {
       <a href={href("/sign-in")} target="_blank" rel="noreferrer">
         Sign in in another tab
       </a>{" "}
-      to continue.
+      as <bdi>{mine?.name}</bdi>, to continue.
     </p>
   );
 }

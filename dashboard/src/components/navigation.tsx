@@ -4,9 +4,10 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { openAlerts } from "../events.tsx";
 import { href, location, match } from "../location.ts";
+import { me } from "../me.ts";
 import { PATHS } from "../paths.ts";
 import { ROUTES } from "../routes.ts";
-import { isCustomer, may, me, signOut } from "../session.ts";
+import { isCustomer, may, signOut } from "../session.ts";
 import { ActionButton } from "./action-button.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 

@@ -9,7 +9,8 @@ import { Icon } from "../components/icon.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Loading } from "../components/states.tsx";
 import { navigate, query } from "../location.ts";
-import { loadSession, me, ROLE_NAMES } from "../session.ts";
+import { me } from "../me.ts";
+import { loadSession, ROLE_NAMES } from "../session.ts";
 import { keepReturn, takeReturn } from "./return-path.ts";
 import { SingleFieldForm } from "./single-field-form.tsx";
 

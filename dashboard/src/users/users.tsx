@@ -17,7 +17,8 @@ import { Time } from "../components/time.tsx";
 import { counted, dateTime } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href } from "../location.ts";
-import { me, ROLE_NAMES } from "../session.ts";
+import { me } from "../me.ts";
+import { ROLE_NAMES } from "../session.ts";
 
 const SIZE = 25;
 
