@@ -93,7 +93,7 @@ export class SignInService {
     const { publicUrl, missingForMail } = management.settings;
     const network = networkOf(address);
     if (await exceeds(limits, "sign-in", network)) {
-      const detail = "Too many requests for sign-in mail from this address. Retry after the time in Retry-After.";
+      const detail = "Too many requests for sign-in mail from your network address. Retry after the time in Retry-After.";
       throw new RequestError("rate_limited", detail, { retryAfter: 180 });
     }
     if (publicUrl === null || missingForMail.length > 0) {
@@ -199,7 +199,7 @@ export class SignInService {
   async #check<T>(client: ClientInfo, work: () => Promise<T>): Promise<T> {
     const network = networkOf(client.address);
     if (this.#checks.waiting(network) >= MAX_WAITING_CHECKS) {
-      throw throttleError("Too many links and codes from this address are being checked.");
+      throw throttleError("Too many links and codes from your network address are being checked.");
     }
     return this.#checks.run(network, async () => {
       if (client.isDisconnected()) throw new RequestError("request_malformed", "The client has closed the connection.");
@@ -215,7 +215,7 @@ export class SignInService {
 
   async #limitWrongLinksAndCodes({ address }: ClientInfo, count: 0 | 1): Promise<void> {
     if (await exceeds(this.#options.limits, "wrong sign-in link or code", networkOf(address), count)) {
-      throw throttleError("Too many wrong links or codes from this address.");
+      throw throttleError("Too many wrong links or codes from your network address.");
     }
   }
 }

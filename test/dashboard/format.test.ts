@@ -38,7 +38,17 @@ test("an error about fields names each of them once", () => {
     errors,
   });
   assert.equal(messageOf(error), 'email: must be an e-mail address. naem: is not a known field. Did you mean "name"?');
-  assert.equal(messageOf(new ApiError("rate_limited", "Too many requests.")), "Too many requests.");
+});
+
+test("an error about too many requests says when to try again, and nothing about headers", () => {
+  const after = (retryAfterMs?: number) =>
+    messageOf(
+      new ApiError("rate_limited", "Too many requests. Retry after the time in Retry-After.", { status: 429, retryAfterMs }),
+    );
+  assert.equal(after(1_000), "Too many requests. Try again in 1 second.");
+  assert.equal(after(60_000), "Too many requests. Try again in 60 seconds.");
+  assert.equal(after(61_000), "Too many requests. Try again in 2 minutes.");
+  assert.equal(after(), "Too many requests. Try again later.");
 });
 
 test("a change in the audit log is in words, with its times as the person writes them", () => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { createUser, linkFor } from "../support/browser.ts";
+import { Browser, createUser, linkFor } from "../support/browser.ts";
 import { openBrowser } from "../support/chromium.ts";
 import { freePort } from "../support/free-port.ts";
 import { startMailServer } from "../support/mail-server.ts";
@@ -146,6 +146,19 @@ test("over plain HTTP on another host than loopback, the page says why it refuse
   await page.goto(`${own.url}/sign-in#token=${token}`);
   await page.getByRole("button", { name: /Sign in as The admin/ }).click();
   await page.getByRole("heading", { name: "Fleet" }).waitFor();
+});
+
+test("after too many requests for mail, the page says when to try again", async (t) => {
+  const limited = await startService(t);
+  const opened = await openDashboard(t, browser, limited, undefined, "/sign-in");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const requestOne = () => new Browser(limited).send("POST", "/auth/v1/sign-in", { email: "nobody@operator.example" });
+  await until("the requests are refused", async () => (await requestOne()).status === 429);
+  await page.getByLabel("E-mail address").fill("dana@operator.example");
+  await page.getByRole("button", { name: "Continue" }).click();
+  const text = "Too many requests for sign-in mail from your network address. Try again in 3 minutes.";
+  assert.equal(await page.getByRole("alert").innerText(), text);
 });
 
 test("a browser that keeps no cookies: the page says so", async (t) => {
