@@ -138,7 +138,7 @@ function describe(document: Document, path: string, method: string, operation: O
 const field = (name: string, schema: Schema, description: string | undefined): string =>
   `${comment(description, "  ")}  readonly ${name}?: ${typeOf(schema, "  ")};\n`;
 const IF_MATCH = `  /** Only if the object is still as it was: the object as it was received, or its ETag. */\n  readonly ifMatch?: string | object;\n`;
-const IDEMPOTENCY_KEY = `  /** A unique name for this request, under which it is executed once. A random one by default. */\n  readonly idempotencyKey?: string;\n`;
+const IDEMPOTENCY_KEY = `  /** A unique key for this request, under which it is executed only once. A random one by default. */\n  readonly idempotencyKey?: string;\n`;
 
 /** An object literal without what is undefined. */
 const sourceOf = (value: Readonly<Record<string, unknown>>): string =>

@@ -435,7 +435,7 @@ export type Alert = {
   readonly acknowledged_by: string | null;
   /** When it was closed */
   readonly closed_at: string | null;
-  /** recovered: the condition has cleared; became_low: the tank is low now; threshold_changed: it has cleared by another threshold; turned_off: alerts of this kind are off; tank_deleted: the tank was deleted; manual: somebody closed it; replaced: more was lost at once, which has an alert of its own */
+  /** recovered: the condition has cleared; became_low: the tank is low now; threshold_changed: it has cleared by another threshold; turned_off: alerts of this kind are off; tank_deleted: the tank was deleted; manual: somebody closed it; replaced: a sudden loss followed, which has an alert of its own */
   readonly close_reason: "recovered" | "became_low" | "threshold_changed" | "turned_off" | "tank_deleted" | "manual" | "replaced" | null;
   /** The tank's threshold when the alert was opened */
   readonly threshold: number;
@@ -451,12 +451,12 @@ export type Alert = {
   readonly leak: {
     /** Since when more is used than normal */
     readonly since: string;
-    /** Percentage points a day above normal use; null: it was lost at once */
+    /** Percentage points a day above normal use; null for a sudden loss */
     readonly percentage_per_day: number | null;
-    /** Percentage points that were lost at once; null: it is lost day by day */
+    /** Percentage points of a sudden loss; null for a steady leak */
     readonly percentage_lost: number | null;
   } | null;
-  /** What somebody wrote about it */
+  /** Note given when the alert was acknowledged, changed or closed */
   readonly note: string | null;
   /** When the alert was last changed */
   readonly updated_at: string;
@@ -572,7 +572,7 @@ export type Me = {
   readonly is_verified: boolean | null;
   /** Settings of mail to the customer */
   readonly notifications: {
-    /** Of mail; null: by the country of the tank */
+    /** Language of mail; null: derived from the country of the tank */
     readonly language: "en" | "de" | null;
     /** Since when the customer wants no mail about alerts; null: wanted */
     readonly unsubscribed_at: string | null;
@@ -583,7 +583,7 @@ export type Me = {
 export type MeChange = {
   /** The mail settings to change */
   readonly notifications: {
-    /** Of mail; null: by the country of the tank */
+    /** Language of mail; null: derived from the country of the tank */
     readonly language?: "en" | "de" | null;
     /** Since when the customer wants no mail about alerts; null: wanted */
     readonly unsubscribed_at?: string | null;
@@ -643,7 +643,7 @@ export type ManagedCustomer = {
   readonly verified_at: string | null;
   /** Settings of mail to the customer */
   readonly notifications: {
-    /** Of mail; null: by the country of the tank */
+    /** Language of mail; null: derived from the country of the tank */
     readonly language: "en" | "de" | null;
     /** Since when the customer wants no mail about alerts; null: wanted */
     readonly unsubscribed_at: string | null;
@@ -684,7 +684,7 @@ export type NewCustomer = {
   readonly is_verified?: boolean;
   /** The mail settings to change */
   readonly notifications?: {
-    /** Of mail; null: by the country of the tank */
+    /** Language of mail; null: derived from the country of the tank */
     readonly language?: "en" | "de" | null;
     /** Since when the customer wants no mail about alerts; null: wanted */
     readonly unsubscribed_at?: string | null;
@@ -705,7 +705,7 @@ export type CustomerChange = {
   readonly is_verified?: boolean;
   /** The mail settings to change */
   readonly notifications?: {
-    /** Of mail; null: by the country of the tank */
+    /** Language of mail; null: derived from the country of the tank */
     readonly language?: "en" | "de" | null;
     /** Since when the customer wants no mail about alerts; null: wanted */
     readonly unsubscribed_at?: string | null;
@@ -1155,7 +1155,7 @@ export type Profile = "milesight-em500-udl" | "milesight-em500-udl-metres" | "dr
     readonly minimum?: number;
     readonly maximum?: number;
   }[];
-  /** Paths; a payload that has one of them is no reading */
+  /** Paths; a payload that has one of them is rejected */
   readonly unless?: readonly string[];
 };
 
@@ -1182,7 +1182,7 @@ export type CustomerRow = {
   readonly is_verified?: boolean;
   /** The mail settings to change */
   readonly notifications?: {
-    /** Of mail; null: by the country of the tank */
+    /** Language of mail; null: derived from the country of the tank */
     readonly language?: "en" | "de" | null;
     /** Since when the customer wants no mail about alerts; null: wanted */
     readonly unsubscribed_at?: string | null;
@@ -1289,7 +1289,7 @@ export type Channel = {
   readonly id: string;
   /** Always `channel` */
   readonly object: "channel";
-  /** How it notifies */
+  /** Type of the channel */
   readonly type: "webhook" | "email";
   /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW permits */
   readonly url: string | null;
@@ -1311,7 +1311,7 @@ export type Channel = {
     readonly from: string;
     /** Until this time of day */
     readonly to: string;
-    /** Of these times */
+    /** Time zone of `from` and `to` */
     readonly timezone: string;
   } | null;
   /** A disabled channel sends nothing */
@@ -1332,7 +1332,7 @@ export type ChannelDetails = {
   readonly id: string;
   /** Always `channel` */
   readonly object: "channel";
-  /** How it notifies */
+  /** Type of the channel */
   readonly type: "webhook" | "email";
   /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW permits */
   readonly url: string | null;
@@ -1354,7 +1354,7 @@ export type ChannelDetails = {
     readonly from: string;
     /** Until this time of day */
     readonly to: string;
-    /** Of these times */
+    /** Time zone of `from` and `to` */
     readonly timezone: string;
   } | null;
   /** A disabled channel sends nothing */
@@ -1383,7 +1383,7 @@ export type CreatedChannel = {
   readonly id: string;
   /** Always `channel` */
   readonly object: "channel";
-  /** How it notifies */
+  /** Type of the channel */
   readonly type: "webhook" | "email";
   /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW permits */
   readonly url: string | null;
@@ -1405,7 +1405,7 @@ export type CreatedChannel = {
     readonly from: string;
     /** Until this time of day */
     readonly to: string;
-    /** Of these times */
+    /** Time zone of `from` and `to` */
     readonly timezone: string;
   } | null;
   /** A disabled channel sends nothing */
@@ -1458,7 +1458,7 @@ export type ChannelRecovery = {
 
 /** A webhook */
 export type NewWebhookChannel = {
-  /** How it notifies */
+  /** Type of the channel */
   readonly type: "webhook";
   /** Where it is sent: https, to a public address or one that WEBHOOK_ALLOW permits */
   readonly url: string;
@@ -1476,7 +1476,7 @@ export type NewWebhookChannel = {
 
 /** An e-mail address */
 export type NewEmailChannel = {
-  /** How it notifies */
+  /** Type of the channel */
   readonly type: "email";
   /** The address that mail is sent to */
   readonly to: string;
@@ -1496,7 +1496,7 @@ export type NewEmailChannel = {
     readonly from: string;
     /** Until this time of day */
     readonly to: string;
-    /** Of these times */
+    /** Time zone of `from` and `to` */
     readonly timezone: string;
   } | null;
 };
@@ -1538,7 +1538,7 @@ export type EmailChannelChange = {
     readonly from?: string;
     /** Until this time of day */
     readonly to?: string;
-    /** Of these times */
+    /** Time zone of `from` and `to` */
     readonly timezone?: string;
   } | null;
   /** active: enables a disabled channel again */
@@ -1788,7 +1788,7 @@ export type AuditEntry = {
   readonly by: string;
   /** What was done */
   readonly action: "created" | "changed" | "deleted" | "restored" | "rotated" | "revoked" | "acknowledged" | "closed" | "tested" | "recovered" | "retried" | "link_created" | "signed_in" | "signed_out";
-  /** What it was done to */
+  /** Type of the changed object */
   readonly type: "customer" | "tank" | "device" | "key" | "alert" | "channel" | "notification" | "user";
   /** The id of that object */
   readonly id: string;
@@ -2089,7 +2089,7 @@ export type SearchCustomersOptions = RequestOptions & {
 };
 
 export type CreateCustomerOptions = RequestOptions & {
-  /** A unique name for this request, under which it is executed once. A random one by default. */
+  /** A unique key for this request, under which it is executed only once. A random one by default. */
   readonly idempotencyKey?: string;
 };
 
@@ -2106,7 +2106,7 @@ export type DeleteCustomerOptions = RequestOptions & {
 };
 
 export type RequestVerificationOptions = RequestOptions & {
-  /** A unique name for this request, under which it is executed once. A random one by default. */
+  /** A unique key for this request, under which it is executed only once. A random one by default. */
   readonly idempotencyKey?: string;
 };
 
@@ -2141,12 +2141,12 @@ export type SearchTanksOptions = RequestOptions & {
 };
 
 export type CreateTankOptions = RequestOptions & {
-  /** A unique name for this request, under which it is executed once. A random one by default. */
+  /** A unique key for this request, under which it is executed only once. A random one by default. */
   readonly idempotencyKey?: string;
 };
 
 export type ChangeTankOptions = RequestOptions & {
-  /** If the device is assigned to another tank, the two tanks exchange their devices */
+  /** If the device is assigned to another tank, the two tanks swap their devices */
   readonly swap?: boolean;
   /** Only if the object is still as it was: the object as it was received, or its ETag. */
   readonly ifMatch?: string | object;
@@ -2172,14 +2172,14 @@ export type ListDevicesOptions = RequestOptions & {
 };
 
 export type PutDeviceOptions = RequestOptions & {
-  /** If the device is assigned to another tank, the two tanks exchange their devices */
+  /** If the device is assigned to another tank, the two tanks swap their devices */
   readonly swap?: boolean;
   /** Only if the object is still as it was: the object as it was received, or its ETag. */
   readonly ifMatch?: string | object;
 };
 
 export type ChangeDeviceOptions = RequestOptions & {
-  /** If the device is assigned to another tank, the two tanks exchange their devices */
+  /** If the device is assigned to another tank, the two tanks swap their devices */
   readonly swap?: boolean;
   /** Only if the object is still as it was: the object as it was received, or its ETag. */
   readonly ifMatch?: string | object;
@@ -2193,7 +2193,7 @@ export type RemoveDeviceOptions = RequestOptions & {
 export type ProvisionOptions = RequestOptions & {
   /** Validates only, and writes nothing */
   readonly dry_run?: boolean;
-  /** A unique name for this request, under which it is executed once. A random one by default. */
+  /** A unique key for this request, under which it is executed only once. A random one by default. */
   readonly idempotencyKey?: string;
 };
 
@@ -2205,14 +2205,14 @@ export type ChangeAlertOptions = RequestOptions & {
 export type AcknowledgeAlertOptions = RequestOptions & {
   /** Only if the object is still as it was: the object as it was received, or its ETag. */
   readonly ifMatch?: string | object;
-  /** A unique name for this request, under which it is executed once. A random one by default. */
+  /** A unique key for this request, under which it is executed only once. A random one by default. */
   readonly idempotencyKey?: string;
 };
 
 export type CloseAlertOptions = RequestOptions & {
   /** Only if the object is still as it was: the object as it was received, or its ETag. */
   readonly ifMatch?: string | object;
-  /** A unique name for this request, under which it is executed once. A random one by default. */
+  /** A unique key for this request, under which it is executed only once. A random one by default. */
   readonly idempotencyKey?: string;
 };
 
@@ -2224,7 +2224,7 @@ export type ListChannelsOptions = RequestOptions & {
 };
 
 export type CreateChannelOptions = RequestOptions & {
-  /** A unique name for this request, under which it is executed once. A random one by default. */
+  /** A unique key for this request, under which it is executed only once. A random one by default. */
   readonly idempotencyKey?: string;
 };
 
@@ -2239,7 +2239,7 @@ export type DeleteChannelOptions = RequestOptions & {
 };
 
 export type TestChannelOptions = RequestOptions & {
-  /** A unique name for this request, under which it is executed once. A random one by default. */
+  /** A unique key for this request, under which it is executed only once. A random one by default. */
   readonly idempotencyKey?: string;
 };
 
@@ -2275,7 +2275,7 @@ export type ListKeysOptions = RequestOptions & {
 };
 
 export type CreateKeyOptions = RequestOptions & {
-  /** A unique name for this request, under which it is executed once. A random one by default. */
+  /** A unique key for this request, under which it is executed only once. A random one by default. */
   readonly idempotencyKey?: string;
 };
 
@@ -2304,7 +2304,7 @@ export type ListUsersOptions = RequestOptions & {
 };
 
 export type CreateUserOptions = RequestOptions & {
-  /** A unique name for this request, under which it is executed once. A random one by default. */
+  /** A unique key for this request, under which it is executed only once. A random one by default. */
   readonly idempotencyKey?: string;
 };
 

@@ -77,7 +77,7 @@ export function deviceMoves(
 
 /**
  * The tanks that get another device, in groups that may be stored one after the other: a tank that releases a device comes before
- * the one that gets it, and tanks that exchange devices are one group.
+ * the one that gets it, and tanks that swap devices are one group.
  */
 export function deviceChangeGroups(
   changes: readonly Change<TankState>[],

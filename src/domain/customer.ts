@@ -36,7 +36,9 @@ export type CustomerWithCount = Customer & { readonly tank_count: number };
 /** What the owner of tanks wants of mail; not part of `/v1`. */
 export const NotificationSettings = object(
   {
-    language: nullable(oneOf(LANGUAGES, { description: "Of mail; null: by the country of the tank", examples: ["de"] })),
+    language: nullable(
+      oneOf(LANGUAGES, { description: "Language of mail; null: derived from the country of the tank", examples: ["de"] }),
+    ),
     unsubscribed_at: nullable(instantField("Since when the customer wants no mail about alerts; null: wanted")),
   },
   { description: "Settings of mail to the customer" },

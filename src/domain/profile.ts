@@ -104,7 +104,7 @@ const DefinitionSchema = object(
       maxItems: MAX_ITEMS.checks,
       description: "Numbers that must be within bounds for a valid reading",
     }),
-    unless: array(MarkerPath, { maxItems: MAX_ITEMS.unless, description: "Paths; a payload that has one of them is no reading" }),
+    unless: array(MarkerPath, { maxItems: MAX_ITEMS.unless, description: "Paths; a payload that has one of them is rejected" }),
   },
   { description: "How the payloads of a device are read" },
   ["unit", "invalid", "checks", "unless"],

@@ -65,7 +65,7 @@ const OVERLOADED: ErrorGroup = { name: "Overloaded", codes: ["overloaded"] };
 
 const REQUEST_HEADERS = {
   "Idempotency-Key": {
-    description: "A unique name for this request. A repeated request with the same name is executed once.",
+    description: "A unique key for this request. A request that is repeated with the same key is executed only once.",
     schema: { type: "string", minLength: 1, maxLength: 255 },
     errors: { name: "IdempotencyKey", codes: ["idempotency_key_invalid", "idempotency_key_reused"] },
   },

@@ -56,11 +56,11 @@ const OTHER_KINDS: Readonly<Record<ForecastKind, Partial<Record<keyof Alert, unk
 };
 
 const SUMMARIES: Readonly<Record<AlertEventType, readonly [summary: string, description: string]>> = {
-  "alert.opened": ["An alert was opened", "A tank is low, is expected to be soon, loses more than is normal, or is silent."],
+  "alert.opened": ["An alert was opened", "A tank is low, is expected to be soon, may leak, or is silent."],
   "alert.acknowledged": ["An alert was acknowledged", "A person is handling it."],
   "alert.closed": [
     "An alert was closed",
-    "Its condition has cleared, another alert has replaced it, such alerts were turned off, the tank was deleted, or somebody closed it: see `close_reason`.",
+    "Its condition has cleared, another alert has replaced it, alerts of this kind were turned off, the tank was deleted, or somebody closed it: see `close_reason`.",
   ],
 };
 

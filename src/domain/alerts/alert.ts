@@ -1,4 +1,4 @@
-// An alert: a tank that needs somebody's attention, from the moment it was noticed until it is closed.
+// An alert: a tank that needs somebody's attention, from the moment it was detected until it is closed.
 
 import type { Leak } from "../forecast/leak.ts";
 import { errorInClockTimes, errorInEachInstant, formatInstant, formatInstantOrNull, type Instant } from "../instant.ts";
@@ -80,7 +80,7 @@ export const AlertObject = object(
     close_reason: nullable(
       oneOf(CLOSE_REASONS, {
         description:
-          "recovered: the condition has cleared; became_low: the tank is low now; threshold_changed: it has cleared by another threshold; turned_off: alerts of this kind are off; tank_deleted: the tank was deleted; manual: somebody closed it; replaced: more was lost at once, which has an alert of its own",
+          "recovered: the condition has cleared; became_low: the tank is low now; threshold_changed: it has cleared by another threshold; turned_off: alerts of this kind are off; tank_deleted: the tank was deleted; manual: somebody closed it; replaced: a sudden loss followed, which has an alert of its own",
         examples: [null],
       }),
     ),
@@ -96,13 +96,19 @@ export const AlertObject = object(
       object(
         {
           since: instantField("Since when more is used than normal"),
-          percentage_per_day: points("Percentage points a day above normal use; null: it was lost at once", 1.2),
-          percentage_lost: points("Percentage points that were lost at once; null: it is lost day by day", null),
+          percentage_per_day: points("Percentage points a day above normal use; null for a sudden loss", 1.2),
+          percentage_lost: points("Percentage points of a sudden loss; null for a steady leak", null),
         },
         { description: "What a leak alert was opened by; null for other kinds", examples: [null] },
       ),
     ),
-    note: nullable(text({ maxLength: NOTE_MAX_LENGTH, description: "What somebody wrote about it", examples: [null] })),
+    note: nullable(
+      text({
+        maxLength: NOTE_MAX_LENGTH,
+        description: "Note given when the alert was acknowledged, changed or closed",
+        examples: [null],
+      }),
+    ),
     updated_at: instantField("When the alert was last changed"),
   },
   { description: "A tank that needs attention" },

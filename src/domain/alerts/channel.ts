@@ -81,7 +81,7 @@ export const QuietHoursObject = object(
   {
     from: timeField("From this time of day", "21:00"),
     to: timeField("Until this time of day", "07:00"),
-    timezone: text({ minLength: 1, maxLength: 64, description: "Of these times", examples: ["Europe/Berlin"] }),
+    timezone: text({ minLength: 1, maxLength: 64, description: "Time zone of `from` and `to`", examples: ["Europe/Berlin"] }),
   },
   { description: "Mail is held from one time of day to the other" },
 );
@@ -124,7 +124,7 @@ export const ChannelObject = object(
   {
     id: idField("Identifier of the channel", "chn_01kxa8w5s0d2f4g6h8j0k2m4n6"),
     object: literal("channel", { description: "Always `channel`" }),
-    type: oneOf(CHANNEL_TYPES, { description: "How it notifies", examples: ["webhook"] }),
+    type: oneOf(CHANNEL_TYPES, { description: "Type of the channel", examples: ["webhook"] }),
     url: nullable(webhookUrl),
     to: { ...nullable(mailAddress), examples: [null] },
     ...CHANNEL_SETTINGS,

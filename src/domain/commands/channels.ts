@@ -45,7 +45,7 @@ const ofWebhook = { url: webhookUrl, ...CHANNEL_SETTINGS };
 const ofEmail = { to: mailAddress, ...CHANNEL_SETTINGS, quiet_hours: nullable(QuietHoursObject) };
 const state = oneOf(CHANNEL_STATES, { description: "active: enables a disabled channel again", examples: ["active"] });
 const settings = Object.keys(CHANNEL_SETTINGS) as (keyof typeof CHANNEL_SETTINGS)[];
-const ofType = (type: ChannelType) => literal(type, { description: "How it notifies" });
+const ofType = (type: ChannelType) => literal(type, { description: "Type of the channel" });
 
 export const NewWebhookChannel = object({ type: ofType("webhook"), ...ofWebhook }, { description: "A webhook" }, settings);
 export const NewEmailChannel = object({ type: ofType("email"), ...ofEmail }, { description: "An e-mail address" }, [

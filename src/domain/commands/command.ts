@@ -22,7 +22,7 @@ type Target = { readonly id: string; readonly ifMatch?: IfMatch };
 /** `fields` are as the client sent them: all their errors are reported together with those that need a lookup. */
 type Creation = { readonly newId: string; readonly fields: unknown };
 type FieldChange = Target & { readonly fields: unknown };
-/** `swap`: a tank that has the device already gets the other one in exchange. */
+/** `swap`: a tank that has the device already gets the other one. */
 type DeviceFieldChange = FieldChange & { readonly swap: boolean };
 /** `tanks`: together with the customer's tanks. */
 type CustomerTarget = Target & { readonly tanks: boolean };
@@ -117,7 +117,7 @@ export type CheckedProvision = {
   readonly resource: Resource;
   /**
    * Rows of tanks that get another device, in groups that may be written one after the other: a tank that releases a device comes
-   * before the one that gets it. Tanks that exchange devices are one group.
+   * before the one that gets it. Tanks that swap devices are one group.
    */
   readonly deviceChanges: readonly (readonly number[])[];
 };

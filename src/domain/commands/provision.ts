@@ -144,7 +144,7 @@ class ProvisionPlan {
     return [];
   }
 
-  /** Devices are released before any is assigned, so that tanks can exchange them in any order of rows. */
+  /** Devices are released before any is assigned, so that tanks can swap them in any order of rows. */
   releaseDevices(rows: readonly ProvisionRow[]): void {
     for (const row of rows) {
       const { assigned_device_id } = (row.fields ?? {}) as TankInput;

@@ -99,7 +99,7 @@ export const routes: readonly Route[] = [
     description:
       "Sends mail with a link and a code to the address, if a user or customer has it. The response does not depend on that. At most 30 mails an hour to one address, 5 of them for one client address, and 20 requests an hour from one client address.",
     body: smallBody(ref("SignInRequest"), "The address", { email: "dispatch@example.com" }),
-    response: { schema: ref("SignInRequested"), description: "A mail is on its way, if the address is known", status: 202 },
+    response: { schema: ref("SignInRequested"), description: "If the address is known, sign-in mail is sent", status: 202 },
     errors: ["origin_not_allowed", "state_conflict", "rate_limited"],
     async handle({ services, body, client }) {
       const { email } = valid(SignInRequest, body);

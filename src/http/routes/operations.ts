@@ -24,7 +24,7 @@ const Readiness = object(
         }),
         detail: text({ description: "For people", examples: ["Disabled channels: 1."] }),
       }),
-      { description: "Left out if there are none" },
+      { description: "Omitted if there are no warnings" },
     ),
   },
   { description: "The state of the service" },

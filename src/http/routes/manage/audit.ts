@@ -19,7 +19,7 @@ export const schemas = {
         examples: ["key_01kxa8w5s0d2f4g6h8j0k2m4n6"],
       }),
       action: oneOf(AUDITED_ACTIONS, { description: "What was done", examples: ["changed"] }),
-      type: oneOf(AUDITED_OBJECTS, { description: "What it was done to", examples: ["tank"] }),
+      type: oneOf(AUDITED_OBJECTS, { description: "Type of the changed object", examples: ["tank"] }),
       id: text({ description: "The id of that object", examples: ["tank_01kxa8w5s0b6h1k3p5x9z2f4g7"] }),
       changes: {
         type: "object",

@@ -61,7 +61,7 @@ export const newTankExample = {
   location: { city: "Freiburg" },
 };
 
-export const SWAP = flag("If the device is assigned to another tank, the two tanks exchange their devices", false);
+export const SWAP = flag("If the device is assigned to another tank, the two tanks swap their devices", false);
 
 export const routes: readonly Route[] = [
   manageRoute("GET", PATH, {
