@@ -1,5 +1,5 @@
 // Verification of a customer's e-mail address: a link with a random token is sent to it, and whoever uses the link can read its
-// mail. Only the hash of the token is stored.
+// mail. Only the hash of the token is stored: the stored mail has a placeholder, and each attempt to send it a token of its own.
 
 import { randomBytes } from "node:crypto";
 import { DAY, type Instant } from "./instant.ts";
@@ -16,6 +16,9 @@ export const VERIFICATION_MS = 7 * DAY;
 
 const TOKEN_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+/** In the link of a stored mail. */
+export const TOKEN_PLACEHOLDER = "TOKEN-OF-THIS-ATTEMPT";
 
 export const newVerificationToken = (): string => randomBytes(TOKEN_BYTES).toString("base64url");
 export const isVerificationToken = (text: string): boolean => TOKEN.test(text);

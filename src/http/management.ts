@@ -25,7 +25,6 @@ import type { Resource } from "../domain/resource.ts";
 import type { SessionReads } from "../domain/session.ts";
 import { signInUrl } from "../domain/sign-in.ts";
 import type { Writes } from "../domain/store.ts";
-import { newVerificationToken } from "../domain/verification.ts";
 
 type ManagementStore = ManagementReads & SessionReads & Pick<Writes, "execute">;
 
@@ -115,8 +114,7 @@ export class ManagementService {
     if (publicUrl === null || missingForMail.length > 0) {
       throw new RequestError("state_conflict", mailProblem(this.settings));
     }
-    const command = { id, newId: this.newId("msg"), token: newVerificationToken(), publicUrl };
-    return this.execute({ type: "request_verification", ...command }, by, idempotencyKey);
+    return this.execute({ type: "request_verification", id, newId: this.newId("msg"), publicUrl }, by, idempotencyKey);
   }
 
   /** A link for a user, to be used without mail. Without PUBLIC_URL it is a path of the service. */

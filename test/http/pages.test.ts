@@ -7,6 +7,7 @@ import { newVerificationToken } from "../../src/domain/verification.ts";
 import { composeNext } from "../store/compose-support.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
+import { claimedToken, requestLink } from "../support/verification.ts";
 import { send } from "./client.ts";
 
 const PUBLIC_URL = "https://tanks.example.com/monitor";
@@ -27,10 +28,7 @@ async function addCustomer(id: string, fields: Readonly<Record<string, unknown>>
 }
 
 async function verificationPath(id: string, at = Date.now()): Promise<string> {
-  const token = newVerificationToken();
-  const command = { type: "request_verification", id, newId: `msg_${token}`, token, publicUrl: PUBLIC_URL } as const;
-  assert.ok("resource" in (await store.execute(command, { by: "test", at })));
-  return `/verify?token=${token}`;
+  return `/verify?token=${await claimedToken(store, await requestLink(store, id, at), at)}`;
 }
 
 before(async () => {

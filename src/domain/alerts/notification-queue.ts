@@ -152,7 +152,7 @@ export const failRecord = (claimed: ClaimedNotification, at: Instant, why = DISA
 });
 
 /** Undefined for a mail that is damaged, which nobody gets. */
-function recipientOf(payload: string): string | undefined {
+export function recipientOf(payload: string): string | undefined {
   try {
     return (JSON.parse(payload) as Mail).to;
   } catch {
@@ -169,7 +169,6 @@ export function reasonNotToSend(
   { customer, notifications, deleted }: ManagedCustomer,
 ): string | undefined {
   if (deleted) return "the customer is deleted";
-  if (payload === "") return "the mail is no longer stored";
   if (recipientOf(payload) !== customer.email) return "the customer has another address";
   if (event === "customer.verification") return undefined;
   if (customer.verified_at === null) return "the address is not verified";

@@ -16,7 +16,6 @@ import type { AccountKey, Session } from "../session.ts";
 import type { SignIn } from "../sign-in.ts";
 import type { User } from "../user.ts";
 import { invalidBody } from "../validate.ts";
-import type { EmailVerification } from "../verification.ts";
 
 type Target = { readonly id: string; readonly ifMatch?: IfMatch };
 /** `fields` are as the client sent them: all their errors are reported together with those that need a lookup. */
@@ -33,13 +32,8 @@ export type Commands = {
   readonly change_customer: FieldChange & { readonly evenDeleted?: boolean };
   readonly delete_customer: CustomerTarget;
   readonly restore_customer: CustomerTarget;
-  /** `token` is new; links lead to `publicUrl`. */
-  readonly request_verification: {
-    readonly id: string;
-    readonly newId: string;
-    readonly token: string;
-    readonly publicUrl: string;
-  };
+  /** Links lead to `publicUrl`. */
+  readonly request_verification: { readonly id: string; readonly newId: string; readonly publicUrl: string };
   /** `hash`: of the token. */
   readonly verify_customer: { readonly hash: string };
   readonly create_tank: Creation;
@@ -157,8 +151,8 @@ export type ChangeSet = {
   /** Ids of notifications that are sent again, and of pending ones that are not sent any more, with the reason. */
   readonly notificationsRetried: readonly string[];
   readonly notificationsEnded: readonly { readonly ids: readonly string[]; readonly reason: string }[];
-  /** The only link that verifies the address of each customer from now on; null: none. */
-  readonly verifications: readonly { readonly customerId: string; readonly link: EmailVerification | null }[];
+  /** Customers whose links that verify the address become invalid. */
+  readonly verificationsRevoked: readonly string[];
   readonly users: readonly UserChange[];
   readonly signIns: readonly SignIn[];
   readonly sessionsStarted: readonly (Session & { readonly hash: string })[];
@@ -193,7 +187,7 @@ const NO_CHANGES = {
   notifications: [],
   notificationsRetried: [],
   notificationsEnded: [],
-  verifications: [],
+  verificationsRevoked: [],
   users: [],
   signIns: [],
   sessionsStarted: [],

@@ -115,7 +115,7 @@ async function customerConflict(
   const customer = await findOne(lookups.customers, customer_id ?? "");
   if (customer === undefined || customer.deleted) return commandError("state_conflict", "This customer is deleted.");
   if (event === "customer.verification" && state !== "pending")
-    return commandError("state_conflict", "The link of this mail is no longer stored: send the customer another one.");
+    return commandError("state_conflict", "A verification link is not sent again: send the customer another one.");
   if (event === "customer.verification" || customer.notifications.unsubscribed_at === null) return undefined;
   return commandError("state_conflict", "This customer has unsubscribed from mail about alerts.");
 }

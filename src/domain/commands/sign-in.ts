@@ -153,13 +153,17 @@ async function sessionsReplacedBy(
 }
 
 /** Whoever used the link reads the mail of the address. */
-async function verified(lookups: Lookups, id: string, at: Instant): Promise<Pick<ChangeSet, "customers" | "verifications">> {
-  const verifications = [{ customerId: id, link: null }];
+async function verified(
+  lookups: Lookups,
+  id: string,
+  at: Instant,
+): Promise<Pick<ChangeSet, "customers" | "verificationsRevoked">> {
+  const verificationsRevoked = [id];
   const before = await findOne(lookups.customers, id);
-  if (before === undefined || before.customer.verified_at !== null) return { customers: [], verifications };
+  if (before === undefined || before.customer.verified_at !== null) return { customers: [], verificationsRevoked };
   const { updated_at } = before.customer;
   const after = { ...before, customer: { ...before.customer, verified_at: at, updated_at: nextUpdatedAt(updated_at, at) } };
-  return { customers: [{ id, before, after }], verifications };
+  return { customers: [{ id, before, after }], verificationsRevoked };
 }
 
 /** With `account`, ends only sessions of that account; an admin ends any. */

@@ -2,12 +2,11 @@
 
 import { MAIL_DESTINATION, type NewNotification, type Notification } from "../alerts/notification.ts";
 import { HOUR, type Instant, nextUpdatedAt } from "../instant.ts";
-import { hashSecret } from "../key.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { languageOf } from "../mail/region.ts";
 import { verificationMail } from "../mail/service-mail.ts";
 import { customerResource, type ManagedCustomer, notificationResource } from "../resource.ts";
-import { VERIFICATION_MS } from "../verification.ts";
+import { TOKEN_PLACEHOLDER } from "../verification.ts";
 import { type CommandError, type Commands, changeSet, commandError, existing, isCommandError, type Planned } from "./command.ts";
 
 const MAX_LINKS = 5;
@@ -15,7 +14,7 @@ const MAX_LINKS = 5;
 /** Earlier links of the customer become invalid. */
 export async function requestVerification(
   lookups: Lookups,
-  { id, newId, token, publicUrl }: Commands["request_verification"],
+  { id, newId, publicUrl }: Commands["request_verification"],
   at: Instant,
 ): Planned {
   const found = existing("customer", await findOne(lookups.customers, id), undefined, customerResource);
@@ -38,15 +37,10 @@ export async function requestVerification(
     destination: MAIL_DESTINATION,
     due_at: at,
     created_at: at,
-    payload: JSON.stringify(verificationMail({ to, language }, name, `${publicUrl}/verify?token=${token}`)),
+    payload: JSON.stringify(verificationMail({ to, language }, name, `${publicUrl}/verify?token=${TOKEN_PLACEHOLDER}`)),
   };
   const created: Notification = { ...notification, state: "pending", next_attempt_at: at, attempts: [] };
-  return changeSet(notificationResource(created), {
-    notifications: [notification],
-    verifications: [
-      { customerId: id, link: { hash: hashSecret(token), customer_id: id, email: to, expires_at: at + VERIFICATION_MS } },
-    ],
-  });
+  return changeSet(notificationResource(created), { notifications: [notification], verificationsRevoked: [id] });
 }
 
 /** `sent`: when the links of the last hour were sent, oldest first. */
@@ -71,8 +65,8 @@ export async function verifyCustomer(lookups: Lookups, { hash }: Commands["verif
   const isValid = link !== undefined && link.expires_at > at && before?.deleted === false && before.customer.email === link.email;
   if (!isValid || before === undefined) return commandError("customer_unknown", "This link is invalid or has expired.");
   const { id, updated_at, verified_at } = before.customer;
-  const verifications = [{ customerId: id, link: null }];
-  if (verified_at !== null) return changeSet(customerResource(before), { verifications });
+  const verificationsRevoked = [id];
+  if (verified_at !== null) return changeSet(customerResource(before), { verificationsRevoked });
   const after = { ...before, customer: { ...before.customer, verified_at: at, updated_at: nextUpdatedAt(updated_at, at) } };
-  return changeSet(customerResource(after), { verifications, customers: [{ id, before, after }] });
+  return changeSet(customerResource(after), { verificationsRevoked, customers: [{ id, before, after }] });
 }

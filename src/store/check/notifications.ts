@@ -110,13 +110,11 @@ function notificationError(row: Row): string | undefined {
   const notification = notificationOf(row);
   const error = errorInNotification(notification);
   if (error !== undefined) return error;
-  const { event, state, customer_id, tank_id } = notification;
+  const { state, customer_id, tank_id } = notification;
   const [endedAt, payload, customer, tank] = row.slice(NOTIFICATION_FIELDS.length);
   if ((endedAt === null) !== (state === "pending"))
     return `ended_at: must be ${endedAt === null ? "set" : "null"}, it is ${state}`;
-  // The link of a verification is not kept.
-  const isRemoved = event === "customer.verification" && payload === "";
-  if (!isRemoved && !isObject(parseJson(String(payload))?.value)) return "payload: cannot be read";
+  if (!isObject(parseJson(String(payload))?.value)) return "payload: cannot be read";
   if (customer_id !== null && customer === null) return `customer_id: there is no customer ${customer_id}`;
   return tank_id !== null && tank === null ? `tank_id: there is no tank ${tank_id}` : undefined;
 }

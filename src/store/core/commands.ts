@@ -83,8 +83,8 @@ async function storeChanges(tx: StoreTransaction, plan: ChangeSet, context: Audi
 }
 
 async function writeChannels(tx: StoreTransaction, plan: ChangeSet, at: Instant): Promise<void> {
-  const { channels, notifications, notificationsRetried, notificationsEnded, verifications } = plan;
-  for (const { customerId, link } of verifications) await tx.putVerification(customerId, link);
+  const { channels, notifications, notificationsRetried, notificationsEnded, verificationsRevoked } = plan;
+  for (const customerId of verificationsRevoked) await tx.removeVerifications(customerId);
   if (channels.length > 0) await tx.putChannels(channels);
   if (notifications.length > 0) await tx.addNotifications(notifications);
   if (notificationsRetried.length > 0) await tx.retryNotifications(notificationsRetried, at);

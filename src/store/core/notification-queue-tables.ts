@@ -54,9 +54,6 @@ function listOf(text: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The link of a verification is for its recipient alone: it is removed with the rest of the mail when that has ended. */
-const ENDED_PAYLOAD = "CASE WHEN notification.event = 'customer.verification' THEN '' ELSE notification.payload END";
-
 type Ending = {
   readonly state: "failed" | "expired";
   readonly destination: string;
@@ -78,7 +75,7 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
          ORDER BY ${order} LIMIT ${MAX_ENDED} ${skipLocked}
        )
        UPDATE notification SET state = '${state}', due_at = NULL, lease = NULL, ended_at = ${time.sql},
-         payload = ${ENDED_PAYLOAD}, attempts = CASE WHEN CAST($2 AS text) IS NULL THEN attempts ELSE ${withAttempt("$2")} END
+         attempts = CASE WHEN CAST($2 AS text) IS NULL THEN attempts ELSE ${withAttempt("$2")} END
        FROM chosen WHERE notification.id BETWEEN chosen.id AND chosen.id
        RETURNING notification.destination, notification.channel_id`,
     )(destination, attempt === null ? null : JSON.stringify(attempt), ...time.values);
@@ -111,8 +108,7 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
       const put = prepare(
         `UPDATE notification SET state = $3, due_at = ${time.sql} + CAST($4 AS bigint), lease = NULL, attempts = $5,
            pending_since = pending_since + CAST($6 AS bigint),
-           ended_at = CASE WHEN CAST($4 AS bigint) IS NULL THEN ${time.sql} END,
-           payload = CASE WHEN CAST($4 AS bigint) IS NULL THEN ${ENDED_PAYLOAD} ELSE payload END
+           ended_at = CASE WHEN CAST($4 AS bigint) IS NULL THEN ${time.sql} END
          WHERE id = $1 AND lease = $2 RETURNING id`, // primary key
       );
       const recorded = await Promise.all(

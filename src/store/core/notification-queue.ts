@@ -13,13 +13,17 @@ import {
   type RecipientType,
   type RecordedAttempts,
   reasonNotToSend,
+  recipientOf,
   recipientType,
   type SendingChannel,
 } from "../../domain/alerts/notification-queue.ts";
 import { quietUntil } from "../../domain/alerts/quiet-hours.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
+import { hashSecret } from "../../domain/key.ts";
 import { channelDisabledMail } from "../../domain/mail/service-mail.ts";
+import type { ManagedCustomer } from "../../domain/resource.ts";
+import { newVerificationToken, TOKEN_PLACEHOLDER, VERIFICATION_MS } from "../../domain/verification.ts";
 import type { PlannedRecord } from "./notification-queue-tables.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
@@ -27,17 +31,33 @@ export async function claimNotifications(tx: StoreTransaction, requests: readonl
   const notifications = await tx.claimDue(requests, now);
   const channelIds = new Set(notifications.flatMap(({ channel_id }) => channel_id ?? []));
   const channels = await tx.sendingChannels([...channelIds]);
-  return { notifications, channels, reasonsNotToSend: await findReasonsNotToSend(tx, notifications, channels) };
-}
-
-async function findReasonsNotToSend(
-  tx: StoreTransaction,
-  claimed: readonly ClaimedNotification[],
-  channels: ReadonlyMap<string, SendingChannel>,
-): Promise<ReadonlyMap<string, string>> {
-  const customerIds = [...new Set(claimed.flatMap(({ customer_id }) => customer_id ?? []))];
+  const customerIds = [...new Set(notifications.flatMap(({ customer_id }) => customer_id ?? []))];
   // An engine may send these together.
   const customers = new Map(await Promise.all(customerIds.map(async (id) => [id, await tx.recipientCustomer(id)] as const)));
+  const reasonsNotToSend = findReasonsNotToSend(notifications, channels, customers);
+  const isLinkSent = ({ id, event }: ClaimedNotification): boolean =>
+    event === "customer.verification" && !reasonsNotToSend.has(id);
+  return {
+    notifications: await Promise.all(notifications.map((one) => (isLinkSent(one) ? withNewLink(tx, one, now) : one))),
+    channels,
+    reasonsNotToSend,
+  };
+}
+
+/** Whoever reads the database, or a backup, must not be able to use the link: it is created for this attempt, and only its hash is stored. */
+async function withNewLink(tx: StoreTransaction, notification: ClaimedNotification, now: Instant): Promise<ClaimedNotification> {
+  const { customer_id, payload } = notification;
+  const token = newVerificationToken();
+  const link = { hash: hashSecret(token), customer_id: customer_id ?? "", email: recipientOf(payload) ?? "" };
+  await tx.addVerification({ ...link, expires_at: now + VERIFICATION_MS });
+  return { ...notification, payload: payload.replaceAll(TOKEN_PLACEHOLDER, token) };
+}
+
+function findReasonsNotToSend(
+  claimed: readonly ClaimedNotification[],
+  channels: ReadonlyMap<string, SendingChannel>,
+  customers: ReadonlyMap<string, ManagedCustomer | undefined>,
+): ReadonlyMap<string, string> {
   const reasons = new Map<string, string>();
   for (const notification of claimed) {
     const { id, channel_id, customer_id, about_customer } = notification;

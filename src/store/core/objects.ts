@@ -32,7 +32,7 @@ export async function writeCustomers(
   await updateLists(tx, "customer", listed);
   await tx.endSessionsOfCustomers(changes.filter(endsSessions).map(({ id }) => id));
   // An engine may send these together.
-  await Promise.all(changes.filter(hasNewAddress).map(({ id }) => tx.putVerification(id, null)));
+  await Promise.all(changes.filter(hasNewAddress).map(({ id }) => tx.removeVerifications(id)));
   await tx.appendAudit(auditCustomers(changes), context);
 }
 

@@ -23,12 +23,14 @@ export function verificationTables(prepare: Prepare) {
       return rows.map(([at]) => Number(at));
     },
 
-    /** Replaces all links that verify the address of the customer. */
-    async putVerification(customerId: string, link: EmailVerification | null): Promise<void> {
+    async removeVerifications(customerId: string): Promise<void> {
       await prepare("DELETE FROM verification WHERE customer_id = $1")(customerId); // verification_by_customer
-      if (link === null) return;
+    },
+
+    /** Those of earlier attempts stay valid: one of them may have arrived although the attempt failed. */
+    async addVerification({ hash, customer_id, email, expires_at }: EmailVerification): Promise<void> {
       const add = prepare("INSERT INTO verification (hash, customer_id, email, expires_at) VALUES ($1, $2, $3, $4)");
-      await add(link.hash, link.customer_id, link.email, link.expires_at);
+      await add(hash, customer_id, email, expires_at);
     },
   };
 }

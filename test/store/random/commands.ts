@@ -180,13 +180,7 @@ const COMMANDS: Readonly<Record<Command["type"], readonly [weight: number, make:
   // Customers that there are none of: the model sends nothing.
   request_verification: [
     1,
-    ({ number }) => ({
-      type: "request_verification",
-      id: "none",
-      newId: `msg-${number}`,
-      token: "t",
-      publicUrl: "https://x.example",
-    }),
+    ({ number }) => ({ type: "request_verification", id: "none", newId: `msg-${number}`, publicUrl: "https://x.example" }),
   ],
   verify_customer: [1, () => ({ type: "verify_customer", hash: "none" })],
   // The model has no users: what happens to them is in test/store/accounts.test.ts.
