@@ -1,15 +1,16 @@
 // The database file is moved away or replaced, or locked by another program, while a store is in use.
 
 import assert from "node:assert/strict";
-import { copyFileSync, renameSync, statSync } from "node:fs";
+import { copyFileSync, renameSync, statSync, truncateSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
 import { setTimeout } from "node:timers/promises";
+import type { Store } from "../../src/domain/store.ts";
 import { isUnavailable, succeeds } from "../support/postgres/database.ts";
 import { putReadings } from "../support/records.ts";
-import { databaseFolder } from "../support/stores.ts";
+import { type DatabaseFolder, databaseFolder } from "../support/stores.ts";
 import { until } from "../support/until.ts";
-import { customer, customersOf, everything, putCustomers, readingsOf } from "./conformance/objects.ts";
+import { checked, customer, customersOf, everything, putCustomers, readingsOf } from "./conformance/objects.ts";
 import { fillForCalls, maintenanceCalls, readCalls, writeCalls } from "./store-calls.ts";
 
 test("while the file is moved away every call fails with store_unavailable, and everything works when it is back", async (t) => {
@@ -91,5 +92,42 @@ for (const suffix of ["-wal", "-shm", ""]) {
     await store.close();
     const { data } = await readingsOf(await folder.open(), "one");
     assert.ok(data.some((one) => one.created_at === 2 && one.fill_percentage === 40));
+  });
+}
+
+/** What a process that is killed leaves: one that stops writes the log into the database. */
+async function openCopy({ file, open, path }: DatabaseFolder): Promise<Store> {
+  const copy = `${path}/copy.db`;
+  for (const suffix of ["", "-wal"]) copyFileSync(file + suffix, copy + suffix);
+  return open(copy);
+}
+
+for (const [name, sizeOf, appended] of [
+  ["emptied", () => 0, ""],
+  ["emptied, and another program has written behind its end", () => 0, "UPDATE customer SET name = 'Other'"],
+  ["truncated within its last frame", (size: number) => size - 1, ""],
+] as const) {
+  test(`nothing is acknowledged once tank-monitor.db-wal is ${name}`, async (t) => {
+    const folder = databaseFolder(t);
+    const before = await folder.open();
+    await fillForCalls(before);
+    // When it closes, the log is written into the database.
+    await before.close();
+    const store = await folder.open();
+    await putReadings(store, "one", [[2, 40]]);
+    using program = new DatabaseSync(folder.file, { timeout: 5000 });
+    program.exec("SELECT count(*) FROM customer");
+    const log = `${folder.file}-wal`;
+    truncateSync(log, sizeOf(statSync(log).size));
+    program.exec(appended);
+    await assert.rejects(putReadings(store, "one", [[3, 30]]), isUnavailable);
+    await until("reads are refused", async () => !(await succeeds(store.ping())));
+    assert.match(JSON.stringify(folder.events), /db-wal was truncated while in use; end the service with SIGKILL/);
+    const restarted = await openCopy(folder);
+    assert.deepEqual((await checked(restarted)).findings, []);
+    assert.deepEqual(
+      (await readingsOf(restarted, "one")).data.map(({ created_at }) => created_at),
+      [1],
+    );
   });
 }

@@ -1,24 +1,39 @@
 // Watches whether the files of the database are still those that were opened, and whole. SQLite continues to read and write files
-// that were moved away or removed, and to read pages in memory of one that was overwritten; what is acknowledged then is lost to
-// the operator.
+// that were moved away or removed, to read pages in memory of one that was overwritten, and to write behind the former end of a log
+// that was truncated; what is acknowledged then is lost to the operator.
 
-import { type Stats, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { isDamaged, isNotADatabase, openReader } from "./connection.ts";
 
 const CHECK_INTERVAL_MS = 500;
+
+/** The write-ahead log: https://sqlite.org/fileformat2.html#walformat */
+const LOG_HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+const LOG_MAGIC = [0x377f0682, 0x377f0683];
+/** Between two steps of a look at the log, another process may empty it or begin it again. */
+const LOOKS = 5;
 
 /** The files of an open database. While a connection is open SQLite neither removes nor replaces any of them. */
 export class OpenFiles {
   readonly #file: string;
   readonly #inodes = new Map<string, number>();
+  readonly #log: number;
+  /** Changes nothing; returns the number of frames in the log. */
+  readonly #checkpoint: StatementSync;
+  readonly #frameBytes: number;
 
-  /** Create it after a connection has read, so that the -wal and -shm files exist. */
-  constructor(file: string) {
+  /** Create it after the connection has read, so that the -wal and -shm files exist. */
+  constructor(file: string, db: DatabaseSync) {
     this.#file = file;
+    this.#log = openSync(`${file}-wal`, "r");
+    this.#checkpoint = db.prepare("PRAGMA wal_checkpoint(NOOP)");
+    this.#frameBytes = FRAME_HEADER_BYTES + Number(db.prepare("PRAGMA page_size").get()?.["page_size"]);
     this.lossReason();
   }
 
-  /** Why what is written now would be lost. */
+  /** Why what is written now would be lost. The connection must not be in a transaction. */
   lossReason(): string | undefined {
     for (const file of [this.#file, `${this.#file}-wal`, `${this.#file}-shm`]) {
       const found = statusOf(file);
@@ -27,7 +42,33 @@ export class OpenFiles {
       if (typeof inode === "number" && known === undefined) this.#inodes.set(file, inode);
       else if (inode !== known) return this.#describe(file, inode);
     }
-    return undefined;
+    return this.logLossReason();
+  }
+
+  /** The part of it that costs least. */
+  logLossReason(): string | undefined {
+    try {
+      for (let look = 0; look < LOOKS; look++) {
+        const frames = Number(this.#checkpoint.get()?.["log"]);
+        if (frames === 0 || this.#hasLog(frames)) return undefined;
+      }
+    } catch {
+      // What is damaged, locked or unreadable is reported by the calls that need it.
+      return undefined;
+    }
+    return `${this.#file}-wal was truncated while in use; end the service with SIGKILL, start it again, and run check`;
+  }
+
+  /** The log has these frames, and its beginning, without which none of them is found after a crash. */
+  #hasLog(frames: number): boolean {
+    if (fstatSync(this.#log).size < LOG_HEADER_BYTES + frames * this.#frameBytes) return false;
+    const magic = Buffer.alloc(4);
+    readSync(this.#log, magic, 0, magic.length, 0);
+    return LOG_MAGIC.includes(magic.readUInt32BE());
+  }
+
+  close(): void {
+    closeSync(this.#log);
   }
 
   #describe(file: string, inode: number | string): string {
@@ -47,8 +88,8 @@ function statusOf(file: string): Stats | string {
 }
 
 /** `changed` gets the reason when the database is lost, and undefined when it is back. Returns the function that stops watching. */
-export function watchFiles(file: string, changed: (lost: string | undefined) => void): () => void {
-  const files = new OpenFiles(file);
+export function watchFiles(file: string, db: DatabaseSync, changed: (lost: string | undefined) => void): () => void {
+  const files = new OpenFiles(file, db);
   let lost: string | undefined;
   let checkedAt: number | undefined;
   let knownSize = 0;
@@ -74,7 +115,10 @@ export function watchFiles(file: string, changed: (lost: string | undefined) => 
   check();
   const timer = setInterval(check, CHECK_INTERVAL_MS);
   timer.unref();
-  return () => clearInterval(timer);
+  return () => {
+    clearInterval(timer);
+    files.close();
+  };
 }
 
 /** Reads the first page on a new connection, which has nothing in memory. A file that has shrunk has its size in `shrunkTo`. */

@@ -46,7 +46,7 @@ export async function openSqlite(
   const writer = new StoreThread(WRITER, { file, alerts }, (reason) => health.writes.lose(reason), observe);
   const reader = new StoreThread(READER, { file, alerts }, (reason) => health.reads.lose(reason), observe);
   const reads = retryWhileBusy(() => readsOn(db));
-  const stopWatching = watchFiles(file, (lost) => {
+  const stopWatching = watchFiles(file, db, (lost) => {
     health.fileLossReason = lost;
   });
 

@@ -26,7 +26,7 @@ class WriterThread {
   #notifications = 0;
   readonly #files: OpenFiles;
   /** Other processes may use the files that are at the path now: nothing more is written to those that were. */
-  #lost: string | undefined;
+  #isLost = false;
   readonly #throttle = new WriteThrottle();
   readonly #queue: Call[] = [];
   #isRunning = false;
@@ -35,7 +35,7 @@ class WriterThread {
   constructor({ file, alerts }: ThreadData) {
     this.#db = openWriter(file);
     this.#tx = retryWhileBusy(() => transactionOn(this.#db, this.#throttle.pause, alerts));
-    this.#files = new OpenFiles(file);
+    this.#files = new OpenFiles(file, this.#db);
   }
 
   receive(message: Call | DamagedTank | "close"): void {
@@ -69,7 +69,8 @@ class WriterThread {
     const replies: Reply[] = [];
     const started = performance.now();
     try {
-      if (this.#lost !== undefined) this.#requireFiles();
+      // Behind the end of a truncated log, a commit would leave a gap, and a checkpoint write the gap into the database.
+      this.#requireFiles(this.#isLost ? this.#files.lossReason() : this.#files.logLossReason());
       retryWhileBusy(() => this.#db.exec("BEGIN IMMEDIATE"));
       this.#tx.alertWork.clear();
       this.#notifications = 0;
@@ -83,7 +84,7 @@ class WriterThread {
       }
       if (!(await this.#evaluateAlerts())) return this.#retryIsolated(calls);
       this.#db.exec("COMMIT");
-      this.#requireFiles();
+      this.#requireFiles(this.#files.lossReason());
     } catch (error) {
       this.#rollBack();
       const translated = translateError(error);
@@ -110,9 +111,9 @@ class WriterThread {
     }
   }
 
-  #requireFiles(): void {
-    this.#lost = this.#files.lossReason();
-    if (this.#lost !== undefined) throw storeUnavailable(new Error(this.#lost));
+  #requireFiles(lossReason: string | undefined): void {
+    this.#isLost = lossReason !== undefined;
+    if (lossReason !== undefined) throw storeUnavailable(new Error(lossReason));
   }
 
   #retryIsolated(calls: readonly Call[]): Promise<void> {
@@ -166,6 +167,7 @@ class WriterThread {
   }
 
   #close(): void {
+    this.#files.close();
     this.#db.close();
     parentPort?.close();
   }
