@@ -254,7 +254,7 @@ export type FleetMap = {
     readonly ok: readonly number[];
   };
   /** Number of tanks without coordinates */
-  readonly unlocated: number;
+  readonly without_coordinates: number;
   /** Those with the most tanks first */
   readonly towns: readonly {
     /** The `location.city` of its tanks */

@@ -29,8 +29,8 @@ export type Town = { readonly name: string; readonly latitude: number; readonly 
 export type FleetMap = {
   /** Latitude and longitude of each tank, one after the other, ordered by id. */
   readonly positions: Readonly<Record<MapState, readonly number[]>>;
-  /** How many tanks have no coordinates. */
-  readonly unlocated: number;
+  /** Number of tanks. */
+  readonly without_coordinates: number;
   /** Those with the most tanks, up to `MAX_TOWNS`. */
   readonly towns: readonly Town[];
 };

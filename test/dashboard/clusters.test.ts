@@ -31,7 +31,7 @@ function randomMap(tanks: number): FleetMap {
       random.whole(60_000, 150_000),
     );
   }
-  return { object: "fleet_map", positions, unlocated: 0, towns: [] };
+  return { object: "fleet_map", positions, without_coordinates: 0, towns: [] };
 }
 
 test("every one of a hundred thousand tanks is in one mark, within its bounds, at any scale", () => {

@@ -337,7 +337,7 @@ describe("the map", () => {
       unknown: [],
       ok: [500000, 71000],
     };
-    assert.deepEqual(await map(keys.f1), { object: "fleet_map", positions, unlocated: 1, towns });
+    assert.deepEqual(await map(keys.f1), { object: "fleet_map", positions, without_coordinates: 1, towns });
     const whole = await map(keys.operator);
     assert.deepEqual((whole["positions"] as { low: number[] }).low.toSorted(), [...own, ...worst].toSorted());
     assert.deepEqual(

@@ -26,7 +26,11 @@ function suite(engine: Engine): void {
   test(`${engine.name}: every tank in scope is on the map, in the first state that holds, or counted as without coordinates`, async (t) => {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"), customer("b"));
-    const empty = { positions: { low: [], leak: [], soon: [], silent: [], unknown: [], ok: [] }, unlocated: 0, towns: [] };
+    const empty = {
+      positions: { low: [], leak: [], soon: [], silent: [], unknown: [], ok: [] },
+      without_coordinates: 0,
+      towns: [],
+    };
     assert.deepEqual(await store.fleetMap(QUERY, UNRESTRICTED), empty);
     const tanks = [
       tank("1 ok", "a", { location: at(60.39299, 5.32414, "Bergen") }),
@@ -80,7 +84,7 @@ function suite(engine: Engine): void {
         unknown: [900000, 1800000],
         ok: [...ok, -900000, -1800000],
       },
-      unlocated: 2,
+      without_coordinates: 2,
       towns: [
         { name: "Bergen", latitude: 603965, longitude: 53121, tanks: 2 },
         { name: "Bergen", latitude: -900000, longitude: -1800000, tanks: 1 },
@@ -89,7 +93,7 @@ function suite(engine: Engine): void {
     });
     assert.deepEqual(await store.fleetMap(QUERY, scopeOf("b")), {
       positions: { low: [0, 0], leak: [], soon: [], silent: [], unknown: [], ok: [-900000, -1800000] },
-      unlocated: 1,
+      without_coordinates: 1,
       towns: [{ name: "Bergen", latitude: -900000, longitude: -1800000, tanks: 1 }],
     });
     assert.deepEqual(await store.fleetMap(QUERY, scopeOf("nobody")), empty);

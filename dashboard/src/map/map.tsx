@@ -61,27 +61,27 @@ export default function MapScreen() {
   const summary = (
     <>
       {counted(total, "tank")}
-      {data.unlocated === 0 ? null : (
+      {data.without_coordinates === 0 ? null : (
         <>
-          , and <a href={href("/?bbox=none")}>{counted(data.unlocated, "tank")} without coordinates</a>
+          , and <a href={href("/?bbox=none")}>{counted(data.without_coordinates, "tank")} without coordinates</a>
         </>
       )}
     </>
   );
   return (
     <Screen title="Map" summary={summary}>
-      {total === 0 ? <NoTanks unlocated={data.unlocated} /> : <MapView map={data} points={points} />}
+      {total === 0 ? <NoTanks withoutCoordinates={data.without_coordinates} /> : <MapView map={data} points={points} />}
     </Screen>
   );
 }
 
-function NoTanks({ unlocated }: Pick<FleetMap, "unlocated">) {
-  if (unlocated > 0) {
+function NoTanks({ withoutCoordinates }: { readonly withoutCoordinates: number }) {
+  if (withoutCoordinates > 0) {
     return (
       <Empty title="No tank has coordinates">
         <p>{may("viewer") ? "Enter the latitude and longitude of each tank in its form." : "Your supplier can enter them."}</p>
         <p>
-          <a href={href("/?bbox=none")}>Show {counted(unlocated, "tank")} without coordinates</a>
+          <a href={href("/?bbox=none")}>Show {counted(withoutCoordinates, "tank")} without coordinates</a>
         </p>
       </Empty>
     );

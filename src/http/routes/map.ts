@@ -53,7 +53,7 @@ export const schemas = {
         },
         { description: "Where tanks are, in ten-thousandths of a degree, by state. A tank is in the first state that holds" },
       ),
-      unlocated: integer({ minimum: 0, description: "Number of tanks without coordinates", examples: [3] }),
+      without_coordinates: integer({ minimum: 0, description: "Number of tanks without coordinates", examples: [3] }),
       towns: array(
         object(
           {

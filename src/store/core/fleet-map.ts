@@ -108,11 +108,18 @@ export function fleetMapOn({ rows, dialect }: ManagementEngine) {
   return {
     async fleetMap(query: FleetMapQuery, scope: Scope): Promise<FleetMap> {
       const parameters = new Parameters();
-      const [[unlocated, ...lists] = []] = await rows(positionsSql(dialect, query, scope, parameters), parameters.values);
+      const [[withoutCoordinates, ...lists] = []] = await rows(
+        positionsSql(dialect, query, scope, parameters),
+        parameters.values,
+      );
       const named = MAP_STATES.map((state, index) => [state, JSON.parse(`[${lists[index] ?? ""}]`)]);
       const ofTowns = new Parameters();
       const towns = await rows(townsSql(scope, ofTowns), ofTowns.values);
-      return { positions: Object.fromEntries(named), unlocated: Number(unlocated), towns: mergeNearbyTowns(towns.map(townOf)) };
+      return {
+        positions: Object.fromEntries(named),
+        without_coordinates: Number(withoutCoordinates),
+        towns: mergeNearbyTowns(towns.map(townOf)),
+      };
     },
   };
 }
