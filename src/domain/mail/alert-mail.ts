@@ -150,7 +150,9 @@ function lowValues(alert: Alert, tank: Tank, { isDigest }: Form, wording: Wordin
     [phrases.fill, fillOf(alert, tank, wording)],
     [phrases.threshold, percent(thresholdOf(alert, tank))],
   ];
-  if (closed_at === null || close_reason === "manual") values.push([phrases.lowSince, time(opened_at)]);
+  // A device may send readings long after it has measured them: the tank was low before its alert was opened.
+  const since = Math.min(opened_at, latest_reading_at);
+  if (closed_at === null || close_reason === "manual") values.push([phrases.lowSince, time(since)]);
   else values.push([phrases.lowFromTo, phrases.fromTo(time(opened_at), time(closed_at))]);
   if (!isDigest) values.push([phrases.measured, time(latest_reading_at)]);
   return values;

@@ -70,6 +70,12 @@ test("local times are right across daylight saving, and an unknown time zone is 
   assert.match(unknown.text, /Low since: 1 July 2026 at 22:30 UTC/);
 });
 
+test("a tank has been low since its reading, if the device sent it later", () => {
+  const sentLater = itemOf({ alert: { opened_at: MEASURED, latest_reading_at: MEASURED - 12 * HOUR } });
+  const { text } = mailOf(toCustomer(), [sentLater]);
+  assert.match(text, /Low since: 13 November 2026 at 22:30 CET\n {2}Measured: 13 November 2026 at 22:30 CET/);
+});
+
 test("an alert that is not closed is shown with the current threshold, and no expected date that has passed", () => {
   const between = { alert: { latest_fill_percentage: 26.4 }, tank: { min_fill_alert_percentage: 25 } };
   const reminder = mailOf(toCustomer(), [itemOf({ update: "reminder", ...between })]);
