@@ -289,3 +289,50 @@ test("after a colleague has changed a customer, the form shows it and keeps what
   }
   await page.getByText("Mine was restored").waitFor();
 });
+
+test("a dispatcher says that an address is verified, and stops and resumes mail about alerts; a new address is not verified and gets mail", async (t) => {
+  const path = "/manage/v1/customers/c4";
+  expectStatus(await manage("POST", "/manage/v1/customers", { id: "c4", name: "Four", email: "four@example.com" }), 201);
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/customers/c4");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const dialog = page.getByRole("dialog");
+  const verified = dialog.getByLabel("Address is verified");
+  const mail = dialog.getByLabel("Gets mail about alerts");
+  const boxes = async () => [await verified.isChecked(), await mail.isChecked()];
+  const edit = () => page.getByRole("button", { name: "Edit" }).click();
+  const save = async () => {
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const { body } = await manage("GET", path);
+    const { unsubscribed_at } = body["notifications"] as { readonly unsubscribed_at: string | null };
+    return { verifiedAt: body["verified_at"], unsubscribedAt: unsubscribed_at };
+  };
+  await edit();
+  await verified.check();
+  await mail.uncheck();
+  const stopped = await save();
+  assert.ok(stopped.verifiedAt !== null && stopped.unsubscribedAt !== null);
+  await page.getByText("not wanted, since").waitFor();
+
+  await edit();
+  assert.deepEqual(await boxes(), [true, false]);
+  await dialog.getByLabel("Phone").fill("+49 4");
+  assert.deepEqual(await save(), stopped, "another change keeps both times");
+
+  await edit();
+  await dialog.getByLabel("E-mail address").fill("new@example.com");
+  assert.deepEqual(await boxes(), [false, true], "another address");
+  await dialog.getByLabel("E-mail address").fill("four@example.com");
+  assert.deepEqual(await boxes(), [true, false], "the address as it was");
+  await mail.check();
+  await verified.uncheck();
+  assert.deepEqual(await save(), { verifiedAt: null, unsubscribedAt: null });
+
+  await edit();
+  await dialog.getByLabel("E-mail address").fill("new@example.com");
+  await verified.check();
+  await mail.uncheck();
+  const { verifiedAt, unsubscribedAt } = await save();
+  assert.ok(verifiedAt !== null && unsubscribedAt !== null, "a new address, as the form says");
+});

@@ -1,5 +1,6 @@
 // Forms about a customer: create, change, delete, restore, and add a tank.
 
+import { useEffect, useState } from "preact/hooks";
 import type { ManagedCustomer } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { useConflict } from "../components/conflict.ts";
@@ -7,7 +8,7 @@ import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, DecimalField, Field, SelectField } from "../components/field.tsx";
 import { decimalIn, LANGUAGE_OPTIONS, languageIn, textIn } from "../components/form.ts";
 import { notify } from "../components/notices.tsx";
-import { counted } from "../format.ts";
+import { counted, date } from "../format.ts";
 import { UNITS } from "../tank/options.ts";
 
 type CustomerProps = {
@@ -17,17 +18,34 @@ type CustomerProps = {
   readonly done: (customer: ManagedCustomer) => unknown;
 };
 
-const NEW_CUSTOMER = { name: "", email: "", phone: null, notifications: { language: null } };
+const NEW_CUSTOMER = {
+  ...{ name: "", email: "", phone: null, is_verified: false },
+  notifications: { language: null, unsubscribed_at: null },
+};
 
 export function CustomerDialog({ customer: given, close, done }: CustomerProps) {
   const read = async () => given && api.manage.customers.retrieve(given.id);
   const { latest: customer, attempt } = useConflict("customer", given, read);
+  const isNew = customer === undefined;
+  const { name, email, phone, is_verified, notifications } = customer ?? NEW_CUSTOMER;
+  const [typedEmail, setTypedEmail] = useState(email);
+  useEffect(() => setTypedEmail(email), [email]);
+  // What the service stores with another address, unless the form says otherwise.
+  const isSameAddress = isNew || typedEmail.trim() === email;
+  const isVerified = isSameAddress && is_verified;
+  const unsubscribedAt = isSameAddress ? notifications.unsubscribed_at : null;
   const submit = async (form: FormData) => {
+    const wantsMail = form.has("mail");
     const fields = {
       name: textIn(form, "name"),
       email: textIn(form, "email"),
       phone: textIn(form, "phone") || null,
-      notifications: { language: languageIn(form, "notifications.language") },
+      // Only if it is changed here: the times of both are kept.
+      ...(form.has("is_verified") === isVerified ? {} : { is_verified: !isVerified }),
+      notifications: {
+        language: languageIn(form, "notifications.language"),
+        ...(wantsMail === (unsubscribedAt === null) ? {} : { unsubscribed_at: wantsMail ? null : new Date().toISOString() }),
+      },
     };
     const stored =
       customer === undefined
@@ -36,8 +54,6 @@ export function CustomerDialog({ customer: given, close, done }: CustomerProps) 
     notify({ text: customer === undefined ? `${stored.name} was added` : "The customer was changed" });
     await done(stored);
   };
-  const isNew = customer === undefined;
-  const { name, email, phone, notifications } = customer ?? NEW_CUSTOMER;
   return (
     <Dialog title={isNew ? "Add customer" : "Edit customer"} action={isNew ? "Add" : "Save"} submit={submit} close={close}>
       <Field key={`name ${name}`} label="Name" name="name" required maxLength={512} defaultValue={name} dir="auto" autoFocus />
@@ -52,8 +68,9 @@ export function CustomerDialog({ customer: given, close, done }: CustomerProps) 
         help={
           isNew
             ? "The customer signs in with it, and gets mail once it is verified."
-            : "A new address must be verified. Changing it ends the customer's sessions, and if they chose no mail about alerts, they get it again."
+            : "Changing it ends the customer's sessions. A new address must be verified, and gets mail about alerts after that, unless you choose otherwise below."
         }
+        onInput={({ currentTarget }) => setTypedEmail(currentTarget.value)}
       />
       <Field
         key={`phone ${phone}`}
@@ -71,6 +88,13 @@ export function CustomerDialog({ customer: given, close, done }: CustomerProps) 
         options={LANGUAGE_OPTIONS}
         defaultValue={notifications.language ?? ""}
       />
+      <Checkbox key={`verified ${isVerified}`} name="is_verified" defaultChecked={isVerified}>
+        Address is verified: mail about alerts may be sent to it
+      </Checkbox>
+      <Checkbox key={`mail ${unsubscribedAt}`} name="mail" defaultChecked={unsubscribedAt === null}>
+        Gets mail about alerts
+        {unsubscribedAt === null ? "" : `. Stopped on ${date(unsubscribedAt)}: resume it only if the customer wants it`}
+      </Checkbox>
     </Dialog>
   );
 }
