@@ -21,6 +21,8 @@ const HORIZON = { default: 30, minimum: 1, maximum: 365 } as const;
 const LATITUDE = 48;
 /** At most this many tanks are backtested, evenly distributed over the fleet. */
 const MAX_TANKS = 1000;
+/** The newest of a tank, as for its forecast: more must not use up the memory. */
+const MAX_READINGS = 2_000_000;
 
 export const backtest: CliCommand = {
   name: "backtest",
@@ -77,7 +79,8 @@ async function backtestDatabase(
   let current: { readonly id: string; readonly readings: Level[] } | undefined;
   const finish = (): void => {
     const tank = tanks.get(current?.id ?? "");
-    if (current !== undefined && tank !== undefined) run({ ...tank, readings: current.readings }, chosen?.size ?? 0);
+    if (current === undefined || tank === undefined) return;
+    run({ ...tank, readings: current.readings.slice(-MAX_READINGS) }, chosen?.size ?? 0);
   };
   for await (const record of store.exportRecords()) {
     if (record.kind === "tank" && !record.deleted) {
@@ -92,8 +95,10 @@ async function backtestDatabase(
       finish();
       current = { id: record.tankId, readings: [] };
     }
-    for (const { created_at, fill_percentage } of record.readings)
+    for (const { created_at, fill_percentage } of record.readings) {
       current.readings.push({ at: created_at, fill: fill_percentage });
+    }
+    if (current.readings.length >= 2 * MAX_READINGS) current.readings.splice(0, MAX_READINGS);
   }
   finish();
 }
@@ -109,7 +114,10 @@ const rounded = (_name: string, value: unknown): unknown => (typeof value === "n
 function printFigures(result: Backtest, longest: number): void {
   const { horizon_days, tanks, origins, skipped, tanks_detail } = result;
   print(`${counted(tanks, "tank")}, ${counted(origins, "forecast")} of the level ${counted(horizon_days, "day")} ahead.`);
-  if (skipped > 0) print(`On ${counted(skipped, "more day")} there was no forecast: too little data, or no use.`);
+  if (skipped > 0)
+    print(
+      `On ${counted(skipped, "more day")} there was no forecast, or no 14-day average to compare it with: too little data, or no use.`,
+    );
   if (origins === 0) {
     const needed = MIN_HISTORY + horizon_days;
     printMessage(

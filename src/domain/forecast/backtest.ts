@@ -3,9 +3,11 @@
 
 import { DAY } from "../instant.ts";
 import type { UseCase } from "../tank.ts";
-import { type DailyLevel, thinned } from "./daily.ts";
-import { type Forecast, forecastFrom, type History, historyOf } from "./forecast.ts";
-import type { Level } from "./variation.ts";
+import { type DailyLevel, dailyLevels, noiseOf, splitAtJumps, thinned } from "./daily.ts";
+import { type Forecast, forecastFrom, historyOf, type LevelRange } from "./forecast.ts";
+import { removeOutliers } from "./outliers.ts";
+import type { Refill } from "./refills.ts";
+import { itemAt, type Level } from "./variation.ts";
 
 export type BacktestTank = {
   readonly name: string;
@@ -20,6 +22,8 @@ export const MIN_HISTORY = 6;
 /** How many days after the horizon the outcome may be read. */
 const MAX_LATE_DAYS = 3;
 const AVERAGE_DAYS = 14;
+/** To find the outliers among them, the readings of this many days are enough, and at least this many readings. */
+const CLEANING = { days: 30, readings: 200 } as const;
 /** Falls below this have no day to compare. */
 const MIN_FALL = 0.5;
 /** An error below this is floating-point noise. */
@@ -33,6 +37,7 @@ type Outcome = {
   readonly origin: number;
   readonly due: number;
   readonly level: number;
+  readonly range: readonly [p10: number, p90: number];
   readonly levelByAverage: number;
   readonly error: number;
   readonly averageError: number;
@@ -42,36 +47,54 @@ type Outcome = {
   readonly averageDayError: number | undefined;
 };
 
+/** `skipped`: the origins without a forecast, or without a 14-day average to compare it with. */
 export type TankOutcomes = { readonly name: string; readonly outcomes: readonly Outcome[]; readonly skipped: number };
 
 export function backtestTank(tank: BacktestTank, horizonDays: number): TankOutcomes {
   const readings = thinned(tank.readings);
-  const hindsight = historyOf(readings);
+  const hindsight = hindsightOf(tank.readings, historyOf(readings).refills);
   const outcomes: Outcome[] = [];
   let skipped = 0;
-  let known = 0;
-  let start = 0;
+  let [known, start, knownOfAll] = [0, 0, 0];
   // Also days whose only reading is false, as turns out later.
   for (const day of new Set(readings.map(({ at }) => Math.floor(at / DAY)))) {
-    const actual = outcomeOf(hindsight, day, horizonDays);
+    known = indexAt(readings, day + 1, known);
+    knownOfAll = indexAt(tank.readings, day + 1, knownOfAll);
+    start = indexAt(readings, day - KNOWN_DAYS, start);
+    const actual = outcomeOf(hindsight.daily, day, horizonDays);
     if (actual === undefined) continue;
-    while ((readings[known]?.at ?? Number.POSITIVE_INFINITY) < (day + 1) * DAY) known++;
-    while ((readings[start]?.at ?? Number.POSITIVE_INFINITY) < (day - KNOWN_DAYS) * DAY) start++;
     const history = historyOf(readings.slice(start, known));
-    const average = averageOf(history);
-    const last = history.daily.at(-1);
-    if (last === undefined || average === undefined || hasRefill(hindsight, last.day - MIN_HISTORY, actual.day)) continue;
+    const levels = recentLevels(tank.readings, knownOfAll, history.refills);
+    const last = levels.at(-1);
+    if (last === undefined || !isLongEnough(levels, last) || isFilled(hindsight, last.day - MIN_HISTORY, actual.day)) continue;
+    const average = averageOf(levels, last);
     const now = history.cleaned.at(-1)?.at ?? 0;
     const { latitude, use_case } = tank;
     const setup = { latitude, use_case, threshold: actual.fill, capacity: 100, capacity_unit: "liters", now } as const;
     const forecast = forecastFrom(history, setup);
-    if (forecast.state === "ok") outcomes.push(compare(forecast, average, last, actual, horizonDays));
-    else skipped++;
+    const level = forecast.levelAt(actual.day * DAY);
+    if (level === undefined || average === undefined) skipped++;
+    else outcomes.push(compare(forecast, level, average, last, actual, horizonDays));
   }
   return { name: tank.name, outcomes, skipped };
 }
 
-function outcomeOf({ daily }: History, origin: number, horizonDays: number): DailyLevel | undefined {
+/** The index of the first reading at or after the start of a day, which is not before `from`. */
+function indexAt(readings: readonly Level[], day: number, from: number): number {
+  let index = from;
+  while ((readings[index]?.at ?? Number.POSITIVE_INFINITY) < day * DAY) index++;
+  return index;
+}
+
+/** What all readings show: the levels to compare forecasts with, and when the tank was filled. */
+type Hindsight = { readonly daily: readonly DailyLevel[]; readonly refills: readonly Refill[] };
+
+function hindsightOf(readings: readonly Level[], refills: readonly Refill[]): Hindsight {
+  const daily = dailyLevels(removeOutliers(readings), refills);
+  return { daily: splitAtJumps(daily, noiseOf(daily)), refills };
+}
+
+function outcomeOf(daily: readonly DailyLevel[], origin: number, horizonDays: number): DailyLevel | undefined {
   const due = origin + horizonDays;
   let [low, high] = [0, daily.length];
   while (low < high) {
@@ -83,24 +106,48 @@ function outcomeOf({ daily }: History, origin: number, horizonDays: number): Dai
   return found !== undefined && Math.floor(found.day) <= due + MAX_LATE_DAYS ? found : undefined;
 }
 
-function hasRefill({ refills }: History, from: number, to: number): boolean {
-  return refills.some(({ startedAt, endedAt }) => endedAt / DAY > from && startedAt / DAY < to);
+/** By a refill, or by a rise that is too small for one, or too near to the end of the readings to be certain. */
+function isFilled({ daily, refills }: Hindsight, from: number, to: number): boolean {
+  if (refills.some(({ startedAt, endedAt }) => endedAt / DAY > from && startedAt / DAY < to)) return true;
+  return daily.some(({ day, fill, segment }, i) => {
+    const before = daily[i - 1];
+    return before !== undefined && day > from && before.day < to && segment !== before.segment && fill > before.fill;
+  });
 }
 
-/** Use a day, as vendors compute it. Undefined with too little history since the last refill. */
-function averageOf({ daily }: History): number | undefined {
-  const last = daily.at(-1);
-  if (last === undefined) return undefined;
-  const since = daily.filter(({ segment }) => segment === last.segment);
-  const [first] = since;
-  if (first === undefined || Math.floor(last.day) - Math.floor(first.day) < MIN_HISTORY) return undefined;
-  const from = since.find(({ day }) => day >= last.day - AVERAGE_DAYS);
-  return from === undefined || from === last ? undefined : (from.fill - last.fill) / (last.day - from.day);
+/** Of the last days that are known: the medians of all readings, not only of those that the forecast uses, without outliers. */
+function recentLevels(readings: readonly Level[], known: number, refills: readonly Refill[]): DailyLevel[] {
+  const newest = itemAt(readings, known - 1).at;
+  let from = Math.max(0, known - CLEANING.readings);
+  while (from > 0 && newest - itemAt(readings, from - 1).at < CLEANING.days * DAY) from--;
+  const start = itemAt(readings, from).at;
+  return dailyLevels(
+    removeOutliers(readings.slice(from, known)),
+    refills.filter(({ endedAt }) => endedAt > start),
+  );
 }
 
-function compare(forecast: Forecast, average: number, last: DailyLevel, actual: DailyLevel, horizonDays: number): Outcome {
+function isLongEnough(levels: readonly DailyLevel[], last: DailyLevel): boolean {
+  const first = levels.find(({ segment }) => segment === last.segment) ?? last;
+  return Math.floor(last.day) - Math.floor(first.day) >= MIN_HISTORY;
+}
+
+/** Use a day since the last refill, in the last days, as vendors compute it. Undefined of a single level. */
+function averageOf(levels: readonly DailyLevel[], last: DailyLevel): number | undefined {
+  const start = Math.floor(last.day) - AVERAGE_DAYS;
+  const first = levels.find(({ day, segment }) => segment === last.segment && Math.floor(day) >= start);
+  return first === undefined || first === last ? undefined : (first.fill - last.fill) / (last.day - first.day);
+}
+
+function compare(
+  forecast: Forecast,
+  { p10, p50, p90 }: LevelRange,
+  average: number,
+  last: DailyLevel,
+  actual: DailyLevel,
+  horizonDays: number,
+): Outcome {
   const days = actual.day - last.day;
-  const level = forecast.levelAt(actual.day * DAY);
   const byAverage = Math.min(100, Math.max(0, last.fill - average * days));
   const fall = last.fill - actual.fill;
   // A day that never comes, or far too late, is as wrong as twice the horizon.
@@ -110,11 +157,12 @@ function compare(forecast: Forecast, average: number, last: DailyLevel, actual: 
   return {
     origin: last.day,
     due: actual.day,
-    level: level?.p50 ?? 0,
+    level: p50,
+    range: [p10, p90],
     levelByAverage: byAverage,
-    error: Math.abs((level?.p50 ?? 0) - actual.fill),
+    error: Math.abs(p50 - actual.fill),
     averageError: Math.abs(byAverage - actual.fill),
-    isInside: level !== undefined && level.p10 <= actual.fill && actual.fill <= level.p90,
+    isInside: p10 <= actual.fill && actual.fill <= p90,
     dayError: hasFallen ? dayError(when === null ? Number.POSITIVE_INFINITY : when / DAY - last.day) : undefined,
     averageDayError: hasFallen ? dayError(average > 0 ? fall / average : Number.POSITIVE_INFINITY) : undefined,
   };

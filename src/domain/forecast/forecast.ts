@@ -22,7 +22,7 @@ export type ForecastInput = {
 
 /** With a probability of 10, 50 and 90 % it is at that time or earlier. Null: not within three years. */
 export type WhenRange = { readonly p10: Instant | null; readonly p50: Instant | null; readonly p90: Instant | null };
-type LevelRange = { readonly p10: number; readonly p50: number; readonly p90: number };
+export type LevelRange = { readonly p10: number; readonly p50: number; readonly p90: number };
 
 /**
  * `insufficient_data`: too few readings, or they contradict each other. `no_use`: none can be seen. `stale`: the tank has been

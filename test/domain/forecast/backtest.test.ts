@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { backtestTank } from "../../../src/domain/forecast/backtest.ts";
 import { seeded } from "../../../src/simulate/random.ts";
-import { backtest, forecast } from "../../support/simulated-tanks/forecast.ts";
+import { backtest } from "../../support/simulated-tanks/forecast.ts";
 import { tankHistory } from "../../support/simulated-tanks/tank-history.ts";
 
 const DAY = 86_400_000;
@@ -45,6 +45,98 @@ test("origins with a refill before the outcome do not count, nor do those too so
   assert.equal(outcomes.length + skipped, 28);
 });
 
+test("an outcome may be read up to three days after the horizon", () => {
+  const without = (first: number, last: number) => {
+    const tank = tankOf((day) => 90 - 0.5 * day, 60);
+    return { ...tank, readings: tank.readings.filter((_, day) => day < first || day > last) };
+  };
+  const origins = (tank: ReturnType<typeof without>) => backtestTank(tank, 10).outcomes.map(({ origin }) => origin - START / DAY);
+  // Day 30 + 10 = 40 is read on day 43, or not before day 44.
+  assert.ok(origins(without(40, 42)).includes(30));
+  assert.ok(!origins(without(40, 43)).includes(30));
+  assert.ok(origins(without(40, 43)).includes(31));
+});
+
+test("the average is that of the last 14 days, from the medians of all readings of a day", () => {
+  // 0.2 points a day at first, then 1 a day.
+  const levelOn = (day: number): number => (day < 40 ? 95 - 0.2 * day : 87 - (day - 40));
+  const { readings } = tankOf(levelOn, 80);
+  // On some days most of the readings are of the same four hours; the medians of each four hours would have another median.
+  const uneven = readings.flatMap(({ at, fill }, day) => {
+    const high = day % 13 === 0 ? [0, 4, 8].map((hour) => ({ at: at + (hour * DAY) / 24, fill: fill + 2 })) : [];
+    return [...high, ...[21, 21.5, 22, 22.5, 23].map((hour) => ({ at: at + (hour * DAY) / 24, fill }))];
+  });
+  for (const list of [readings, uneven]) {
+    const { outcomes } = backtestTank({ name: "", readings: list, latitude: null, use_case: null }, 5);
+    const averageFrom = (origin: number) => {
+      const found = outcomes.find(({ origin: day }) => Math.floor(day - START / DAY) === origin);
+      return found === undefined ? Number.NaN : (levelOn(origin) - found.levelByAverage) / (found.due - found.origin);
+    };
+    // A day with uneven readings has its level at another time of the day.
+    const isAbout = (origin: number, use: number) =>
+      Math.abs(averageFrom(origin) - use) < (list === readings ? 1e-9 : 0.04 * use);
+    assert.ok(isAbout(53, (13 + 0.2) / 14), `${averageFrom(53)}`);
+    assert.ok(isAbout(54, 1), `${averageFrom(54)}`);
+    assert.ok(isAbout(30, 0.2), `${averageFrom(30)}`);
+  }
+});
+
+test("an origin does not count if the tank was filled before the outcome, however late or little", () => {
+  // On the last day but one: not certain yet. And by 5 points, which is no refill.
+  for (const [day, rise] of [
+    [79, 60],
+    [60, 5],
+  ] as const) {
+    const tank = tankOf((at) => 90 - 0.5 * at + (at >= day ? rise : 0), 81);
+    const { outcomes, skipped } = backtestTank(tank, 10);
+    assert.equal(skipped, 0);
+    const lasts = outcomes.map(({ due }) => due - START / DAY).filter((due) => due >= day);
+    const origins = outcomes.map(({ origin }) => origin - START / DAY);
+    assert.ok(!origins.some((origin) => origin < day && origin + 10 >= day), `${day}: ${origins}`);
+    assert.equal(lasts.length, day === 60 ? 81 - 60 - 6 - 10 : 0);
+    assert.ok(outcomes.every(({ error }) => error < 3));
+  }
+});
+
+test("an origin whose last 14 days have one level only is skipped", () => {
+  const tank = tankOf((day) => 95 - 0.3 * day, 240);
+  const readings = tank.readings.filter((_, day) => day % 20 === 0);
+  const { outcomes, skipped } = backtestTank({ ...tank, readings }, 20);
+  // Not on day 20: with two readings it is not known which one is false.
+  assert.deepEqual([outcomes.length, skipped], [0, 9]);
+});
+
+test("a forecast knows the 730 days before it", () => {
+  const tank = tankOf((day) => (day < 300 ? 90 - 0.2 * day : 95 - 0.1 * (day - 300)), 800);
+  const lastLevel = (firstDay: number) => {
+    const readings = tank.readings.filter((_, day) => day >= firstDay && day % 5 === 4);
+    return backtestTank({ ...tank, readings }, 10).outcomes.at(-1)?.level;
+  };
+  // The last origin is day 789: days 59 to 789 are known.
+  assert.equal(lastLevel(59), lastLevel(0));
+  assert.notEqual(lastLevel(64), lastLevel(0));
+});
+
+test("median and 90th percentile are those of all errors, also of the day on which the tank runs low", () => {
+  // The 14-day average of constant use is exact; that of a tank which stops is wrong by what it expects.
+  const constant = tankOf((day) => 90 - 0.5 * day, 40);
+  const stopping = { ...tankOf((day) => (day < 26 ? 95 - day : 69), 40), name: "stopping" };
+  const tanks = [constant, stopping].map((tank) => backtestTank(tank, 10));
+  const result = backtest([constant, stopping], 10);
+  const errors = tanks.flatMap(({ outcomes }) => outcomes.map(({ averageError }) => averageError)).toSorted((a, b) => a - b);
+  const mean = errors.reduce((sum, error) => sum + error, 0) / errors.length;
+  assert.ok(Math.abs((result.mean_absolute_error_14_day_average ?? 0) - mean) < 1e-9);
+  assert.ok(Math.abs(Math.max(...errors) - 10) < 1e-6, "a point a day for ten days");
+  const { median, p90 } = result.level_error_14_day_average ?? { median: Number.NaN, p90: Number.NaN };
+  assert.ok(errors.filter((error) => error < median - 1e-9).length <= errors.length / 2);
+  assert.ok(errors.filter((error) => error > median + 1e-9).length <= errors.length / 2);
+  assert.ok(Math.abs(errors.filter((error) => error > p90 + 1e-9).length - errors.length / 10) <= 1);
+  // The average of the stopped tank never comes to a lower level; such an error counts as twice the horizon at most.
+  const days = tanks.flatMap(({ outcomes }) => outcomes.flatMap(({ averageDayError }) => averageDayError ?? []));
+  assert.ok(days.every((error) => error >= 0 && error <= 20) && days.some((error) => error > 1));
+  assert.ok((result.day_error_14_day_average?.p90 ?? 99) <= Math.max(...days));
+});
+
 test("the figures of a fleet are those of all outcomes; days without a forecast are counted", () => {
   const used = tankOf((day) => 95 - 0.3 * day, 200);
   const idle = { ...tankOf(() => 50, 100), name: "idle" };
@@ -81,7 +173,10 @@ test("a forecast does not know what comes after it: it is the same whatever is r
   const of = (list: typeof readings) => {
     const { outcomes } = backtestTank({ name: "", readings: list, latitude: 48, use_case: null }, 14);
     return new Map(
-      outcomes.map(({ origin, due, level, levelByAverage }) => [`${origin} ${due}`, { origin, level, levelByAverage }]),
+      outcomes.map(({ origin, due, level, range, levelByAverage }) => [
+        `${origin} ${due}`,
+        { origin, level, range, levelByAverage },
+      ]),
     );
   };
   const known = of(readings);
@@ -92,15 +187,10 @@ test("a forecast does not know what comes after it: it is the same whatever is r
     for (const [key, { origin, ...forecasts }] of of(changed)) {
       const before = known.get(key);
       if (before === undefined || origin >= end / DAY) continue;
-      assert.deepEqual(forecasts, { level: before.level, levelByAverage: before.levelByAverage });
+      assert.deepEqual(forecasts, { level: before.level, range: before.range, levelByAverage: before.levelByAverage });
       compared++;
     }
     assert.ok(compared > 50, `${compared}`);
-    const input = { latitude: 48, use_case: null, threshold: 20, capacity: 100, capacity_unit: "liters", now: end } as const;
-    const past = readings.filter(({ at }) => at < end);
-    const { levelAt: _, ...first } = forecast({ ...input, readings: past });
-    const { levelAt: __, ...second } = forecast({ ...input, readings: changed.filter(({ at }) => at < end) });
-    assert.deepEqual(first, second);
   }
 });
 
