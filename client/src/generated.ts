@@ -322,9 +322,9 @@ export type Forecast = {
 export type Refill = {
   /** Always `refill` */
   readonly object: "refill";
-  /** The last reading before it */
+  /** The last reading before it, of those that are the median of four hours */
   readonly started_at: string;
-  /** The first reading after it */
+  /** The first of these readings after it */
   readonly ended_at: string;
   /** Fill before it */
   readonly from_percentage: number;

@@ -80,8 +80,8 @@ export function forecastObject(tankId: string, forecast: StoredForecast | null, 
 export const RefillObject = object(
   {
     object: literal("refill", { description: "Always `refill`" }),
-    started_at: instantField("The last reading before it"),
-    ended_at: instantField("The first reading after it"),
+    started_at: instantField("The last reading before it, of those that are the median of four hours"),
+    ended_at: instantField("The first of these readings after it"),
     from_percentage: number({ minimum: 0, description: "Fill before it", examples: [18.4] }),
     to_percentage: number({ minimum: 0, description: "Fill after it", examples: [91.2] }),
     volume: volume("What was filled in: the capacity × the rise", 1965.6),

@@ -21,7 +21,7 @@ const COLDEST = 17;
 const HEATING_LIMIT = 15;
 const DAILY_DEVIATION = 4;
 /** Hot water, cooking, processes. */
-const BASE_SHARE: Readonly<Record<UseCase, number>> = { residential: 0.3, commercial: 0.4, industrial: 0.8 };
+const BASE_SHARE: Readonly<Record<UseCase, number>> = { residential: 0.3, commercial: 0.4, industrial: 0.9 };
 const UNKNOWN_BASE_SHARE = 0.3;
 /** Where a year has fewer degree days a day on average than this, there is less heating. */
 const MILD = 2;

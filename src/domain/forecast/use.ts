@@ -25,7 +25,7 @@ const TYPICAL = { use: 0.3, days: 15, heatingDays: 45, levels: 30 } as const;
 // The following are standard deviations, in shares of the use on an average day.
 /** Of use, and of the part of it that is heating, before anything is known of the tank. */
 const UNKNOWN = { use: 0.5, heating: 0.35 } as const;
-/** How far use is from normal. It returns by a factor of e in this many days: heating as the weather does, habits later. */
+/** How far use is from normal. It decays with this time constant, in days: heating as the weather changes, habits later. */
 const EXCESS = { heating: { deviation: 0.4, days: 25 }, base: { deviation: 0.5, days: 100 } } as const;
 const MIN_EXCESS = 0.01;
 /** How far use on a day is from that: on any day, and more with heating. */

@@ -144,8 +144,8 @@ test("before winter more use is expected, and before summer less, on both hemisp
 });
 
 /** Expected use in the days after the last of the readings. */
-function usedAfter(list: Readings, days: number): number {
-  const result = forecastOf(list, { latitude: 48, use_case: "residential", threshold: 0 });
+function usedAfter(list: Readings, days: number, use_case: ForecastInput["use_case"] = "residential"): number {
+  const result = forecastOf(list, { latitude: 48, use_case, threshold: 0 });
   const [last] = list.slice(-1);
   return (last?.fill ?? 0) - (result.levelAt((last?.at ?? 0) + days * DAY)?.p50 ?? 0);
 }
@@ -156,6 +156,12 @@ test("a tank that is new in summer is expected to heat in winter, and to use no 
   assert.ok(usedAfter(summer, 60) > 3 * 0.02 * 60, `${usedAfter(summer, 60)}`);
   const winter = readings({ days: 600, start, noise: 0.05 }, (day) => 90 - 0.02 * day);
   isNear(usedAfter(winter, 60), 0.02 * 60, 0.6);
+});
+
+test("an industrial tank is hardly expected to heat before it has done so", () => {
+  const summer = readings({ days: 90, start: Date.UTC(2025, 5, 1), noise: 0.05 }, (day) => 90 - 0.3 * day);
+  isNear(usedAfter(summer, 120, "industrial"), 0.3 * 120, 0.1 * 0.3 * 120);
+  assert.ok(usedAfter(summer, 120) > 1.5 * 0.3 * 120, `${usedAfter(summer, 120)}`);
 });
 
 test("a cold month is expected to continue at first, and then to return to normal", () => {
