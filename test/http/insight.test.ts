@@ -105,7 +105,7 @@ describe("the fleet", () => {
     const { data, as_of, ...envelope } = await fleet("?state=low");
     assert.deepEqual(envelope, { object: "list", page: 1, size: 10, total_pages: 1, total_items: 3 });
     const age = Date.parse(now()) - Date.parse(String(as_of));
-    assert.ok(age >= 0 && age <= 90_000, String(as_of));
+    assert.ok(age >= 0 && age <= 60_000, String(as_of));
     const { tank, alerts, forecast, ...rest } = (data as Item[])[0] ?? {};
     assert.deepEqual(forecast, object(await call("/insight/v1/tanks/worst/forecast", keys.operator)));
     assert.deepEqual(rest, {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { removeOutliers } from "../../../src/domain/forecast/outliers.ts";
-import { findRefills, newRefills, type Refill } from "../../../src/domain/forecast/refills.ts";
+import { newRefills, type Refill } from "../../../src/domain/forecast/refills.ts";
 import type { Level } from "../../../src/domain/forecast/variation.ts";
 import { seeded } from "../../../src/simulate/random.ts";
-import { scoreRefills } from "../../support/simulated-tanks/detection.ts";
+import { refillsIn, scoreRefills } from "../../support/simulated-tanks/detection.ts";
 import { simulatedFleet } from "../../support/simulated-tanks/tank-fleet.ts";
 
 const MINUTE = 60_000;
@@ -19,7 +19,6 @@ const every = (interval: number, days: number, fillAt: (day: number) => number |
     return fill === undefined ? [] : [{ at, fill: Math.min(100, Math.max(0, fill)) }];
   });
 const listed = (fills: readonly number[], interval = DAY): Level[] => fills.map((fill, i) => ({ at: i * interval, fill }));
-const refillsOf = (readings: readonly Level[]): Refill[] => findRefills(removeOutliers(readings));
 
 describe("outliers", () => {
   const falling = Array.from({ length: 30 }, (_, day) => 60 - 0.1 * day);
@@ -50,7 +49,7 @@ describe("outliers", () => {
     assert.deepEqual(removeOutliers([]), []);
     assert.deepEqual(removeOutliers(listed([50])), listed([50]));
     assert.deepEqual(removeOutliers(listed([50, 90])), listed([50]));
-    assert.deepEqual(refillsOf(listed([50, 90, 90])), []);
+    assert.deepEqual(refillsIn(listed([50, 90, 90])), []);
   });
 
   it("keeps a level that falls by a jump and stays there", () => {
@@ -67,7 +66,7 @@ describe("outliers", () => {
 describe("refills", () => {
   it("finds a refill amid false zeros", () => {
     const readings = listed([40, 40, 39.9, 39.9, 39.8, 39.8, 2.9, 2, 0, 99.9, 0.4, 99.9, 99.8, 99.8, 99.7]);
-    assert.deepEqual(refillsOf(readings), [{ startedAt: 5 * DAY, endedAt: 9 * DAY, from: 39.8, to: 99.9 }]);
+    assert.deepEqual(refillsIn(readings), [{ startedAt: 5 * DAY, endedAt: 9 * DAY, from: 39.8, to: 99.9 }]);
   });
 
   /** From 30 to 80 on day 20, by the share that has been delivered. */
@@ -93,7 +92,7 @@ describe("refills", () => {
   ];
   for (const [name, readings] of found) {
     it(`finds a refill ${name}`, () => {
-      const [refill, ...others] = refillsOf(readings);
+      const [refill, ...others] = refillsIn(readings);
       assert.deepEqual(others, []);
       assert.ok(refill !== undefined && refill.startedAt <= 20.1 * DAY && refill.endedAt >= 20 * DAY, JSON.stringify(refill));
       const rise = refill.to - refill.from;
@@ -113,11 +112,11 @@ describe("refills", () => {
     ["a broken sensor", every(HOUR, 60, () => random.between(10, 90))],
   ];
   for (const [name, readings] of notFound) {
-    it(`finds none in ${name}`, () => assert.deepEqual(refillsOf(readings), []));
+    it(`finds none in ${name}`, () => assert.deepEqual(refillsIn(readings), []));
   }
 
   it("finds every refill of a tank that is used up in days", () => {
-    const refills = refillsOf(every(DAY, 61, (day) => 85 - (day % 4) * 15));
+    const refills = refillsIn(every(DAY, 61, (day) => 85 - (day % 4) * 15));
     assert.deepEqual(
       refills,
       Array.from({ length: 14 }, (_, i) => ({ startedAt: (4 * i + 3) * DAY, endedAt: (4 * i + 4) * DAY, from: 40, to: 85 })),
@@ -127,10 +126,10 @@ describe("refills", () => {
   it("is certain of a refill like those before it within a day, of others after two", () => {
     const fills = (top: number, days: number) =>
       every(4 * HOUR, days, (day) => (day < 40 ? 90 - 1.5 * day : top - 1.5 * (day - 40)) + (day < 20 || day >= 40 ? 0 : 30));
-    assert.equal(refillsOf(fills(90, 40.4)).length, 1);
-    assert.equal(refillsOf(fills(91, 40.8)).length, 2);
-    assert.equal(refillsOf(fills(99, 40.8)).length, 1);
-    assert.equal(refillsOf(fills(99, 42.2)).length, 2);
+    assert.equal(refillsIn(fills(90, 40.4)).length, 1);
+    assert.equal(refillsIn(fills(91, 40.8)).length, 2);
+    assert.equal(refillsIn(fills(99, 40.8)).length, 1);
+    assert.equal(refillsIn(fills(99, 42.2)).length, 2);
   });
 
   it("announces each refill once, with the bounds that it keeps", () => {
@@ -138,10 +137,10 @@ describe("refills", () => {
       const announced: Refill[] = [];
       for (let count = 1; count <= readings.length; count += Math.ceil(DAY / interval)) {
         const [now, last] = [readings[count - 1]?.at ?? 0, announced.at(-1)?.endedAt ?? Number.NEGATIVE_INFINITY];
-        announced.push(...newRefills(refillsOf(readings.slice(0, count)), last, now));
+        announced.push(...newRefills(refillsIn(readings.slice(0, count)), last, now));
       }
       const certainUntil = (readings.at(-1)?.at ?? 0) - 7 * DAY - 2 * interval;
-      const known = refillsOf(readings).filter(
+      const known = refillsIn(readings).filter(
         ({ endedAt }) => endedAt < certainUntil || endedAt <= (announced.at(-1)?.endedAt ?? 0),
       );
       assert.deepEqual(announced, known);

@@ -3,9 +3,9 @@
 import { thinned } from "../../../src/domain/forecast/daily.ts";
 import { historyOf } from "../../../src/domain/forecast/forecast.ts";
 import { leakStates } from "../../../src/domain/forecast/leak.ts";
-import { removeOutliers } from "../../../src/domain/forecast/outliers.ts";
-import { findRefills, type Refill } from "../../../src/domain/forecast/refills.ts";
+import type { Refill } from "../../../src/domain/forecast/refills.ts";
 import { seasonAt } from "../../../src/domain/forecast/season.ts";
+import type { Level } from "../../../src/domain/forecast/variation.ts";
 import { type Delivery, type TankHistory, visibleDeliveries } from "./tank-history.ts";
 
 const DAY = 86_400_000;
@@ -14,8 +14,14 @@ const MIN_RISE = 5;
 
 export type RefillScore = { readonly deliveries: number; readonly found: number; readonly falseRefills: number };
 
+/** As the service finds them: of a sensor whose readings contradict each other, none is reported. */
+export function refillsIn(readings: readonly Level[]): readonly Refill[] {
+  const { isErratic, refills } = historyOf(thinned(readings));
+  return isErratic ? [] : refills;
+}
+
 export function scoreRefills(history: TankHistory): RefillScore {
-  const refills = findRefills(removeOutliers(history.readings));
+  const refills = refillsIn(history.readings);
   // At the end a refill may not be certain yet.
   const certainUntil = (history.readings.at(-1)?.at ?? 0) - Math.max(7 * DAY, 3 * history.interval);
   const overlaps = (refill: Refill, { startedAt, endedAt }: Delivery): boolean =>
