@@ -20,7 +20,8 @@ it("a tank has its refills, newest first, with what was filled in, and a forecas
     return { tank_id: tank, created_at: instantOf(day), fill_percentage: levelOn(day) };
   });
   expectStatus(await manage("POST", "/ingest/v1/readings", readings), 200);
-  await until("the forecast", async () => (await store.tankForecast(tank, UNRESTRICTED))?.state === "ok", 30_000);
+  const stored = () => store.tankForecast(tank, UNRESTRICTED);
+  await until("the forecast", async () => ((await stored()) ?? "none") !== "none", 30_000);
 
   const { body } = await manage("GET", `/insight/v1/tanks/${tank}/refills`);
   const refill = (day: number, from: number, to: number) => ({
