@@ -184,7 +184,7 @@ const rotate = apiCommand({
   async execute({ id, query, service }) {
     const overlap = query["overlap"] ?? DEFAULT_OVERLAP;
     const path = pathTo("channels", id, "rotate");
-    const channel = await service({ method: "POST", path, query: { overlap }, unrepeatable: true });
+    const channel = await service({ method: "POST", path, query: { overlap }, notIdempotent: true });
     printSecret(channel, "has a new secret");
     const isUsed = parseDurationFlag(overlap, "overlap") > 0;
     printMessage(

@@ -82,7 +82,7 @@ const rotate = apiCommand({
   async execute({ id, query, service }) {
     const overlap = query["overlap"] ?? DEFAULT_OVERLAP;
     const old = await service({ method: "GET", path: pathTo("keys", id) });
-    const key = await service({ method: "POST", path: pathTo("keys", id, "rotate"), query: { overlap }, unrepeatable: true });
+    const key = await service({ method: "POST", path: pathTo("keys", id, "rotate"), query: { overlap }, notIdempotent: true });
     printSecret(key, `created, replacing ${id}`);
     printMessage(clean(`The old key ${validityText(old, overlap)}.`));
     return 0;

@@ -66,8 +66,8 @@ async function sendWithRetries(endpoint: Endpoint, request: ServiceRequest): Pro
   }
 }
 
-function isRetryable(result: ServiceResponse | ConnectionLost, { unrepeatable }: ServiceRequest): boolean {
-  if (result instanceof ConnectionLost || result.status === 503) return unrepeatable !== true;
+function isRetryable(result: ServiceResponse | ConnectionLost, { notIdempotent }: ServiceRequest): boolean {
+  if (result instanceof ConnectionLost || result.status === 503) return notIdempotent !== true;
   return result.status === 429;
 }
 

@@ -22,8 +22,8 @@ export type ServiceRequest = {
   readonly body?: unknown;
   /** Creates something: sent with an idempotency key, so that a retry does not create it twice. */
   readonly creates?: true;
-  /** Must not be retried if the first attempt may have succeeded. */
-  readonly unrepeatable?: true;
+  /** Not retried if the first attempt may have been executed. */
+  readonly notIdempotent?: true;
 };
 
 export type ServiceResponse = LocalResponse;

@@ -69,7 +69,7 @@ that is set, else to --url, else to this machine and PORT (8080): PORT=9000 npx 
   takes: ["user"],
   async execute({ call, id: given, service }) {
     const id = await idOf(service, given);
-    const { url } = await service({ method: "POST", path: pathTo("users", id, "link"), unrepeatable: true });
+    const { url } = await service({ method: "POST", path: pathTo("users", id, "link"), notIdempotent: true });
     const { port } = configOf(call);
     const base = text(call, "url")?.replace(/\/+$/, "") ?? `http://127.0.0.1:${port}`;
     const isPath = String(url).startsWith("/");

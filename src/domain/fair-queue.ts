@@ -69,14 +69,14 @@ type Job = { readonly size: number; readonly run: () => Promise<unknown> };
 /** Starts jobs while the total size of running jobs is below `capacity`, which is evaluated before each job. */
 export class FairQueue {
   readonly #capacity: () => number;
-  readonly #restAfter: (took: number) => number;
+  readonly #pauseAfter: (took: number) => number;
   readonly #waiting = new RoundRobin<Job>();
   #running = 0;
 
-  /** `restAfter`: how long a key rests after a job that took this long; both in milliseconds. */
-  constructor(capacity: number | (() => number), restAfter: (took: number) => number = () => 0) {
+  /** `pauseAfter`: how long a key is paused after a job that took this long; both in milliseconds. */
+  constructor(capacity: number | (() => number), pauseAfter: (took: number) => number = () => 0) {
     this.#capacity = typeof capacity === "number" ? () => capacity : capacity;
-    this.#restAfter = restAfter;
+    this.#pauseAfter = pauseAfter;
   }
 
   /** The number of jobs of a key that have not started. */
@@ -105,7 +105,7 @@ export class FairQueue {
       const started = performance.now();
       const end = (): void => {
         this.#running -= size;
-        this.#rest(key, this.#restAfter(performance.now() - started));
+        this.#pause(key, this.#pauseAfter(performance.now() - started));
         this.#startNext();
       };
       this.#running += size;
@@ -113,7 +113,7 @@ export class FairQueue {
     }
   }
 
-  #rest(key: string, milliseconds: number): void {
+  #pause(key: string, milliseconds: number): void {
     if (milliseconds <= 0) return;
     this.#waiting.pause(key);
     const timer = setTimeout(() => {

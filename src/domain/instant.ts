@@ -21,8 +21,8 @@ export function isInstant(value: number): boolean {
   return Number.isInteger(value) && value >= FIRST_INSTANT && value <= LAST_INSTANT;
 }
 
-/** `instant` is rounded down to the millisecond; `finer` says whether that lost digits. */
-type ParsedInstant = { readonly instant: Instant; readonly finer: boolean };
+/** `instant` is rounded down to the millisecond; `wasRounded` says whether that lost digits. */
+type ParsedInstant = { readonly instant: Instant; readonly wasRounded: boolean };
 
 export function parseInstant(text: string): ParsedInstant | undefined {
   return parseCanonical(text) ?? parseAny(text);
@@ -37,7 +37,7 @@ function parseCanonical(text: string): ParsedInstant | undefined {
   const time = timeOfDay(digits(text, 11, 13), digits(text, 14, 16), digits(text, 17, 19));
   const milliseconds = digits(text, 20, 23);
   if (midnight === undefined || time === undefined || Number.isNaN(milliseconds)) return undefined;
-  return { instant: midnight + time + milliseconds, finer: false };
+  return { instant: midnight + time + milliseconds, wasRounded: false };
 }
 
 function digits(text: string, from: number, to: number): number {
@@ -60,7 +60,7 @@ function parseAny(text: string): ParsedInstant | undefined {
   if (midnight === undefined || time === undefined || shift === undefined) return undefined;
   const instant = midnight + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - shift;
   if (!isInstant(instant)) return undefined;
-  return { instant, finer: fraction.length > 3 && /[1-9]/.test(fraction.slice(3)) };
+  return { instant, wasRounded: fraction.length > 3 && /[1-9]/.test(fraction.slice(3)) };
 }
 
 /** Validating the date is the slowest part of parsing, and imports contain few different days. */

@@ -26,7 +26,7 @@ export const instant = (description: string, roundUp: boolean): Parameter<Instan
     const parsed = parseInstant(text);
     if (parsed === undefined) return { must: "an ISO datetime such as 2026-11-14T09:30:00Z" };
     // Instants are stored in milliseconds: a finer lower bound is rounded up, a finer upper bound down.
-    return { value: parsed.finer && roundUp ? Math.min(parsed.instant + 1, LAST_INSTANT) : parsed.instant };
+    return { value: parsed.wasRounded && roundUp ? Math.min(parsed.instant + 1, LAST_INSTANT) : parsed.instant };
   },
 });
 

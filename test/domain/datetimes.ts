@@ -14,7 +14,7 @@ export function expectedInstant(text: string): ReturnType<typeof parseInstant> {
     const local = Temporal.PlainDateTime.from(`${date}T${time}`).toZonedDateTime("UTC").epochMilliseconds;
     const offset = (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
     const instant = local + Number(fraction.padEnd(3, "0").slice(0, 3)) - offset;
-    return instant < FIRST || instant > LAST ? undefined : { instant, finer: /[1-9]/.test(fraction.slice(3)) };
+    return instant < FIRST || instant > LAST ? undefined : { instant, wasRounded: /[1-9]/.test(fraction.slice(3)) };
   } catch {
     return undefined;
   }

@@ -10,7 +10,7 @@ const instants = fc.integer({ min: FIRST, max: LAST });
 
 const at = (text: string) => {
   const parsed = parseInstant(text);
-  return parsed === undefined ? undefined : [formatInstant(parsed.instant), parsed.finer];
+  return parsed === undefined ? undefined : [formatInstant(parsed.instant), parsed.wasRounded];
 };
 
 test("an instant is formatted in milliseconds and UTC", () => {
@@ -28,7 +28,7 @@ test("any instant of the calendar is formatted as Date and Temporal do, and read
       const text = formatInstant(instant);
       assert.equal(text, new Date(instant).toISOString());
       assert.equal(Temporal.Instant.from(text).epochMilliseconds, instant);
-      assert.deepEqual(parseInstant(text), { instant, finer: false });
+      assert.deepEqual(parseInstant(text), { instant, wasRounded: false });
     }),
     { numRuns: 3000 },
   );
@@ -63,7 +63,7 @@ test("accepted forms", () => {
     ["0000-01-01T00:00:00Z", "0000-01-01T00:00:00.000Z", false],
     ["9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999Z", true],
   ];
-  for (const [text, instant, finer] of forms) assert.deepEqual(at(text), [instant, finer], text);
+  for (const [text, instant, wasRounded] of forms) assert.deepEqual(at(text), [instant, wasRounded], text);
 });
 
 test("everything else is rejected", () => {

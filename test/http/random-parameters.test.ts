@@ -51,7 +51,7 @@ function set(query: Query, name: string, value: string): boolean {
     const parsed = expectedInstant(value);
     if (parsed === undefined) return false;
     if (name === "created_at_lte") query.to = parsed.instant;
-    else query.from = parsed.finer ? parsed.instant + 1 : parsed.instant;
+    else query.from = parsed.wasRounded ? parsed.instant + 1 : parsed.instant;
     return true;
   }
   query.email = value;

@@ -200,7 +200,7 @@ test("the sweep, and what it evaluates, use indexes", async (t) => {
     const tables = alertTables({ prepare, insert: async () => {}, runForIds });
     await tables.tanksToEvaluate(5, 500);
     await tables.fleetAfter({ after: "", scope: "all" }, 500);
-    await tables.fleetAfter({ after: "", scope: "timed" }, 500);
+    await tables.fleetAfter({ after: "", scope: "scheduled" }, 500);
     await tables.evaluationInputs(["one"]);
     await telemetryWrites(db, () => {}, 3, new Set()).setEvaluations(
       new Map([["one", { activeConditions: 0, evaluateAt: null }]]),

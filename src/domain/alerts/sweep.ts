@@ -21,10 +21,10 @@ const SWEEP_SETTING_NAMES = [
 export type SweepSettings = Pick<AlertSettings, (typeof SWEEP_SETTING_NAMES)[number]>;
 
 /**
- * A re-evaluation of many tanks: those after the id `after` remain. `all`: every tank, because settings have changed. `timed`: all tanks
- * with a scheduled evaluation, because a wrong clock may have set it too late.
+ * A re-evaluation of many tanks: those after the id `after` remain. `all`: every tank, because settings have changed. `scheduled`:
+ * all tanks with a scheduled evaluation, because a wrong clock may have set it too late.
  */
-export type Reevaluation = { readonly after: string; readonly scope: "all" | "timed" };
+export type Reevaluation = { readonly after: string; readonly scope: "all" | "scheduled" };
 
 export type SweepState = {
   /** The time of the last sweep, of whichever process. */
@@ -87,7 +87,7 @@ export function beginSweep(
   return {
     at: now,
     silenceFrom: Math.abs(passed) > GAP_MS ? now : before.silenceFrom,
-    reevaluation: isChanged || isSetBack ? { after: "", scope: isChanged ? "all" : "timed" } : before.reevaluation,
+    reevaluation: isChanged || isSetBack ? { after: "", scope: isChanged ? "all" : "scheduled" } : before.reevaluation,
     settings: sweepSettings(settings) ?? before.settings,
   };
 }

@@ -28,8 +28,8 @@ type CustomerTarget = Target & { readonly tanks: boolean };
 
 export type Commands = {
   readonly create_customer: Creation;
-  /** `evenDeleted`: a deleted customer is changed, too. */
-  readonly change_customer: FieldChange & { readonly evenDeleted?: boolean };
+  /** `includeDeleted`: a deleted customer is changed, too. */
+  readonly change_customer: FieldChange & { readonly includeDeleted?: boolean };
   readonly delete_customer: CustomerTarget;
   readonly restore_customer: CustomerTarget;
   /** Links lead to `publicUrl`. */

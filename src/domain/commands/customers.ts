@@ -69,12 +69,12 @@ export function newCustomer(input: CustomerInput, newId: string, at: Instant): M
 
 export async function changeCustomer(
   lookups: Lookups,
-  { id, fields, ifMatch, evenDeleted = false }: Commands["change_customer"],
+  { id, fields, ifMatch, includeDeleted = false }: Commands["change_customer"],
   at: Instant,
 ): Planned {
   const before = existing("customer", await findOne(lookups.customers, id), ifMatch, customerResource);
   if (isCommandError(before)) return before;
-  if (before.deleted && !evenDeleted) {
+  if (before.deleted && !includeDeleted) {
     return commandError("state_conflict", "This customer is deleted. Restore it before you change it.");
   }
   const errors = customerErrors(CustomerChange, fields);

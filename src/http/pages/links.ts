@@ -62,7 +62,7 @@ export function registerPages(app: FastifyInstance, options: PageOptions): void 
       }
       const unsubscribed_at = isResubscribing ? null : formatInstant(management.clock());
       // A deleted customer may be restored.
-      const change = { id: found.customer.id, fields: { notifications: { unsubscribed_at } }, evenDeleted: true };
+      const change = { id: found.customer.id, fields: { notifications: { unsubscribed_at } }, includeDeleted: true };
       await management.execute({ type: "change_customer", ...change }, ACTORS.unsubscribeLink);
     }
     return isResubscribing ? { name: "resubscribed", action: "unsubscribe" } : UNSUBSCRIBED;

@@ -238,7 +238,7 @@ const repeated = (ids: readonly string[]): FieldError[] =>
 /** Readings are at whole milliseconds: none is between a finer bound and the next millisecond. */
 function roundedUp(datetime: string | undefined): Instant | undefined {
   const parsed = datetime === undefined ? undefined : parseInstant(datetime);
-  return parsed && (parsed.finer ? Math.min(parsed.instant + 1, LAST_INSTANT) : parsed.instant);
+  return parsed && (parsed.wasRounded ? Math.min(parsed.instant + 1, LAST_INSTANT) : parsed.instant);
 }
 
 /** Readings that may still be read. */

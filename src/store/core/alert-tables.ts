@@ -161,8 +161,8 @@ export function alertTables({ prepare, insert, runForIds }: SqlRunner) {
 
     /** The next live tanks by id, at most `limit`. */
     async fleetAfter({ after, scope }: Reevaluation, limit: number): Promise<readonly string[]> {
-      const isTimed = scope === "timed" ? "AND evaluate_at IS NOT NULL" : "";
-      const sql = `SELECT tank FROM fleet WHERE tank > $1 ${isTimed} ORDER BY tank LIMIT $2`; // primary key
+      const isScheduled = scope === "scheduled" ? "AND evaluate_at IS NOT NULL" : "";
+      const sql = `SELECT tank FROM fleet WHERE tank > $1 ${isScheduled} ORDER BY tank LIMIT $2`; // primary key
       return (await prepare(sql)(after, limit)).map(([tank]) => String(tank));
     },
 

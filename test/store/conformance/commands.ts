@@ -117,7 +117,7 @@ export function commandConformance(engine: Engine): void {
     await putTanks(store, tank("one", "a"));
     await executed(store, command.deleteCustomer("a", true), at(LATER));
     const fields = { notifications: { unsubscribed_at: new Date(LATER).toISOString() } };
-    await executed(store, { type: "change_customer", id: "a", fields, evenDeleted: true }, at(LATER + 1));
+    await executed(store, { type: "change_customer", id: "a", fields, includeDeleted: true }, at(LATER + 1));
     assert.equal((await store.managedCustomer("a"))?.deleted, true);
     assert.equal((await customersOf(store)).totalItems, 0);
     assert.deepEqual((await checked(store)).findings, []);
