@@ -125,6 +125,9 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: EventLevel,
 
 /** Events that may repeat very often; their log lines are rate-limited. */
 const LIMITED: ReadonlySet<LogEvent["kind"]> = new Set([
+  "request_failed",
+  "forecast_job_failed",
+  "sweep_failed",
   "data_damaged",
   "connection_dropped",
   "readings_rejected",

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { renameSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { after, before, describe, it } from "node:test";
+import { after, before, describe, it, type TestContext } from "node:test";
 import { UserError } from "../../src/domain/errors.ts";
 import { newSecret } from "../../src/domain/key.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -119,7 +119,7 @@ it("while PostgreSQL is killed and started again, clients see 200 and 503, and n
 });
 
 for (const engine of ["SQLite", "PostgreSQL"]) {
-  it(`${engine}: while a table is missing, what needs it and /readyz are 503, and a start says what is missing`, async (t) => {
+  async function startAlterable(t: TestContext) {
     const database =
       engine === "PostgreSQL" ? await postgresDatabase(t, { locale: TEMPLATE_LOCALE, withSchema: true }) : undefined;
     const life = database === undefined ? t : { after: database.closeFirst };
@@ -131,6 +131,11 @@ for (const engine of ["SQLite", "PostgreSQL"]) {
       db.exec(sql);
       db.close();
     }
+    return { fleet, run, url: database?.url ?? `sqlite:${fleet.databaseFile}` };
+  }
+
+  it(`${engine}: while a table is missing, what needs it and /readyz are 503, and a start says what is missing`, async (t) => {
+    const { fleet, run, url } = await startAlterable(t);
     const key = fleet.operator;
     const path = "/v1/tanks/tank_hall/telemetry";
     await run("ALTER TABLE head RENAME TO gone");
@@ -142,7 +147,7 @@ for (const engine of ["SQLite", "PostgreSQL"]) {
     const send = jsonClient(fleet, await fleet.key({ role: "ingest" }));
     const sent = await send("POST", "/ingest/v1/readings", { tank_id: "tank_hall", fill_percentage: 1 });
     assert.equal(sent.body["code"], "store_unavailable");
-    const reopened = openStore(database?.url ?? `sqlite:${fleet.databaseFile}`, () => {});
+    const reopened = openStore(url, () => {});
     await assert.rejects(reopened, (error) => error instanceof UserError && /has no table "head": /.test(error.message));
     assert.ok(!fleet.events.some(({ kind }) => kind === "request_failed"));
 
@@ -150,5 +155,22 @@ for (const engine of ["SQLite", "PostgreSQL"]) {
     await until("/readyz is 200", async () => (await readiness(fleet)) === 200);
     assert.equal((await request(fleet, path, { key })).status, 200);
     assert.equal((await send("POST", "/ingest/v1/readings", { tank_id: "tank_hall", fill_percentage: 1 })).status, 200);
+  });
+
+  it(`${engine}: while a column is missing, reads and writes that need it and /readyz are 503`, async (t) => {
+    const { fleet, run } = await startAlterable(t);
+    const manage = jsonClient(fleet, await fleet.key({ role: "manage" }));
+    const create = () => manage("POST", "/manage/v1/customers", { name: "New", email: "new@customer.example" });
+    await run("ALTER TABLE audit RENAME COLUMN who TO gone");
+    for (const response of [await manage("GET", "/manage/v1/audit"), await create(), await manage("GET", "/readyz")]) {
+      assert.deepEqual([response.status, response.body["code"]], [503, "store_unavailable"]);
+    }
+    assert.equal((await manage("GET", "/manage/v1/customers")).status, 200);
+    assert.ok(!fleet.events.some(({ kind }) => kind === "request_failed"));
+
+    await run("ALTER TABLE audit RENAME COLUMN gone TO who");
+    await until("/readyz is 200", async () => (await readiness(fleet)) === 200);
+    assert.equal((await create()).status, 201);
+    assert.equal((await manage("GET", "/manage/v1/audit")).status, 200);
   });
 }

@@ -75,6 +75,18 @@ suite("log output", () => {
   });
 });
 
+/** What a process logs in which these events happen. */
+function logOf(events: readonly object[]): string {
+  const log = JSON.stringify(new URL("../../src/observe/log.ts", import.meta.url).href);
+  const script = `import { openLog } from ${log}; const log = openLog("trace"); for (const event of ${JSON.stringify(events)}) log.observe(event); await log.close();`;
+  return spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" }).stderr;
+}
+
+function eventsIn(log: string): string[] {
+  const lines = log.trimEnd().split("\n");
+  return lines.map((line) => (JSON.parse(line) as { readonly event: string }).event);
+}
+
 test("keys are masked in every field of every event", () => {
   const secret = "tm_0aZ0aZ0aZ0aZ0aZ0aZ0aZ0aZ0aZ0aZ0aZ0aZ";
   const request = {
@@ -88,14 +100,8 @@ test("keys are masked in every field of every event", () => {
     { ...REJECTED, topic: `tanks/${secret}/readings`, device: secret, reason: `unknown field "${secret}"` },
     { kind: "request_failed", requestId: "r-1", error: `Error: ${secret}` },
   ];
-  const log = JSON.stringify(new URL("../../src/observe/log.ts", import.meta.url).href);
-  const script = `import { openLog } from ${log}; const log = openLog("trace"); for (const event of ${JSON.stringify(events)}) log.observe(event); await log.close();`;
-  const { stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
-  const lines = stderr.trimEnd().split("\n");
-  assert.deepEqual(
-    lines.map((line) => JSON.parse(line).event),
-    ["request", "readings_rejected", "request_failed"],
-  );
+  const stderr = logOf(events);
+  assert.deepEqual(eventsIn(stderr), ["request", "readings_rejected", "request_failed"]);
   assert.equal(stderr.match(/tm_…/g)?.length, 7, stderr);
   assert.doesNotMatch(stderr, /0aZ/);
 });
@@ -108,6 +114,15 @@ test("ten lines of one event are logged in ten seconds; the next one has the num
   assert.equal(limiter.admit("other", 1000), 0, "each event has its own limit");
   assert.equal(limiter.admit("one", 10_000), 990);
   assert.equal(limiter.admit("one", 10_001), 0);
+});
+
+test("internal errors that repeat are among these events", () => {
+  const kinds = ["request_failed", "forecast_job_failed", "sweep_failed", "sending_failed", "sign_in_failed", "mqtt_failed"];
+  const events = kinds.flatMap((kind) => Array.from({ length: 12 }, () => ({ kind, error: "Error: repeated" })));
+  assert.deepEqual(
+    eventsIn(logOf(events)),
+    kinds.flatMap((kind) => Array<string>(10).fill(kind)),
+  );
 });
 
 test("an outage that comes and goes is logged once, and its end once it has lasted ten seconds, or when the log is closed", (t) => {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openStore } from "../../src/store/open.ts";
+import { COLUMN_TYPES } from "../../src/store/postgres/schema.ts";
 import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
 
 /** They grow with the readings. */
@@ -24,6 +25,15 @@ test("every unique key of the telemetry tables begins with the tank", async () =
   );
   assert.deepEqual(new Set(keys.map(({ name }) => name)), new Set(TELEMETRY_TABLES), "each has one");
   for (const { name, columns } of keys) assert.equal(columns[0], "tank", `${name} (${columns})`);
+});
+
+test("/readyz depends on every column", async () => {
+  const columns = await database.query<{ name: string }>(
+    `SELECT table_name || '.' || column_name AS name FROM information_schema.columns JOIN information_schema.tables
+       USING (table_schema, table_name) WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'`,
+  );
+  const names = columns.map(({ name }) => name).filter((name) => name !== "tank_monitor.fingerprint");
+  assert.deepEqual(names.sort(), [...COLUMN_TYPES.keys()].sort());
 });
 
 test("there is no sequence, no identity and no generated column", async () => {

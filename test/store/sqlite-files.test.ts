@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { UserError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/store/open.ts";
 import { openReader, openWriter } from "../../src/store/sqlite/connection.ts";
-import { createSchema, requireOwnDatabase } from "../../src/store/sqlite/schema.ts";
+import { COLUMN_TYPES, createSchema, requireOwnDatabase } from "../../src/store/sqlite/schema.ts";
 import { startScript } from "../support/script.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { customer, customersOf, everything, putCustomers } from "./conformance/objects.ts";
@@ -35,6 +35,18 @@ function raw<T>(file: string, use: (db: DatabaseSync) => T): T {
 }
 
 const pragma = (db: DatabaseSync, name: string) => Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+
+test("/readyz depends on every column", (t) => {
+  const db = openWriter(databaseFolder(t).file);
+  createSchema(db);
+  const columns = db
+    .prepare(
+      "SELECT t.name || '.' || c.name AS name FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'",
+    )
+    .all();
+  db.close();
+  assert.deepEqual(columns.map(({ name }) => name).sort(), [...COLUMN_TYPES.keys()].sort());
+});
 
 test("the writing connection uses WAL, syncs at every commit and enforces references", (t) => {
   const db = openWriter(databaseFolder(t).file);

@@ -21,10 +21,10 @@ import { serviceStateTable } from "./service-state.ts";
 import { verificationTables } from "./verification-tables.ts";
 
 /** Reads whose cost does not depend on the size of the database, and that must see the latest commit: never from a replica. */
-export function primaryOnlyReads(sql: Pick<SqlRunner, "prepare" | "runForIds">, dialect: Dialect, tables: readonly string[]) {
+export function primaryOnlyReads(sql: Pick<SqlRunner, "prepare" | "runForIds">, dialect: Dialect, columns: readonly string[]) {
   const { prepare } = sql;
   return {
-    ...managedObjectReads(prepare, tables),
+    ...managedObjectReads(prepare, columns),
     pendingDestinations: pendingDestinationsOn(prepare, dialect),
     ...alertReads(sql),
     ...channelReads(prepare),

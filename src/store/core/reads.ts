@@ -96,7 +96,8 @@ export const managedCustomerOn =
     (await prepare(CUSTOMER)(id)).map(customerState)[0];
 
 /** Reads of keys and of what operators manage, which must see the latest commit: never from a replica. */
-export function managedObjectReads(prepare: Prepare, tables: readonly string[]) {
+/** `columns`: all of the database, with their tables. */
+export function managedObjectReads(prepare: Prepare, columns: readonly string[]) {
   const tank = prepare(`SELECT ${TANK_STATE_COLUMNS} FROM tank WHERE id = $1`);
   const keyByHash = prepare(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.hash = $1`); // unique index on hash
   const keys = prepare(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} ORDER BY k.created_at DESC, k.id DESC`);
@@ -105,9 +106,11 @@ export function managedObjectReads(prepare: Prepare, tables: readonly string[]) 
     `SELECT ${PENDING_COLUMNS} FROM pending_reading WHERE device = $1 ORDER BY created_at DESC LIMIT 1`,
   );
   const hasData = prepare(HAS_DATA);
-  // Unlike SELECT 1, this reads a page of the database, and fails if a table is missing.
+  const tables = new Set(columns.map((column) => column.replace(/\..*/, "")));
+  // Unlike SELECT 1, this reads a page of the database, and fails if a table or a column is missing.
   const ping = prepare(
-    `SELECT id FROM customer WHERE NOT EXISTS (SELECT 1 FROM ${tables.join(", ")} WHERE 1 = 0) ORDER BY id LIMIT 1`,
+    `SELECT id FROM customer WHERE NOT EXISTS (SELECT ${columns.join(", ")} FROM ${[...tables].join(", ")} WHERE 1 = 0)
+     ORDER BY id LIMIT 1`,
   );
   return {
     keyByHash: async (hash: string): Promise<StoredKey | undefined> => (await keyByHash(hash)).map(keyOf)[0],

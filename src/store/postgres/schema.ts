@@ -8,7 +8,7 @@ import type pg from "pg";
 import { UserError } from "../../domain/errors.ts";
 import { EARLIEST } from "../../domain/instant.ts";
 import type { Dialect } from "../core/dialect.ts";
-import { type ColumnTypes, commonTables, missingTable, tablesIn } from "../core/schema.ts";
+import { type ColumnTypes, columnTypesIn, commonTables, missingTable, tablesIn } from "../core/schema.ts";
 import { type DbTransaction, statement, transaction } from "./connection.ts";
 import { READINGS_SQL } from "./readings-sql.ts";
 
@@ -79,15 +79,7 @@ const SCHEMA = `${commonTables(TYPES)}
 `;
 
 export const TABLES = tablesIn(SCHEMA);
-/** `tank.capacity` → `double precision`, and so on. */
-export const COLUMN_TYPES: ReadonlyMap<string, string> = new Map(
-  Array.from(SCHEMA.matchAll(/CREATE TABLE (\w+) \(\n(.*?)\n {2}\)/gs)).flatMap(([, table, columns = ""]) =>
-    Array.from(columns.matchAll(/^ +(\w+) (double precision|[\w[\]]+)/gm), ([, column, type = ""]) => [
-      `${table}.${column}`,
-      type,
-    ]),
-  ),
-);
+export const COLUMN_TYPES = columnTypesIn(SCHEMA);
 
 export const DIALECT: Dialect = {
   isLive: (table) => `NOT ${table}.deleted`,

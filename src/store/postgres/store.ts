@@ -31,7 +31,7 @@ import { listPagesOn } from "./list-pages.ts";
 import { longReads } from "./long-reads.ts";
 import { READ_CONNECTIONS, ReadConnections } from "./read-connections.ts";
 import { Replicas } from "./replicas.ts";
-import { createSchema, DIALECT, TABLES } from "./schema.ts";
+import { COLUMN_TYPES, createSchema, DIALECT } from "./schema.ts";
 import { cannotOpen, findServer, ServerSearch, serverUrls } from "./servers.ts";
 import { telemetryReads } from "./telemetry-reads.ts";
 import { transactionOn } from "./transaction.ts";
@@ -110,7 +110,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
       ...(replicas === primary
         ? replicaReadsOn(primary)
         : withPrimary(replicaReadsOn(replicas), replicaReadsOn(primary), observe)),
-      ...primaryOnlyReads({ prepare: prepareOn(primary), runForIds: runForIdsOn(primary) }, DIALECT, TABLES),
+      ...primaryOnlyReads({ prepare: prepareOn(primary), runForIds: runForIdsOn(primary) }, DIALECT, [...COLUMN_TYPES.keys()]),
       ...longReads(primary),
       historyColumns: (tankId, range) => readingColumns(tankId, range, UNRESTRICTED),
       checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args)),

@@ -115,7 +115,7 @@ const UNAVAILABLE = new Set([BUSY, LOCKED, READONLY, IO_ERROR, FULL, CANT_OPEN, 
 const READ_ERROR = 266;
 
 /** Somebody has dropped or renamed it. */
-const MISSING = /^no such (table|column)/;
+const MISSING = /^no such (table|column|index):|^table \S+ has no column named /;
 
 /** SQLite's primary result code, or undefined for other errors. */
 function sqliteCode(error: unknown): number | undefined {

@@ -5,7 +5,7 @@ import type { RunForIds } from "../core/many-rows.ts";
 import { type ListPages, type Prepare, replicaReads } from "../core/reads.ts";
 import { primaryOnlyReads } from "../core/reads-and-tables.ts";
 import { listPages } from "./list-pages.ts";
-import { DIALECT, TABLES } from "./schema.ts";
+import { COLUMN_TYPES, DIALECT } from "./schema.ts";
 import { QueryCache } from "./statements.ts";
 import { telemetryReads } from "./telemetry-reads.ts";
 
@@ -26,7 +26,7 @@ export function readsOn(db: DatabaseSync) {
     telemetryPage: (...args: Parameters<typeof telemetryPage>) => snapshot.read(telemetryPage, ...args),
     readingColumns: (...args: Parameters<typeof readingColumns>) => snapshot.read(readingColumns, ...args),
     ...replicaReads(prepare, pages),
-    ...primaryOnlyReads({ prepare, runForIds }, DIALECT, TABLES),
+    ...primaryOnlyReads({ prepare, runForIds }, DIALECT, [...COLUMN_TYPES.keys()]),
   };
 }
 

@@ -5,7 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { UserError } from "../../domain/errors.ts";
 import { EARLIEST } from "../../domain/instant.ts";
 import type { Dialect } from "../core/dialect.ts";
-import { type ColumnTypes, commonTables, missingTable, tablesIn } from "../core/schema.ts";
+import { type ColumnTypes, columnTypesIn, commonTables, missingTable, tablesIn } from "../core/schema.ts";
 import { retryWhileBusy } from "./connection.ts";
 
 const TYPES: ColumnTypes = {
@@ -91,6 +91,7 @@ export const DIALECT: Dialect = {
 };
 
 export const TABLES = tablesIn(SCHEMA);
+export const COLUMN_TYPES = columnTypesIn(SCHEMA);
 
 /** "TNKM": marks a file as ours. */
 const APPLICATION_ID = 0x544e4b4d;
