@@ -15,7 +15,7 @@ const DELIVERY = 360;
 /** Readings for figures of alerts: so recent that people are notified. */
 export type Crossings = {
   readonly begin: number;
-  /** Each tank becomes low, and recovers, with every so many readings; null: none is ever low. */
+  /** Each tank becomes low, and recovers, once in this number of readings; null: none is ever low. */
   readonly every: number | null;
 };
 

@@ -66,7 +66,7 @@ function hash(number: number): number {
 }
 
 const FAR = Date.parse("2100-01-01T00:00:00Z");
-/** By its reading a tank has been silent since long: it would get an alert at the first start of the service. */
+/** Its reading is old enough for a silent alert, which would open at the first start of the service. */
 const NEVER_EVALUATED = { activeConditions: 0, evaluateAt: FAR };
 
 /** Three tanks in four run low within a year. */

@@ -78,7 +78,7 @@ async function measured(bench: Bench, newPage: () => Promise<Page>): Promise<Mea
   ];
 }
 
-/** In the page, because asking it from outside costs the slow processor time. */
+/** In the page, because querying it from outside costs the slow processor time. */
 const WATCH = `window.shift = 0; new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
 }).observe({ type: "layout-shift", buffered: true });

@@ -94,7 +94,7 @@ async function readRows(bench: Bench, engine: Engine): Promise<Measured[]> {
 
 type Side = AsyncDisposable & { readonly numbers: ReadingNumbers; readonly sender: BenchProgram<Batches, RunTime> };
 
-/** A service leaves the forecasts to another process that has said so within the last 45 seconds. */
+/** A service leaves the forecasts to another process that has renewed its lease within HOLDER_TIMEOUT_MS (90 s). */
 const takenOver = (): string =>
   `INSERT INTO service_state (name, value) VALUES ('fleet_order', '${JSON.stringify({ asOf: 0, holder: "bench", at: Date.now() })}')
    ON CONFLICT (name) DO UPDATE SET value = excluded.value`;

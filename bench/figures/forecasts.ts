@@ -1,4 +1,4 @@
-// What forecasts, refills and leaks are worth on a simulated fleet, of which the truth is known.
+// Accuracy of forecasts, refills and leaks on a simulated fleet whose actual events are known.
 
 import { computeForecast } from "../../src/forecast/compute.ts";
 import { tankRecord } from "../../test/support/records.ts";

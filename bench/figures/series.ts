@@ -76,7 +76,7 @@ async function inTurn(connection: Connection, paths: readonly string[]): Promise
   for (const path of paths) await connection.timeGet(path);
 }
 
-/** The median of so many runs, in milliseconds. */
+/** The median of `runs` runs, in milliseconds. */
 async function times(runs: number, run: () => Promise<unknown>): Promise<number> {
   const took: number[] = [];
   for (let i = 0; i < runs; i++) {

@@ -71,7 +71,7 @@ export class Connection implements Disposable {
   #request(write: () => void): Promise<HttpResponse> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
     this.#pending = { resolve, reject };
-    // It reports its end once: a later request would wait for ever.
+    // It reports its end once: a later request would wait forever.
     if (this.#socket.destroyed) reject(new Error("the connection was closed"));
     write();
     return promise;

@@ -61,7 +61,7 @@ serveRuns<Flood, FloodResult>(async ({ seconds, first, clients, readings, bodies
   };
 });
 
-/** Counts the result, and waits after a refusal. */
+/** Counts the result, and waits after a rejected request. */
 async function isAccepted(connection: Connection, body: Buffer, result: { accepted: number; refused: number }): Promise<boolean> {
   const { status, head, body: text } = await connection.post("/ingest/v1/readings", body);
   if (status === 200) {

@@ -1,4 +1,4 @@
-// One request: attempts with a time limit, and retries where a repeated request does no harm.
+// One request: attempts with a time limit, and retries where repeating the request is safe.
 
 import { ApiError, responseError } from "./error.ts";
 

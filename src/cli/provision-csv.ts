@@ -108,7 +108,7 @@ function cellType({ type = [] }: Schema): CellType {
   return type.includes("boolean") ? "boolean" : "text";
 }
 
-/** The columns tell customers from tanks. */
+/** The columns show whether rows are customers or tanks. */
 export function parseHeader(cells: readonly string[]): Header | Errors {
   const names = cells.map((cell) => cell.trim().toLowerCase());
   const titles = names.slice(0, names.findLastIndex((name) => name !== "") + 1);

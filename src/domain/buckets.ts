@@ -43,7 +43,7 @@ const CALENDARS: Readonly<Record<Exclude<Step, "15m" | "1h">, Calendar>> = {
   "1w": evenly(WEEK, MONDAY),
   "1M": { floor: (local) => startOfMonth(monthOf(local)), next: (floor) => startOfMonth(monthOf(floor) + 1) },
 };
-/** Quarters and whole hours are as long on every day. */
+/** Steps of a quarter or a whole hour have a fixed length. */
 const FIXED = { "15m": 15 * MINUTE, "1h": HOUR } as const;
 
 /** Months since the year 0. */

@@ -75,7 +75,10 @@ export function sortKeyRange(state: LevelState | undefined, order: "urgency" | "
 /** The column of each order: in the table `forecast`. */
 export const SORT_COLUMNS = { urgency: "urgency", margin: "margin", silent: "at" } as const satisfies Record<FleetSort, string>;
 
-/** `asOf`: the order knows all readings until then. `holder`: the process that keeps the order, and when it last said so. */
+/**
+ * `asOf`: the order includes all readings stored before it. `holder`: the process that maintains the order; `at`: when it last renewed
+ * its lease.
+ */
 export type FleetOrderState = { readonly asOf: Instant; readonly holder: string; readonly at: Instant };
 
 /** Whether what is stored is a state. */

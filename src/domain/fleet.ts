@@ -51,7 +51,7 @@ export type FleetQuery = Pick<PageQuery, "page" | "size"> & {
   readonly area: Area | undefined;
 };
 
-/** After which a tank that has sent readings counts as silent in metrics. It is fixed at 48 hours, while all else uses SILENT_AFTER. */
+/** In metrics, a tank above its threshold without a reading for this fixed time is `silent`, whatever SILENT_AFTER is. */
 export const METRICS_SILENT_MS = 48 * HOUR;
 
 /**

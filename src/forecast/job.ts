@@ -1,5 +1,5 @@
 // Updates the fleet order and the forecasts in the background. Of several processes on a database one does so: the holder. If it
-// ends, another takes its place. Two at a time would do no harm, since all of it is derived.
+// ends, another takes its place. Two at a time would be harmless, since all of it is derived.
 
 import { randomUUID } from "node:crypto";
 import { hasCode } from "../domain/errors.ts";

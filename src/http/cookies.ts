@@ -1,5 +1,5 @@
-// The cookies of people who sign in: one with the secret of the session, and a short-lived one that names the browser which asked
-// for a link. A browser accepts one whose name begins with `__Host-` only over https, and from this host alone.
+// The cookies of people who sign in: one with the secret of the session, and a short-lived one that names the browser that requested
+// a link. A browser accepts one whose name begins with `__Host-` only over https, and from this host alone.
 
 import type { FastifyRequest } from "fastify";
 import { RequestError } from "../domain/errors.ts";

@@ -67,7 +67,7 @@ export type ChannelStatus = {
 export type ChannelSecrets = {
   /** `whsec_` and base64. Null for e-mail. */
   readonly secret: string | null;
-  /** The secret before a rotation, which signs, too, until then. */
+  /** The previous secret; webhooks are also signed with it until `previous_until`. */
   readonly previous_secret: string | null;
   readonly previous_until: Instant | null;
 };

@@ -66,9 +66,9 @@ export type EvaluationInput = {
   readonly pausedUntil: Instant | null;
   /** Kinds that are off for this tank. */
   readonly disabledKinds: readonly ForecastKind[];
-  /** Null: there is no forecast that knows the newest reading and the threshold. */
+  /** Null: there is no forecast that was computed from the newest reading and the current threshold. */
   readonly forecast: ForecastSummary | null;
-  /** When the newest leak alert was opened, closed by hand or not; null while the condition is not active. */
+  /** When the newest leak alert was opened, closed manually or not; null while the condition is not active. */
   readonly leakOpenedAt: Instant | null;
   /** Milliseconds; undefined where it is not known. */
   readonly medianInterval: number | undefined;
@@ -212,7 +212,7 @@ function forecastConditionChange(
   return low === "notified" ? "became_low" : evaluateRunsLow(forecast, runsLowDays);
 }
 
-/** Whether much was lost at once after the leak alert was opened: people do not know of it, whatever became of that alert. */
+/** Whether a sudden loss began after the leak alert was opened. It needs an alert of its own, even if the earlier one is closed. */
 function hasLaterLoss({ forecast, leakOpenedAt }: EvaluationInput): boolean {
   const leak = forecast?.leak ?? null;
   return leak !== null && typeof leak === "object" && leak.isSudden && leakOpenedAt !== null && leak.since > leakOpenedAt;
@@ -239,7 +239,7 @@ function timeToSend({ medianInterval }: EvaluationInput, limit: number): number 
 
 /**
  * Keeps an earlier scheduled evaluation, so that few readings change the index; that evaluation computes the correct time. A tank that
- * a setting makes silent is due from now on; one that is silent by an old reading has been due for long, and nobody is notified.
+ * became silent because a setting changed is due now. One whose newest reading is old was due long ago, and nobody is notified.
  */
 function nextEvaluation(
   input: EvaluationInput,

@@ -58,7 +58,7 @@ export function refillEventObject({ at, refill, tank, customer }: RefillEvent, s
   } as const;
 }
 
-/** The refill of which a stored event tells. */
+/** The refill in a stored event. */
 export function refillIn(payload: string): { readonly tankId: string; readonly refill: Refill } {
   const { tank, refill } = (JSON.parse(payload) as ReturnType<typeof refillEventObject>).data;
   return {

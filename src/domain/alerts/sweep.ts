@@ -6,9 +6,9 @@ import { isObject, parseJson } from "../validate.ts";
 import type { AlertSettings } from "./evaluate.ts";
 
 export const SWEEP_EVERY_MS = 30_000;
-/** A claim ends a little before the next sweep, so that inexact timers skip none. A process that dies holds the others up no longer. */
+/** A claim ends a little before the next sweep, so that inexact timers skip none. If the process dies, others wait no longer than that. */
 const CLAIM_MS = 25_000;
-/** A longer gap between two sweeps means that we were down, or that the clock jumped: readings may be missing through no fault of a device. */
+/** A longer gap between two sweeps means that we were down, or that the clock jumped: readings may be missing although the devices work. */
 const GAP_MS = HOUR;
 
 /** What an evaluation depends on, besides the tank. */

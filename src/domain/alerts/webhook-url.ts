@@ -60,7 +60,7 @@ const isNotPublic = addresses(
 /** The only NAT64 prefix that can be opened, for networks without IPv4. The IPv4 address inside must be permitted as well. */
 const isNat64 = addresses("64:ff9b::/96");
 
-/** A name or an address from WEBHOOK_ALLOW, such as `hooks.example.internal`, `10.0.0.0/8` or `::1`. Throws what it must be. */
+/** A name or an address from WEBHOOK_ALLOW, such as `hooks.example.internal`, `10.0.0.0/8` or `::1`. The error says what it must be. */
 export function parseWebhookAllow(text: string): WebhookAllow {
   return text.split(",").map((entry) => {
     const allowed = parseNetwork(entry.trim()) ?? parseHost(entry.trim());

@@ -84,8 +84,8 @@ export async function changeCustomer(
 }
 
 /**
- * Returns `before` itself if nothing changes. Another address is not verified and not unsubscribed, unless the same change says
- * so. Settings of mail are not public: changing them leaves `updated_at` as it is.
+ * Returns `before` itself if nothing changes. A changed address is unverified and subscribed, unless the same change sets these
+ * fields. Settings of mail are not public: changing them leaves `updated_at` as it is.
  */
 export function changedCustomer(before: ManagedCustomer, input: CustomerInput, at: Instant): ManagedCustomer {
   const { email = before.customer.email, name = before.customer.name, phone = before.customer.phone } = input;

@@ -5,7 +5,7 @@ import type { Location, Tank } from "../tank.ts";
 import type { Wording } from "./language.ts";
 import { type Entry, type MailBlock, plain } from "./layout.ts";
 
-/** Above this number of alerts of a kind, or of refills, only so many are listed, in short. */
+/** If there are more alerts of a kind, or more refills, only this number of them is listed, in short. */
 export const DIGEST_ABOVE = 20;
 
 export type Section = {

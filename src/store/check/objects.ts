@@ -199,7 +199,7 @@ export async function checkDevices(reads: CheckOperations): Promise<CheckResult[
 const isMisassigned = ({ id, tank, tankDevice }: DeviceRow): boolean =>
   tank !== null && (tankDevice === null || deviceKey(tankDevice) !== id);
 
-/** If the tank row is damaged, the device is not at fault. */
+/** If the tank row is damaged, the error is not in the device. */
 async function isTankDamaged(reads: CheckOperations, { tank }: DeviceRow): Promise<boolean> {
   return (await reads.tank(String(tank))).some(({ isDamaged }) => isDamaged);
 }

@@ -97,7 +97,7 @@ export type TankWithOwner = { readonly tank: Tank; readonly customer: CustomerWi
 
 const EVENT_FIELDS = ["sequence", "at", "owner_id", "payload"] as const;
 
-/** Columns of the forecast; it is null unless it knows the newest reading and the threshold. */
+/** Columns of the forecast; it is null unless it was computed from the newest reading and the current threshold. */
 const CURRENT_FORECAST = `forecast.computed_at, CASE WHEN forecast.due_at IS NULL AND forecast.at = fleet.at
   AND forecast.fill = fleet.fill THEN forecast.forecast END`;
 

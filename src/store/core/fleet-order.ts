@@ -54,8 +54,8 @@ function rowOf(tank: FleetTank, forecastOf: (tank: FleetTank) => ForecastState):
 }
 
 /**
- * The forecast stays, until there is another: soon, or if only readings have changed, no sooner than a minute after the last one. Once
- * set, that time is not put off. A clock may have been ahead.
+ * Keeps the stored forecast until the next one: due at once, or, if only readings have changed, at least a minute after the last. A due
+ * time that is set is never postponed. The clock may have been ahead.
  */
 function keptForecast({ threshold, latest, stored }: FleetTank, at: Instant, isOutdated: boolean): ForecastState {
   if (latest === null) return { dueAt: null, computedAt: null, forecast: null };
