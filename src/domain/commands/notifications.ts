@@ -53,9 +53,7 @@ function testNotification(channel: Channel, id: string, at: Instant): NewNotific
     destination: destinationOf(channel),
     due_at: at,
     created_at: at,
-    payload: JSON.stringify(
-      isWebhook ? testEventObject(channel, at) : channelTestMail({ to: channel.to ?? "", language: "en" }, channel),
-    ),
+    payload: JSON.stringify(isWebhook ? testEventObject(channel, at) : channelTestMail(channel)),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Tank } from "../tank.ts";
 import { type Language, type Wording, wordingOf } from "./language.ts";
 import { type Entry, type MailBlock, plain, render } from "./layout.ts";
 import type { Mail } from "./mail.ts";
+import { CLOSE_REASONS, operatorCounts, operatorSubjects } from "./operator-phrases.ts";
 import { ALERT_UPDATES, type AlertUpdate } from "./phrases.ts";
 import { NO_REFILLS, refillSection } from "./refill-section.ts";
 import { DIGEST_ABOVE, type Form, nameOf, type Section, sectionBlocks, type TankItem, tankEntry } from "./section.ts";
@@ -23,20 +24,20 @@ export type AlertGroup = {
   readonly items: readonly AlertItem[];
 };
 
-/** Who gets the mail: the owner of the tanks, or an operator by an e-mail channel. */
+/** Who gets the mail: the owner of the tanks, or an operator by an e-mail channel, in English. */
 export type Recipient = {
   readonly to: string;
-  readonly language: Language;
   /** IANA name; null: times are in UTC. */
   readonly timezone: string | null;
 } & (
-  | { readonly type: "customer"; readonly name: string; readonly unsubscribeUrl: string }
+  | { readonly type: "customer"; readonly language: Language; readonly name: string; readonly unsubscribeUrl: string }
   | { readonly type: "operator"; readonly channelId: string; readonly channelDescription: string | null }
 );
 
 /** Refills are for operators. */
 export function alertMail(recipient: Recipient, groups: readonly AlertGroup[], now: Instant, refills = NO_REFILLS): Mail {
-  const wording = wordingOf(recipient.language, recipient.timezone);
+  const language = recipient.type === "customer" ? recipient.language : "en";
+  const wording = wordingOf(language, recipient.timezone);
   const { phrases } = wording;
   const ordered = groups.toSorted((a, b) => rankOf(a) - rankOf(b));
   const sections = ordered.map((group) => {
@@ -48,18 +49,21 @@ export function alertMail(recipient: Recipient, groups: readonly AlertGroup[], n
     recipient.type === "customer" ? [{ type: "paragraph", text: phrases.greeting(plain(recipient.name)) }] : [];
   const blocks = sections.flatMap((section) => sectionBlocks(section, sections.length > 1, wording));
   return render(recipient.to, {
-    language: recipient.language,
+    language,
     subject: subjectOf(sections),
     blocks: [...greeting, ...blocks],
     ...(recipient.type === "customer"
       ? { footer: [phrases.whyCustomer], unsubscribe: { text: phrases.unsubscribe, url: recipient.unsubscribeUrl } }
-      : { footer: [phrases.whyOperator(channelName(recipient.channelId, recipient.channelDescription))] }),
+      : { footer: [whyChannel(recipient.channelId, recipient.channelDescription)] }),
   });
 }
 
 export function channelName(id: string, description: string | null): string {
   return description === null || plain(description) === "" ? id : `${plain(description)} (${id})`;
 }
+
+export const whyChannel = (id: string, description: string | null): string =>
+  `You receive this e-mail because of the notification channel ${channelName(id, description)}.`;
 
 /** Of each kind at most `DIGEST_ABOVE` alerts are listed: new ones first, then the most urgent. */
 export function groupAlerts(items: readonly AlertItem[]): AlertGroup[] {
@@ -101,12 +105,14 @@ type AlertForm = Form & { readonly now: Instant };
 function alertSection({ kind, update, total, items }: AlertGroup, form: AlertForm, wording: Wording): Section {
   const { phrases, count, percent } = wording;
   const [first] = items;
+  const subjects = { ...phrases.subject[kind], ...operatorSubjects(kind) };
+  const counts = { ...phrases.count[kind], ...operatorCounts(kind) };
   const listed = items.length;
   const isSelection = form.isDigest && listed > 0 && listed < total;
   return {
     total,
-    subject: first ? phrases.subject[kind][update](nameOf(first.tank), percent(first.alert.latest_fill_percentage)) : "",
-    headline: phrases.count[kind][update](total, count(total)),
+    subject: first ? subjects[update](nameOf(first.tank), percent(first.alert.latest_fill_percentage)) : "",
+    headline: counts[update](total, count(total)),
     explanation: phrases.explanation[kind][update]?.(total),
     selection: isSelection ? phrases.mostUrgent(listed, count(listed)) : undefined,
     entries: items.map((item) => entryOf(item, update, form, wording)),
@@ -133,10 +139,9 @@ function byUrgency({ alert: a }: AlertItem, { alert: b }: AlertItem): number {
 
 function entryOf(item: AlertItem, update: AlertUpdate, form: AlertForm, wording: Wording): Entry {
   const { alert, tank } = item;
-  const { phrases, time } = wording;
   const values: [string, string | null][] = [...VALUES[alert.kind](alert, tank, form, wording)];
   if (update === "closed" && alert.closed_at !== null && alert.close_reason !== null) {
-    values.push([phrases.closed, phrases.closedBecause(time(alert.closed_at), alert.close_reason)]);
+    values.push(["Closed", `${wording.time(alert.closed_at)}: ${CLOSE_REASONS[alert.close_reason]}`]);
   }
   if (form.audience === "operator" && !form.isDigest) values.push(...handlingValues(alert, wording));
   return tankEntry(item, alert.kind === "silent" ? undefined : alert.latest_fill_percentage, values, form, wording);
@@ -208,15 +213,12 @@ function fillOf({ latest_fill_percentage: fill }: Alert, { capacity, capacity_un
 }
 
 /** Who acknowledged the alert, and what was written about it. */
-function handlingValues(
-  { acknowledged_at, acknowledged_by, note }: Alert,
-  { phrases, time }: Wording,
-): [string, string | null][] {
+function handlingValues({ acknowledged_at, acknowledged_by, note }: Alert, { time }: Wording): [string, string | null][] {
   const values: [string, string | null][] = [];
   if (acknowledged_at !== null) {
     const at = time(acknowledged_at);
-    values.push([phrases.acknowledged, acknowledged_by === null ? at : phrases.acknowledgedBy(at, plain(acknowledged_by))]);
+    values.push(["Acknowledged", acknowledged_by === null ? at : `${at}, by ${plain(acknowledged_by)}`]);
   }
-  values.push([phrases.note, note]);
+  values.push(["Note", note]);
   return values;
 }

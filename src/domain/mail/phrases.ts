@@ -1,23 +1,25 @@
-// What a language has to say. A language is one file in `languages/`, and one line in `language.ts`.
+// What a language has to say to owners of tanks. A language is one file in `languages/`, and one line in `language.ts`.
 
-import type { AlertKind, CloseReason } from "../alerts/alert.ts";
+import type { AlertKind } from "../alerts/alert.ts";
 
 /** `recovered`: closed because the condition has cleared; `closed`: for another reason. */
 export const ALERT_UPDATES = ["opened", "reminder", "acknowledged", "recovered", "closed"] as const;
 export type AlertUpdate = (typeof ALERT_UPDATES)[number];
+/** What owners get mail about. */
+export type OwnerUpdate = "opened" | "reminder" | "recovered";
 
 /** The subject for one tank, with its fill and name. */
-type Subject = (name: string, percent: string) => string;
+export type Subject = (name: string, percent: string) => string;
 /** A text for a number of tanks, which is formatted as `shown`. */
-type Counted = (count: number, shown: string) => string;
+export type Counted = (count: number, shown: string) => string;
 
 export type Phrases = {
   /** The locale for Intl: dates with the name of the month and 24 hours. */
   readonly dates: string;
   readonly numbers: string;
 
-  readonly subject: Readonly<Record<AlertKind, Readonly<Record<AlertUpdate, Subject>>>>;
-  readonly count: Readonly<Record<AlertKind, Readonly<Record<AlertUpdate, Counted>>>>;
+  readonly subject: Readonly<Record<AlertKind, Readonly<Record<OwnerUpdate, Subject>>>>;
+  readonly count: Readonly<Record<AlertKind, Readonly<Record<OwnerUpdate, Counted>>>>;
   /** What it means, and what to do. */
   readonly explanation: Readonly<Record<AlertKind, Readonly<Partial<Record<AlertUpdate, (count: number) => string>>>>>;
   readonly mostUrgent: Counted;
@@ -45,30 +47,10 @@ export type Phrases = {
   readonly excessSince: (percent: string, volume: string, since: string) => string;
   readonly loss: string;
   readonly lossAt: (percent: string, volume: string, at: string) => string;
-  readonly refill: {
-    readonly subject: Subject;
-    readonly count: Counted;
-    readonly explanation: (count: number) => string;
-    readonly latest: (shown: string) => string;
-    readonly risen: (from: string, to: string) => string;
-    readonly volume: string;
-    readonly when: string;
-    /** The last reading before it and the first one after it. */
-    readonly between: (from: string, to: string) => string;
-  };
-  readonly customer: string;
-  readonly phone: string;
-  readonly tankId: string;
-  readonly acknowledged: string;
-  readonly acknowledgedBy: (at: string, by: string) => string;
-  readonly closed: string;
-  readonly closedBecause: (at: string, reason: CloseReason) => string;
-  readonly note: string;
   readonly openTank: string;
 
   readonly whyCustomer: string;
   readonly unsubscribe: string;
-  readonly whyOperator: (channel: string) => string;
 
   readonly verification: {
     readonly subject: string;
@@ -86,16 +68,5 @@ export type Phrases = {
     readonly code: (code: string) => string;
     readonly validity: string;
     readonly unexpected: string;
-  };
-  readonly test: { readonly subject: string; readonly meaning: string };
-  readonly disabled: {
-    readonly subject: (channel: string) => string;
-    readonly meaning: string;
-    readonly channel: string;
-    readonly destination: string;
-    readonly reason: string;
-    readonly since: string;
-    readonly enable: (id: string) => string;
-    readonly recover: (id: string) => string;
   };
 };

@@ -1,4 +1,4 @@
-// Refills in a mail to an operator: which tank, from what to what, the volume, and when.
+// Refills in a mail to an operator, in English: which tank, from what to what, the volume, and when.
 
 import type { Refill } from "../forecast/refills.ts";
 import type { Wording } from "./language.ts";
@@ -13,16 +13,15 @@ export const NO_REFILLS: RefillGroup = { total: 0, items: [] };
 /** The latest first. */
 export function refillSection({ total, items }: RefillGroup, wording: Wording): Section {
   const { count, percent } = wording;
-  const words = wording.phrases.refill;
   const form = { audience: "operator", isDigest: total > DIGEST_ABOVE } as const;
   const listed = items.toSorted((a, b) => b.refill.endedAt - a.refill.endedAt).slice(0, DIGEST_ABOVE);
   const [first] = listed;
   return {
     total,
-    subject: first ? words.subject(nameOf(first.tank), percent(first.refill.to)) : "",
-    headline: words.count(total, count(total)),
-    explanation: words.explanation(total),
-    selection: form.isDigest ? words.latest(count(listed.length)) : undefined,
+    subject: first ? `Tank refilled, ${percent(first.refill.to)}: ${nameOf(first.tank)}` : "",
+    headline: total === 1 ? "1 refill" : `${count(total)} refills`,
+    explanation: `${total === 1 ? "A delivery was" : "Deliveries were"} found in the readings: the fill has risen and stayed up. Nothing needs to be done.`,
+    selection: form.isDigest ? `The ${count(listed.length)} latest:` : undefined,
     entries: listed.map((item) => tankEntry(item, item.refill.to, valuesOf(item, wording), form, wording)),
   };
 }
@@ -30,8 +29,8 @@ export function refillSection({ total, items }: RefillGroup, wording: Wording): 
 function valuesOf({ refill, tank }: RefillItem, { phrases, percent, volume, time }: Wording): Values {
   const { from, to, startedAt, endedAt } = refill;
   return [
-    [phrases.fill, phrases.refill.risen(percent(from), percent(to))],
-    [phrases.refill.volume, volume(tank.capacity * ((to - from) / 100), tank.capacity_unit)],
-    [phrases.refill.when, phrases.refill.between(time(startedAt), time(endedAt))],
+    [phrases.fill, `from ${percent(from)} to ${percent(to)}`],
+    ["Volume", volume(tank.capacity * ((to - from) / 100), tank.capacity_unit)],
+    ["Refilled", `between ${time(startedAt)} and ${time(endedAt)}`],
   ];
 }

@@ -51,7 +51,7 @@ export function tankEntry(
     [phrases.where, addressLine(tank.location)],
     [phrases.reference, isDigest ? null : tank.custom_id],
     ...values,
-    ...(audience === "operator" ? ownerValues(tank, customer, phrases) : []),
+    ...(audience === "operator" ? ownerValues(tank, customer) : []),
   ];
   return {
     type: "entry",
@@ -67,10 +67,10 @@ export function tankEntry(
 
 const VALUE_MAX_LENGTH = 300;
 
-const ownerValues = ({ id }: Tank, { name, phone }: Customer, phrases: Wording["phrases"]): Values => [
-  [phrases.customer, name],
-  [phrases.phone, phone],
-  [phrases.tankId, id],
+const ownerValues = ({ id }: Tank, { name, phone }: Customer): Values => [
+  ["Customer", name],
+  ["Phone", phone],
+  ["Tank ID", id],
 ];
 
 /** A name may consist of invisible characters. */

@@ -2,7 +2,7 @@
 
 import type { Channel } from "../alerts/channel.ts";
 import type { Instant } from "../instant.ts";
-import { channelName } from "./alert-mail.ts";
+import { channelName, whyChannel } from "./alert-mail.ts";
 import { type Language, wordingOf } from "./language.ts";
 import { plain, render } from "./layout.ts";
 import type { Mail } from "./mail.ts";
@@ -44,46 +44,49 @@ export function signInMail({ to, language }: Addressee, name: string, url: strin
   });
 }
 
-export function channelTestMail({ to, language }: Addressee, { id, description }: Channel): Mail {
-  const { phrases } = wordingOf(language, null);
-  return render(to, {
-    language,
-    subject: phrases.test.subject,
-    blocks: [{ type: "paragraph", text: phrases.test.meaning }],
-    footer: [phrases.whyOperator(channelName(id, description))],
+export function channelTestMail({ id, to, description }: Channel): Mail {
+  const text = "This is a test. Mail about alerts will reach you at this address. Nothing needs to be done.";
+  return render(to ?? "", {
+    language: "en",
+    subject: "Test of a notification channel",
+    blocks: [{ type: "paragraph", text }],
+    footer: [whyChannel(id, description)],
   });
 }
 
 /** Mail to the e-mail channel `receiver` about another channel. */
-export function channelDisabledMail(
-  { to, language }: Addressee,
-  receiver: Channel,
-  disabled: Channel,
-  reason: string,
-  at: Instant,
-): Mail {
-  const { phrases, time } = wordingOf(language, receiver.quiet_hours?.timezone ?? null);
-  const words = phrases.disabled;
-  const name = channelName(disabled.id, disabled.description);
-  return render(to, {
-    language,
-    subject: words.subject(name),
+export function channelDisabledMail(receiver: Channel, disabled: Channel, reason: string, at: Instant): Mail {
+  const { time } = wordingOf("en", receiver.quiet_hours?.timezone ?? null);
+  const { id } = disabled;
+  const name = channelName(id, disabled.description);
+  return render(receiver.to ?? "", {
+    language: "en",
+    subject: `Notification channel disabled: ${name}`,
     blocks: [
-      { type: "paragraph", text: words.meaning },
+      {
+        type: "paragraph",
+        text: "A notification channel was disabled. Nothing is sent to it until you enable it again.",
+      },
       {
         type: "entry",
         title: name,
         values: [
-          [words.channel, disabled.id],
-          [words.destination, plain(destinationOf(disabled), 320)],
-          [words.reason, plain(reason, 300)],
-          [words.since, time(at)],
+          ["Channel", id],
+          ["Destination", plain(destinationOf(disabled), 320)],
+          ["Reason", plain(reason, 300)],
+          ["Disabled", time(at)],
         ],
       },
-      { type: "paragraph", text: words.enable(disabled.id) },
-      { type: "paragraph", text: words.recover(disabled.id) },
+      {
+        type: "paragraph",
+        text: `When the cause is fixed, enable it: PATCH /manage/v1/channels/${id} with {"state":"active"}.`,
+      },
+      {
+        type: "paragraph",
+        text: `What failed before it was disabled can be sent again: POST /manage/v1/channels/${id}/recover with {"since":"…"}. Events while it is disabled are only in the feed: GET /insight/v1/events.`,
+      },
     ],
-    footer: [phrases.whyOperator(channelName(receiver.id, receiver.description))],
+    footer: [whyChannel(receiver.id, receiver.description)],
   });
 }
 

@@ -129,7 +129,7 @@ function eventOf(groups: readonly AlertGroup[], items: readonly AlertItem[], ref
   return events.size > 1 || isTooMany ? "alert.digest" : event;
 }
 
-/** Operators read English, as everywhere; customers what they have chosen, or what is spoken where their tank is. */
+/** Customers read the language they have chosen, or what is spoken where their tank is. */
 async function mailRecipient(
   tx: StoreTransaction,
   { customer, channel }: ActiveRecipient,
@@ -139,7 +139,7 @@ async function mailRecipient(
   if (channel !== undefined) {
     const { id, to, description, quiet_hours } = channel;
     const timezone = quiet_hours?.timezone ?? null;
-    return { type: "operator", to: to ?? "", language: "en", timezone, channelId: id, channelDescription: description };
+    return { type: "operator", to: to ?? "", timezone, channelId: id, channelDescription: description };
   }
   const { country } = tank.location;
   const { email, name } = customer.customer;

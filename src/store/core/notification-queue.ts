@@ -161,7 +161,7 @@ async function disable(
     tank_id: null,
     due_at: (receiver.quiet_hours && quietUntil(receiver.quiet_hours, now)) ?? now,
     created_at: now,
-    payload: JSON.stringify(channelDisabledMail({ to: receiver.to ?? "", language: "en" }, receiver, channel, reason, now)),
+    payload: JSON.stringify(channelDisabledMail(receiver, channel, reason, now)),
   }));
   await tx.addNotifications(notifications);
   tx.alertWork.addDueNotifications(notifications.length);

@@ -105,7 +105,6 @@ export const toCustomer = (changes: Partial<Extract<Recipient, { type: "customer
 export const toOperator = (changes: Partial<Extract<Recipient, { type: "operator" }>> = {}): Recipient => ({
   type: "operator",
   to: "dispatch@example.com",
-  language: "en",
   timezone: null,
   channelId: "chn_1",
   channelDescription: "Dispatch",

@@ -34,23 +34,6 @@ You receive this e-mail because of the notification channel Dispatch (chn_1).
   assert.match(mail.html, /width:92%/);
 });
 
-test("the same in German, with its numbers and units", () => {
-  const tank = { name: "Lager Nord", capacity_unit: "gallons" } as const;
-  const recipient = toOperator({ language: "de", timezone: "Europe/Berlin" });
-  const mail = alertMail(recipient, [], MEASURED, groupOf([refillOf({ tank })]));
-  assert.equal(mail.subject, "Tank befüllt, 92,4 %: Lager Nord");
-  const lines = mail.text.replaceAll("\u00a0", " ").split("\n  ");
-  for (const line of [
-    "Füllstand: von 17,9 % auf 92,4 %",
-    "Menge: 2.012 Gallonen",
-    "Befüllt: zwischen 12. November 2026 um 23:15 MEZ und 13. November 2026 um 01:15 MEZ",
-  ]) {
-    assert.ok(lines.includes(line), `${line} in\n${mail.text}`);
-  }
-  const several = alertMail(recipient, groupAlerts([itemOf()]), MEASURED, groupOf([refillOf(), refillOf()]));
-  assert.equal(several.subject, "1 Tank mit niedrigem Füllstand, 2 Befüllungen");
-});
-
 test("refills follow alerts, the latest first", () => {
   const refills = ["Earlier", "Later"].map((name, i) => refillOf({ tank: { name }, refill: { endedAt: OPENED + i * HOUR } }));
   const mail = alertMail(toOperator(), groupAlerts([itemOf({ tank: { name: "Low" } })]), MEASURED, groupOf(refills));

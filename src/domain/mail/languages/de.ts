@@ -3,17 +3,6 @@ import type { Phrases } from "../phrases.ts";
 const tanks = (count: number, shown: string): string => (count === 1 ? "1 Tank" : `${shown} Tanks`);
 const have = (count: number): string => (count === 1 ? "hat" : "haben");
 const these = (count: number): string => (count === 1 ? "Dieser Tank" : "Diese Tanks");
-const alerts = (count: number, shown: string, state: string): string =>
-  `${count === 1 ? "1 Warnung" : `${shown} Warnungen`} ${state}`;
-const REASONS = {
-  recovered: "Ursache behoben",
-  became_low: "der Füllstand ist jetzt niedrig",
-  threshold_changed: "die Warnschwelle wurde geändert",
-  turned_off: "diese Warnungen wurden abgeschaltet",
-  tank_deleted: "der Tank wurde gelöscht",
-  manual: "manuell geschlossen",
-  replaced: "durch eine andere Warnung ersetzt",
-};
 
 export const de: Phrases = {
   dates: "de-DE",
@@ -23,60 +12,44 @@ export const de: Phrases = {
     low: {
       opened: (name, percent) => `Füllstand niedrig, ${percent}: ${name}`,
       reminder: (name, percent) => `Erinnerung: Füllstand weiterhin niedrig, ${percent}: ${name}`,
-      acknowledged: (name, percent) => `Bestätigt: Füllstand niedrig, ${percent}: ${name}`,
       recovered: (name, percent) => `Füllstand nicht mehr niedrig, ${percent}: ${name}`,
-      closed: (name) => `Geschlossen: Warnung zum Füllstand von ${name}`,
     },
     runs_low_soon: {
       opened: (name, percent) => `Füllstand bald niedrig, ${percent}: ${name}`,
       reminder: (name, percent) => `Erinnerung: Füllstand bald niedrig, ${percent}: ${name}`,
-      acknowledged: (name, percent) => `Bestätigt: Füllstand bald niedrig, ${percent}: ${name}`,
       recovered: (name, percent) => `Füllstand voraussichtlich nicht mehr bald niedrig, ${percent}: ${name}`,
-      closed: (name) => `Geschlossen: Warnung zum erwarteten Füllstand von ${name}`,
     },
     leak: {
       opened: (name) => `Mögliches Leck: ${name}`,
       reminder: (name) => `Erinnerung: mögliches Leck: ${name}`,
-      acknowledged: (name) => `Bestätigt: mögliches Leck: ${name}`,
       recovered: (name) => `Verbrauch wieder normal: ${name}`,
-      closed: (name) => `Geschlossen: Leckwarnung für ${name}`,
     },
     silent: {
       opened: (name) => `Keine Messwerte: ${name}`,
       reminder: (name) => `Erinnerung: weiterhin keine Messwerte: ${name}`,
-      acknowledged: (name) => `Bestätigt: keine Messwerte: ${name}`,
       recovered: (name) => `Wieder Messwerte: ${name}`,
-      closed: (name) => `Geschlossen: Warnung zu fehlenden Messwerten von ${name}`,
     },
   },
   count: {
     low: {
       opened: (count, shown) => `${tanks(count, shown)} mit niedrigem Füllstand`,
       reminder: (count, shown) => `${tanks(count, shown)} mit weiterhin niedrigem Füllstand`,
-      acknowledged: (count, shown) => alerts(count, shown, "zum Füllstand bestätigt"),
       recovered: (count, shown) => `${tanks(count, shown)} wieder über der Warnschwelle`,
-      closed: (count, shown) => alerts(count, shown, "zum Füllstand geschlossen"),
     },
     runs_low_soon: {
       opened: (count, shown) => `${tanks(count, shown)} voraussichtlich bald mit niedrigem Füllstand`,
       reminder: (count, shown) => `${tanks(count, shown)} weiterhin voraussichtlich bald mit niedrigem Füllstand`,
-      acknowledged: (count, shown) => alerts(count, shown, "zum erwarteten Füllstand bestätigt"),
       recovered: (count, shown) => `${tanks(count, shown)} voraussichtlich nicht mehr bald mit niedrigem Füllstand`,
-      closed: (count, shown) => alerts(count, shown, "zum erwarteten Füllstand geschlossen"),
     },
     leak: {
       opened: (count, shown) => (count === 1 ? "1 mögliches Leck" : `${shown} mögliche Lecks`),
       reminder: (count, shown) => (count === 1 ? "Weiterhin 1 mögliches Leck" : `Weiterhin ${shown} mögliche Lecks`),
-      acknowledged: (count, shown) => alerts(count, shown, "zu Lecks bestätigt"),
       recovered: (count, shown) => `${tanks(count, shown)} wieder mit normalem Verbrauch`,
-      closed: (count, shown) => alerts(count, shown, "zu Lecks geschlossen"),
     },
     silent: {
       opened: (count, shown) => `${tanks(count, shown)} ohne Messwerte`,
       reminder: (count, shown) => `${tanks(count, shown)} weiterhin ohne Messwerte`,
-      acknowledged: (count, shown) => alerts(count, shown, "zu fehlenden Messwerten bestätigt"),
       recovered: (count, shown) => `${tanks(count, shown)} wieder mit Messwerten`,
-      closed: (count, shown) => alerts(count, shown, "zu fehlenden Messwerten geschlossen"),
     },
   },
   explanation: {
@@ -135,30 +108,10 @@ export const de: Phrases = {
   excessSince: (percent, volume, since) => `${percent} (${volume}) am Tag seit ${since}`,
   loss: "Plötzlicher Verlust",
   lossAt: (percent, volume, at) => `${percent} (${volume}), ${at}`,
-  refill: {
-    subject: (name, percent) => `Tank befüllt, ${percent}: ${name}`,
-    count: (count, shown) => (count === 1 ? "1 Befüllung" : `${shown} Befüllungen`),
-    explanation: (count) =>
-      `Die Messwerte zeigen ${count === 1 ? "eine Lieferung" : "Lieferungen"}: Der Füllstand ist gestiegen und hoch geblieben. Es ist nichts zu tun.`,
-    latest: (shown) => `Die ${shown} neuesten:`,
-    risen: (from, to) => `von ${from} auf ${to}`,
-    volume: "Menge",
-    when: "Befüllt",
-    between: (from, to) => `zwischen ${from} und ${to}`,
-  },
-  customer: "Kunde",
-  phone: "Telefon",
-  tankId: "Tank-ID",
-  acknowledged: "Bestätigt",
-  acknowledgedBy: (at, by) => `${at}, von ${by}`,
-  closed: "Geschlossen",
-  closedBecause: (at, reason) => `${at}: ${REASONS[reason]}`,
-  note: "Notiz",
   openTank: "Tank öffnen",
 
   whyCustomer: "Sie erhalten diese E-Mail, weil Warnungen zu Ihren Tanks an diese Adresse gesendet werden.",
   unsubscribe: "Diese E-Mails abbestellen",
-  whyOperator: (channel) => `Sie erhalten diese E-Mail über den Benachrichtigungskanal ${channel}.`,
 
   verification: {
     subject: "Bitte bestätigen Sie Ihre E-Mail-Adresse",
@@ -178,20 +131,5 @@ export const de: Phrases = {
     validity:
       "Link und Code sind 10 Minuten gültig und können nur einmal verwendet werden. Wir werden Sie niemals danach fragen.",
     unexpected: "Wenn Sie diese E-Mail nicht angefordert haben, können Sie sie ignorieren: Ohne sie kann sich niemand anmelden.",
-  },
-  test: {
-    subject: "Test eines Benachrichtigungskanals",
-    meaning: "Dies ist ein Test. E-Mails zu Warnungen erreichen Sie unter dieser Adresse. Es ist nichts zu tun.",
-  },
-  disabled: {
-    subject: (channel) => `Benachrichtigungskanal deaktiviert: ${channel}`,
-    meaning: "Ein Benachrichtigungskanal wurde deaktiviert. Es wird nichts an ihn gesendet, bis Sie ihn wieder aktivieren.",
-    channel: "Kanal",
-    destination: "Ziel",
-    reason: "Grund",
-    since: "Deaktiviert",
-    enable: (id) => `Ist die Ursache behoben, aktivieren Sie ihn: PATCH /manage/v1/channels/${id} mit {"state":"active"}.`,
-    recover: (id) =>
-      `Was bis zur Deaktivierung fehlgeschlagen ist, kann erneut gesendet werden: POST /manage/v1/channels/${id}/recover mit {"since":"…"}. Ereignisse aus der Zeit, in der er deaktiviert ist, stehen nur im Feed: GET /insight/v1/events.`,
   },
 };
