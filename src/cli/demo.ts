@@ -1,6 +1,8 @@
 // tank-monitor demo
 
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import type { App } from "../app.ts";
 import { type Config, managementSettings, readEnvFile } from "../config.ts";
 import { demoFleet, prepareDemo, tanksWithReadings } from "../demo/prepare.ts";
@@ -39,8 +41,9 @@ export const demo: CliCommand = {
   help: `Create 200 customers and 500 tanks with a year of readings, serve them, and keep sending new readings. The demo has its own
 database, data/demo.db, and creates it again if another version of Tank Monitor created it; DATABASE_URL is used only if that
 database is empty or from an earlier demo.
-It prints a link that signs you in, a key and commands to paste. The key is stored in DATABASE.key, which only you can read,
-and is the same at the next start. A second demo at the same time needs another database, in DATABASE_URL, and another port.
+It prints a link that signs you in, a key and commands to paste. The key is the same at the next start: it is stored in a file
+that only you can read, beside a SQLite database (data/demo.db.key), else in data/demo-….key. A second demo at the same time
+needs another database, in DATABASE_URL, and another port.
 
   --port PORT      HTTP port (8080, or PORT)
   --host ADDRESS   address to listen on (127.0.0.1, or HOST)
@@ -151,18 +154,31 @@ async function signInPath(store: Store): Promise<string> {
   return (await manage.createSignInLink(id, ACTORS.demo)).url;
 }
 
-/** The same key at every start: beside a SQLite database, in a file that only its owner can read. */
+/** The same key at every start: it is kept in a file that only its owner can read. */
 async function reusableReadKey(store: Store, databaseUrl: string): Promise<string> {
-  const [database] = databaseFiles(databaseUrl);
-  if (database === undefined) return replaceKey(store, "read");
-  const file = `${database}.key`;
+  const file = keyFile(databaseUrl);
   const secret = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
   const known = await store.keyByHash(hashSecret(secret));
   if (known?.role === "read" && keyState(known, Date.now()) === "active") return secret;
   const fresh = await replaceKey(store, "read");
-  rmSync(file, { force: true });
-  writeFileSync(file, `${fresh}\n`, { mode: 0o600 });
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    rmSync(file, { force: true });
+    writeFileSync(file, `${fresh}\n`, { mode: 0o600 });
+  } catch (error) {
+    printMessage(
+      `The key cannot be stored, so the next start has another one (${error instanceof Error ? error.message : error}).`,
+    );
+  }
   return fresh;
+}
+
+/** Beside a SQLite database. Of a server, it is named by a hash of the URL without the password. */
+function keyFile(databaseUrl: string): string {
+  const [database] = databaseFiles(databaseUrl);
+  if (database !== undefined) return `${database}.key`;
+  const name = databaseUrl.replaceAll(/(?<=^\w+:\/\/[^:/?#]*):[^/?#]*(?=@)|(?<=[?&]password=)[^&]*/g, "");
+  return `${dirname(OWN_DATABASE)}/demo-${hash("sha256", name).slice(0, 16)}.key`;
 }
 
 /** Replaces the key of an earlier run, whose secret nobody knows any more. */
