@@ -119,7 +119,7 @@ function Row({ entry, selection }: { readonly entry: FleetTank; readonly selecti
           <a class="cut" href={href(customerPath(customer.id))} dir="auto" title={contactOf(customer)}>
             {customer.name}
           </a>
-          {place(tank.location) === "" ? null : <span class="card-place">, {place(tank.location)}</span>}
+          {place(tank.location) === "" ? null : <span class="card-place">{place(tank.location)}</span>}
           <div class="on-paper">{customer.phone}</div>
         </td>
       ) : null}
@@ -141,7 +141,14 @@ function Row({ entry, selection }: { readonly entry: FleetTank; readonly selecti
         <Use entry={entry} />
       </td>
       <td class="fleet-room number" role="cell">
-        {room === null ? <span class="dim">–</span> : <span title={volume(room)}>{shortVolume(room)}</span>}
+        {room === null ? (
+          <span class="dim unknown">–</span>
+        ) : (
+          <span title={volume(room)}>
+            <span class="card-word">room </span>
+            {shortVolume(room)}
+          </span>
+        )}
       </td>
       <td class="fleet-age" role="cell">
         <Age entry={entry} />
@@ -200,11 +207,12 @@ function LowTank({ entry }: { readonly entry: FleetTank }) {
 
 function Use({ entry: { forecast } }: { readonly entry: FleetTank }) {
   const use = forecast.use_per_day;
-  if (use === null) return <span class="dim">–</span>;
+  if (use === null) return <span class="dim unknown">–</span>;
   const isNone = use.percentage < 0.05;
   return (
     <span title={`${volume(use)} per day`}>
       <Icon name={isNone ? "flat" : "down"} /> {percent(use.percentage)}
+      <span class="card-word"> per day</span>
     </span>
   );
 }
