@@ -1602,6 +1602,22 @@ export type NotificationList = {
   readonly total_items: number;
 };
 
+/** Which mail to customers to send again */
+export type MailRecovery = {
+  /** Send notifications again that were created since then and have failed or expired */
+  readonly since: string;
+  /** Only mail to this customer; without it, to all */
+  readonly customer_id?: string;
+};
+
+/** What is sent again */
+export type NotificationRecovery = {
+  /** Always `notification_recovery` */
+  readonly object: "notification_recovery";
+  /** Number of notifications that are sent again */
+  readonly recovered: number;
+};
+
 /** A key, without its secret */
 export type Key = {
   /** Identifier of the key; not its secret */
@@ -1787,7 +1803,7 @@ export type AuditEntry = {
   /** The id of the key, user or customer that made the change, or a name such as `command line` or `import` */
   readonly by: string;
   /** What was done */
-  readonly action: "created" | "changed" | "deleted" | "restored" | "rotated" | "revoked" | "acknowledged" | "closed" | "tested" | "recovered" | "retried" | "link_created" | "signed_in" | "signed_out";
+  readonly action: "created" | "changed" | "deleted" | "restored" | "rotated" | "revoked" | "acknowledged" | "closed" | "tested" | "recovered" | "retried" | "mail_recovered" | "link_created" | "signed_in" | "signed_out";
   /** Type of the changed object */
   readonly type: "customer" | "tank" | "device" | "key" | "alert" | "channel" | "notification" | "user";
   /** The id of that object */
@@ -1943,7 +1959,7 @@ export type Problem = {
   /** What is wrong with this request, and how to correct it */
   readonly detail: string;
   /** The kind of error, for programs */
-  readonly code: "parameter_unknown" | "parameter_invalid" | "parameter_repeated" | "encoding_invalid" | "request_malformed" | "body_missing" | "body_malformed" | "body_invalid" | "idempotency_key_invalid" | "key_missing" | "key_invalid" | "key_expired" | "key_revoked" | "session_missing" | "session_ended" | "sign_in_invalid" | "role_insufficient" | "origin_not_allowed" | "route_unknown" | "customer_unknown" | "tank_unknown" | "tank_deleted" | "device_unknown" | "key_unknown" | "alert_unknown" | "channel_unknown" | "notification_unknown" | "user_unknown" | "session_unknown" | "method_not_allowed" | "request_timeout" | "device_in_use" | "customer_has_tanks" | "id_taken" | "state_conflict" | "precondition_failed" | "body_too_large" | "url_too_long" | "media_type_unsupported" | "idempotency_key_reused" | "headers_too_large" | "rate_limited" | "keys_throttled" | "internal" | "store_unavailable" | "data_damaged" | "overloaded";
+  readonly code: "parameter_unknown" | "parameter_invalid" | "parameter_repeated" | "encoding_invalid" | "request_malformed" | "body_missing" | "body_malformed" | "body_invalid" | "idempotency_key_invalid" | "key_missing" | "key_invalid" | "key_expired" | "key_revoked" | "session_missing" | "session_ended" | "account_changed" | "sign_in_invalid" | "role_insufficient" | "origin_not_allowed" | "route_unknown" | "customer_unknown" | "tank_unknown" | "tank_deleted" | "device_unknown" | "key_unknown" | "alert_unknown" | "channel_unknown" | "notification_unknown" | "user_unknown" | "session_unknown" | "method_not_allowed" | "request_timeout" | "device_in_use" | "customer_has_tanks" | "id_taken" | "state_conflict" | "precondition_failed" | "body_too_large" | "url_too_long" | "media_type_unsupported" | "idempotency_key_reused" | "headers_too_large" | "rate_limited" | "keys_throttled" | "internal" | "store_unavailable" | "data_damaged" | "overloaded";
   /** The invalid parameter, if there is one */
   readonly param?: string;
   /** The invalid fields of the body, if there are any */
@@ -2500,6 +2516,8 @@ export type Client = {
       readonly list: (options?: ListNotificationsOptions) => List<Notification, NotificationList>;
       /** Inspect a notification. One notification with the attempts to send it. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<Notification>;
+      /** Send failed and expired mail to customers again. Sends all mail about alerts to customers again, or to one, that was created since a time and has failed or expired, with the same ids. Customers who have unsubscribed, are not verified or are deleted get none. For mail and webhooks to a channel, recover the channel. Requires a session with the role `admin`, or a key with the role `manage`. */
+      readonly recover: (body: MailRecovery, options?: RequestOptions) => Promise<NotificationRecovery>;
       /** Send a notification again. Sends a notification again, with the same id. One that is pending does not wait for its next attempt. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly retry: (id: string, options?: RequestOptions) => Promise<Notification>;
     };
@@ -2620,6 +2638,7 @@ export const OPERATIONS: readonly Operation[] = [
   { name: "manage.channels.recover", method: "POST", path: "/manage/v1/channels/{id}/recover", hasBody: true },
   { name: "manage.notifications.list", method: "GET", path: "/manage/v1/notifications", isRepeatable: true, list: "created_at" },
   { name: "manage.notifications.retrieve", method: "GET", path: "/manage/v1/notifications/{id}", isRepeatable: true },
+  { name: "manage.notifications.recover", method: "POST", path: "/manage/v1/notifications/recover", hasBody: true },
   { name: "manage.notifications.retry", method: "POST", path: "/manage/v1/notifications/{id}/retry" },
   { name: "manage.keys.list", method: "GET", path: "/manage/v1/keys", isRepeatable: true, list: "page" },
   { name: "manage.keys.create", method: "POST", path: "/manage/v1/keys", hasBody: true, hasKey: true, isVersioned: true },

@@ -16,6 +16,7 @@ export const ERROR_TITLES = {
   key_revoked: "Revoked key",
   session_missing: "Not signed in",
   session_ended: "Session has ended",
+  account_changed: "Another account has signed in",
   sign_in_invalid: "Invalid link or code",
   role_insufficient: "Insufficient role",
   origin_not_allowed: "Origin not allowed",

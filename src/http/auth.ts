@@ -210,7 +210,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     const secret = sessionRole === undefined ? undefined : new Cookies(request, publicUrl).get("session");
     if (sessionRole !== undefined && secret !== undefined) {
       if (!isSafeMethod(request.method)) requireSameOrigin(request, publicUrl);
-      return authenticateSession(secret, sessionRole);
+      const caller = await authenticateSession(secret, sessionRole);
+      requireExpectedAccount(request, caller);
+      return caller;
     }
     if (requiredRole === "session") throw new RequestError("session_missing", "Sign in first.");
     throw new RequestError("key_missing", "Send your key in the header X-API-Key.");
@@ -237,6 +239,16 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     }
     lastSeen.record(key.customer_id);
   };
+}
+
+/**
+ * All tabs of a browser share the cookie of the session. A page says which account it is for, so that nothing it sends is done as
+ * another one, which has signed in since.
+ */
+function requireExpectedAccount({ headers }: FastifyRequest, { key }: AuthenticatedCaller): void {
+  const expected = headers["x-account"];
+  if (expected === undefined || expected === key.id) return;
+  throw new RequestError("account_changed", "Another account has signed in in this browser. Load the page again.");
 }
 
 function keyIn({ headers }: FastifyRequest, bearer = false): string | undefined {

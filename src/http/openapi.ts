@@ -54,7 +54,7 @@ const WITH_KEY: ErrorGroup = {
     "data_damaged",
   ],
 };
-const WITH_SESSION: ErrorGroup = { name: "Session", codes: ["session_ended", "origin_not_allowed"] };
+const WITH_SESSION: ErrorGroup = { name: "Session", codes: ["session_ended", "account_changed", "origin_not_allowed"] };
 const SESSION_ONLY: ErrorGroup = { name: "SessionOnly", codes: ["session_missing"] };
 const WITH_PARAMETERS: ErrorGroup = {
   name: "Parameters",

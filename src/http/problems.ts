@@ -29,6 +29,7 @@ const ERRORS: Readonly<Record<ErrorCode, readonly [status: number, detail: strin
   key_revoked: [401, "This key has been revoked. Ask the operator for a new one."],
   session_missing: [401, "Sign in first."],
   session_ended: [401, "Your session has ended. Sign in again."],
+  account_changed: [403, "Another account has signed in in this browser. Load the page again."],
   sign_in_invalid: [401, "This link or code is invalid or has expired. Request a new one."],
   role_insufficient: [403, 'This key has the role "read"; this endpoint requires the role "manage".'],
   origin_not_allowed: [403, "This request must come from a page of this service."],

@@ -14,7 +14,7 @@ import { customerRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { contract, expectError, expectStatus, jsonClient, type Response, request, send } from "./client.ts";
-import { BRENNER, MOSER, startFleet } from "./services.ts";
+import { BRENNER, CUSTOMER, MOSER, startFleet } from "./services.ts";
 
 const { clock, forward } = manualClock();
 const fleet = await startFleet({ after }, { clock, environment: { RATE_LIMIT: "0" } });
@@ -205,6 +205,18 @@ describe("a request that changes something", async () => {
       }
     }
   });
+});
+
+it("a page for another account than the one that is signed in reads and changes nothing", async () => {
+  const first = await signedInAs(live, "admin", { email: "first@operator.example" });
+  const second = await signedInAs(live, "admin", { email: "second@operator.example" });
+  const { id } = expectStatus(await first.send("GET", "/insight/v1/me"), 200);
+  const page = { "x-account": String(id) };
+  const customer = { ...CUSTOMER, id: "cus_of_first" };
+  expectStatus(await second.send("POST", "/manage/v1/customers", customer, page), 403, "account_changed");
+  expectStatus(await second.send("GET", "/insight/v1/fleet", undefined, page), 403, "account_changed");
+  expectStatus(await first.send("POST", "/manage/v1/customers", customer, page), 201);
+  expectStatus(await first.send("GET", "/insight/v1/fleet", undefined, page), 200);
 });
 
 describe("a session ends", () => {
