@@ -64,7 +64,7 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
     socket.resetAndDestroy();
   }
 
-  /** Connections that do nothing keep nobody out: the one that has been idle longest is dropped for a new one. */
+  /** Connections that do nothing do not block new clients: the one that has been idle longest is dropped for a new one. */
   function hasPlace(): boolean {
     if (connections.size < max) return true;
     for (const [socket, { unsent }] of connections) {

@@ -106,7 +106,7 @@ suite("devices, on a running service", () => {
 });
 
 suite("the audit log", () => {
-  test("tells who did it, the id of the key or the command line, and from what to what; it has no secret", async () => {
+  test("shows who did it, the id of the key or the command line, and from what to what; it has no secret", async () => {
     await cli.output("tank", "update", "a1", "--threshold", "35");
     await cli.workspace.run(["customer", "update", "ada", "--phone", ""]);
     const secret = (await cli.output("key", "create", "--name", "secret one")).trim();

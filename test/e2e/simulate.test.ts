@@ -108,7 +108,7 @@ suite("simulate", () => {
     }
   });
 
-  test("a service that stays away: undelivered readings are reported, exit 1", async () => {
+  test("a service that remains unreachable: undelivered readings are reported, exit 1", async () => {
     const { started: program } = await simulating(launch("--rate", "100", "--json"));
     await service.stop();
     // Ten readings at this rate.

@@ -16,7 +16,7 @@ const SENT = 30_000;
 const LIMITS = { all: SENT, tooMany: SENT - 1, farTooMany: 10_000 };
 
 for (const engine of [sqliteEngine, postgresEngine]) {
-  test(`${engine.name}: a forecast is computed from the newest readings, no more than a number`, async (t) => {
+  test(`${engine.name}: a forecast is computed from the newest readings, up to a limit`, async (t) => {
     const { store } = await engine.open(t);
     await putFleet(store, { a: Object.keys(LIMITS), b: [] });
     const readings = Array.from({ length: SENT }, (_, i) => [NOW - (SENT - 1 - i) * MINUTE, 40 + (i % 3)] as const);

@@ -127,7 +127,7 @@ describe("an alert", () => {
     );
   });
 
-  it("is closed by hand, without a body too, and not opened again while its condition lasts", async () => {
+  it("is closed manually, without a body too, and not opened again while its condition lasts", async () => {
     const closed = expectStatus(await manage("POST", path("t1", "close")), 200);
     assert.deepEqual([closed["state"], closed["close_reason"], closed["note"]], ["closed", "manual", "Thursday"]);
     assert.equal(closed["closed_at"], now());

@@ -113,10 +113,10 @@ const EXAMPLE_IDS = new RegExp(`${OWN_DEVICE}|tank_7c1e`, "i");
 
 /** A key, or the headers of somebody who is signed in. */
 type Credentials = Pick<RequestOptions, "key" | "headers">;
-type Ask = (id: string, by: Credentials) => Promise<Response>;
+type Send = (id: string, by: Credentials) => Promise<Response>;
 
 /** The requests of a route that take an id: in the path, in a parameter, in the body. */
-function requestsWithId(route: Route): Ask[] {
+function requestsWithId(route: Route): Send[] {
   const json = { "content-type": "application/json" };
   const texts = Object.entries(queryParametersOf(route) ?? {}).filter(
     ([, { schema }]) => schema.type === "string" && schema.format === undefined,
@@ -126,12 +126,12 @@ function requestsWithId(route: Route): Ask[] {
   return [
     ...(route.path.includes(":id") ? [(id: string, by: Credentials) => call(route, id, by)] : []),
     ...texts.map(
-      ([name]): Ask =>
+      ([name]): Send =>
         (id, by) =>
           call(route, "", by, `?${name}=${id}`),
     ),
     ...bodies.map(
-      (body): Ask =>
+      (body): Send =>
         (id, by) => {
           return call(route, "", { ...by, headers: { ...json, ...by.headers }, body: body.replace(EXAMPLE_IDS, id) });
         },
@@ -145,12 +145,12 @@ const comparable = (response: Response, id: string): object =>
 /** Sends the requests of a route that take an id with ids of others, and with ids that nothing has. */
 async function expectIndistinguishable(route: Route, by: Credentials, others = OTHERS): Promise<void> {
   const seen: object[] = [];
-  for (const ask of requestsWithId(route)) {
+  for (const send of requestsWithId(route)) {
     for (const id of others) {
       const unknown = "f".repeat(id.length);
-      assert.deepEqual(comparable(await ask(id, by), id), comparable(await ask(unknown, by), unknown), id);
+      assert.deepEqual(comparable(await send(id, by), id), comparable(await send(unknown, by), unknown), id);
     }
-    for (const id of OWN) seen.push(comparable(await ask(id, by), id));
+    for (const id of OWN) seen.push(comparable(await send(id, by), id));
   }
   assert.ok(new Set(seen.map((one) => JSON.stringify(one))).size > 1, "but it sees its own");
 }
@@ -186,7 +186,7 @@ describe("a customer who is signed in cannot tell objects of others from those t
   }
 });
 
-/** Of a customer, who has asked for a link. */
+/** Of a customer, who has requested a link. */
 async function sessionOf(customerId: string): Promise<{ readonly id: string; readonly headers: Record<string, string> }> {
   const { email } = (await fleet.store.managedCustomer(customerId))?.customer ?? { email: "" };
   const { id, secret } = await startSession(fleet.store, clock, email);

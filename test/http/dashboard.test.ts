@@ -46,7 +46,7 @@ it("the page runs scripts of this host only, and nothing may frame it", async ()
   assert.deepEqual([headers["x-content-type-options"], headers["referrer-policy"]], ["nosniff", "same-origin"]);
 });
 
-it("browsers ask for the page each time, and keep its files", async () => {
+it("browsers revalidate the page each time, and cache its files", async () => {
   const page = await send(service, "/");
   assert.equal(page.headers["cache-control"], "no-cache");
   const known = await send(service, "/", { headers: { "if-none-match": String(page.headers.etag) } });

@@ -104,7 +104,7 @@ describe("a request id", () => {
     assert.ok(!JSON.stringify(fleet.events).includes(key));
   });
 
-  it("is logged once with the status 499 if the client goes before it has the response", async () => {
+  it("is logged once with the status 499 if the client disconnects before the response", async () => {
     const socket = openSocket(fleet).on("error", () => {});
     const headers = `Host: here\r\nX-API-Key: ${key}\r\nX-Request-Id: gone\r\nContent-Type: application/x-www-form-urlencoded`;
     socket.write(`GET /v1/tanks HTTP/1.1\r\n${headers}\r\nContent-Length: 6\r\nExpect: 100-continue\r\n\r\n`);

@@ -240,7 +240,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
 }
 
 describe("the forecast of a tank", () => {
-  it("has its state; without readings enough it says so", async () => {
+  it("has its state, also with too few readings", async () => {
     const forecast = object(await call("/insight/v1/tanks/ok/forecast", keys.f1));
     const never = { p10: null, p50: null, p90: null };
     assert.deepEqual(forecast, {
@@ -250,7 +250,7 @@ describe("the forecast of a tank", () => {
     assert.equal(object(await call("/insight/v1/tanks/never/forecast", keys.f1))["computed_at"], null);
   });
 
-  it("has no date in the past, in the fleet neither, however long ago it was computed", async (t) => {
+  it("has no date in the past, nor has the fleet, however long ago it was computed", async (t) => {
     const other = await startManaged(t);
     const { tank } = await other.create();
     const reading = { tank_id: tank, fill_percentage: 30 };

@@ -91,9 +91,9 @@ describe("provisioning", () => {
   it("of many rows without ids happens once per Idempotency-Key, also when it is repeated at the same time or after a failure", async () => {
     const once = { "idempotency-key": "sheet 2" };
     const customers = Array.from({ length: 1100 }, (_, i) => ({ name: `Many ${i}`, email: "a@b.example" }));
-    const answers = await Promise.all([0, 1].map(() => manage("POST", PROVISION, { customers }, once)));
-    for (const answer of answers)
-      assert.deepEqual(expectStatus(answer, 200)["customers"], { new: 1100, changed: 0, unchanged: 0 });
+    const responses = await Promise.all([0, 1].map(() => manage("POST", PROVISION, { customers }, once)));
+    for (const response of responses)
+      assert.deepEqual(expectStatus(response, 200)["customers"], { new: 1100, changed: 0, unchanged: 0 });
     assert.equal((await manage("GET", `${CUSTOMERS}?name=many`)).body["total_items"], 1100);
     const other = expectStatus(await manage("POST", PROVISION, { customers }, { "idempotency-key": "sheet 3" }), 200);
     assert.deepEqual(other["customers"], { new: 1100, changed: 0, unchanged: 0 });
@@ -113,7 +113,7 @@ describe("provisioning", () => {
     );
   });
 
-  it("may exchange the devices of tanks, and assigns each device and each id once", async () => {
+  it("may swap the devices of tanks, and assigns each device and each id once", async () => {
     const { tank, device, fields } = await create();
     const [tank2, device2] = [`${tank}-2`, `${device}-2`];
     expectStatus(await manage("POST", TANKS, { ...fields, id: tank2, assigned_device_id: device2 }), 201);

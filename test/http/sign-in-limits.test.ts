@@ -16,7 +16,7 @@ import { expectStatus } from "./client.ts";
 const MINUTE = 60_000;
 const MAIL = { MAIL_FROM: "tanks@operator.example", PUBLIC_URL: "http://tanks.localhost" };
 
-/** What the store was asked to do, apart from background jobs. */
+/** Calls of the store, apart from background jobs. */
 const calls = ({ events }: Service, since: number): string[] =>
   events.slice(since).flatMap((event) => {
     if (event.kind === "write_completed") return event.write === "execute" ? ["execute"] : [];
@@ -148,17 +148,17 @@ it("bodies of sign-in requests have at most 4 KiB", async (t) => {
 it("20 requests an hour from one client address, then one in three minutes; and not without mail", async (t) => {
   const { clock, forward } = manualClock();
   const service = await startService(t, { clock, environment: { TRUST_PROXY: "loopback" } });
-  const ask = (ip: string, email: string) =>
+  const send = (ip: string, email: string) =>
     new Browser(service, { "x-forwarded-for": ip }).send("POST", "/auth/v1/sign-in", { email });
   for (let i = 0; i < 20; i++) {
-    const { detail } = expectStatus(await ask("203.0.113.7", `a${i}@b.example`), 409, "state_conflict");
+    const { detail } = expectStatus(await send("203.0.113.7", `a${i}@b.example`), 409, "state_conflict");
     assert.match(String(detail), /cannot send mail/);
   }
-  const limited = await ask("203.0.113.7", "a@b.example");
+  const limited = await send("203.0.113.7", "a@b.example");
   expectStatus(limited, 429, "rate_limited");
   assert.equal(limited.headers["retry-after"], "180");
-  expectStatus(await ask("203.0.113.8", "a@b.example"), 409);
+  expectStatus(await send("203.0.113.8", "a@b.example"), 409);
   forward(3 * MINUTE);
-  expectStatus(await ask("203.0.113.7", "a@b.example"), 409);
-  expectStatus(await ask("203.0.113.7", "a@b.example"), 429);
+  expectStatus(await send("203.0.113.7", "a@b.example"), 409);
+  expectStatus(await send("203.0.113.7", "a@b.example"), 429);
 });

@@ -112,8 +112,8 @@ for (const engine of ["sqlite", "postgres"] as const) {
     it("a link, and requests that scanners make with it, change nothing until somebody signs in", async () => {
       const email = address();
       await createUser(service, "viewer", email, clock);
-      const asking = new Browser(service);
-      const { token } = await requested(asking, email);
+      const requesting = new Browser(service);
+      const { token } = await requested(requesting, email);
       for (const method of ["GET", "HEAD"]) await new Browser(service).send(method, `/sign-in?token=${token}`);
       // A scanner that runs the scripts of the page looks the link up.
       const scanner = new Browser(service);
@@ -122,13 +122,13 @@ for (const engine of ["sqlite", "postgres"] as const) {
         assert.deepEqual([seen["same_browser"], seen["email"]], [false, email]);
       }
       expectStatus(await me(scanner), 401, "session_missing");
-      const seen = expectStatus(await asking.send("POST", "/auth/v1/sign-in/inspect", { token }), 200);
+      const seen = expectStatus(await requesting.send("POST", "/auth/v1/sign-in/inspect", { token }), 200);
       assert.equal(seen["same_browser"], true);
       assert.deepEqual(
         (seen["accounts"] as { role: string }[]).map(({ role }) => role),
         ["viewer"],
       );
-      await asking.signInWith(token);
+      await requesting.signInWith(token);
       expectStatus(await scanner.send("POST", "/auth/v1/sign-in/inspect", { token }), 401, "sign_in_invalid");
     });
 
@@ -171,7 +171,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
       expectStatus(await browser.send("POST", "/auth/v1/session", { email, code }), 200);
     });
 
-    it("a link is invalid when the address changes, and opens nobody who has the address no longer", async () => {
+    it("a link is invalid when the address changes, and opens no account that no longer has the address", async () => {
       const [before, now] = [address(), address()];
       const id = await createUser(service, "viewer", before, clock);
       await customer(`cus-moved-${engine}`, before);

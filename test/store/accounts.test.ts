@@ -61,7 +61,7 @@ for (const engine of [sqliteEngine, postgresEngine]) {
       assert.deepEqual(await restored.sessionsOf({ type: "user", id }, 0), []);
     });
 
-    it("an account has so many sessions, and the oldest ends with one more; expired ones are removed", async (t) => {
+    it("an account has N sessions, and the oldest ends with one more; expired ones are removed", async (t) => {
       const { store, url } = await engine.open(t);
       const { clock, forward } = manualClock();
       const id = await createUser({ store }, "admin", undefined, clock);

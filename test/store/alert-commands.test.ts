@@ -93,7 +93,7 @@ function alertCommands(engine: Engine): void {
     assert.deepEqual([moved?.owner_id, moved?.state, moved?.note], ["b", "acknowledged", null]);
   });
 
-  test("an alert that was closed by hand is not opened again until its condition has cleared once", async (t) => {
+  test("an alert that was closed manually is not opened again until its condition has cleared once", async (t) => {
     const { store } = await engine.open(t);
     await putFleet(store, { a: ["a1"], b: [] });
     const start = Date.now() - 60 * SECOND;

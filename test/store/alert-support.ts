@@ -38,7 +38,7 @@ export type GivenForecast = {
   readonly now?: number;
 } & Partial<Pick<ForecastValues, "state" | "runs_low_at" | "runs_empty_at" | "suggested_delivery" | "interval">>;
 
-/** Of a tank that runs low in so many days, by its newest reading. */
+/** Of a tank that runs low in N days, by its newest reading. */
 export async function putForecast(
   store: Store,
   tankId: string,

@@ -152,20 +152,20 @@ function forecastAlerts(engine: Engine): void {
     assert.deepEqual(await stateOf(store), ["one leak open", "one leak recovered", "one leak replaced"]);
   });
 
-  for (const isClosedByHand of [false, true]) {
-    test(`a theft after a steady leak has an alert of its own${isClosedByHand ? ", also if the first was closed by hand" : ""}`, async (t) => {
+  for (const isClosedManually of [false, true]) {
+    test(`a theft after a steady leak has an alert of its own${isClosedManually ? ", also if the first was closed manually" : ""}`, async (t) => {
       const { store } = await engine.open(t);
       await putFleet(store, { a: ["one"], b: [] });
       await putHook(store);
       await measure(store, "one", 80, START);
       await forecast(store, "one", { leak: LEAK });
       const [alert] = await store.alertsNotClosed(["one"]);
-      if (isClosedByHand) await executed(store, command.closeAlert(alert?.id ?? ""), at(START + 1));
+      if (isClosedManually) await executed(store, command.closeAlert(alert?.id ?? ""), at(START + 1));
       const theft = { since: START + HOUR, excess: 39, isSudden: true };
       for (const hours of [12, 20]) await forecast(store, "one", { leak: theft, now: START + hours * HOUR });
       assert.deepEqual(
         await stateOf(store),
-        isClosedByHand ? ["one leak manual", "one leak open"] : ["one leak open", "one leak replaced"],
+        isClosedManually ? ["one leak manual", "one leak open"] : ["one leak open", "one leak replaced"],
       );
       assert.deepEqual(
         (await store.alertsNotClosed(["one"])).map(({ leak }) => leak),
@@ -214,7 +214,7 @@ function forecastAlerts(engine: Engine): void {
     );
   });
 
-  test("a paused tank gets its alerts when the pause ends; closed by hand, they stay closed", async (t) => {
+  test("a paused tank gets its alerts when the pause ends; closed manually, they stay closed", async (t) => {
     const { store } = await engine.open(t);
     await putFleet(store, { a: ["one"], b: [] });
     await measure(store, "one", 30, START);

@@ -16,7 +16,7 @@ export class Connections<T extends Droppable> {
     this.#limits = limits;
   }
 
-  /** Connections that send nothing keep nobody from connecting: the oldest of them is dropped for a new one. */
+  /** Connections that send nothing do not block new clients: the oldest of them is dropped for a new one. */
   open(connection: T): void {
     const max = Math.max(this.#limits.connecting, this.#limits.clients - this.#clients.size);
     const [oldest] = this.#connecting;

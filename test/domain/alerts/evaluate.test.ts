@@ -87,7 +87,7 @@ test("a paused tank opens nothing, but closes what is open", () => {
   assert.deepEqual([changes(paused), paused.evaluateAt], [[], pausedUntil]);
 });
 
-test("what was closed by hand stays closed until the condition has cleared once", () => {
+test("what was closed manually stays closed until the condition has cleared once", () => {
   // The bit is what is left of it.
   assert.deepEqual(changesOf(20, [19, 10, 22, 5]), ["+low at 19"]);
 });
@@ -139,7 +139,7 @@ test("a check that comes earlier than needed is kept, a later one is not", () =>
   assert.equal(commit(tank(50, { activeConditions: CONDITION_BITS.silent }), NOW + 49 * HOUR).evaluateAt, null);
 });
 
-test("what is over a day old is no news", () => {
+test("nobody is notified of an alert that should have opened over a day ago", () => {
   const news = ({ opened, cleared }: Evaluation) => [...opened, ...cleared].map(({ shouldNotify }) => shouldNotify);
   assert.deepEqual(news(commit(tank(10), NOW + DAY)), [true]);
   assert.deepEqual(news(commit(tank(10), NOW + DAY + 1)), [false]);

@@ -18,7 +18,7 @@ test("an acknowledged alert names who did it, when, and the note", async () => {
   assert.deepEqual(audit, [{ object: "alert", id: "open", action: "acknowledged", changes }]);
 });
 
-test("an alert is closed by hand, acknowledged or not, and keeps its note unless another one is given", async () => {
+test("an alert is closed manually, acknowledged or not, and keeps its note unless another one is given", async () => {
   for (const [id, fields, state, note] of [
     ["open", {}, "open", null],
     ["open", undefined, "open", null],

@@ -196,7 +196,7 @@ test("errors of a change: the other type's fields, null where a value is needed,
   assert.deepEqual(await invalid(change("hook", [])), [""]);
 });
 
-test("a channel is disabled by hand, and enabled again without its reason", async () => {
+test("a channel is disabled manually, and enabled again without its reason", async () => {
   const disabled = (await planned(change("hook", { state: "disabled" }))).channels[0]?.after;
   assert.deepEqual([disabled?.state, disabled?.disabled_reason], ["disabled", "It was disabled manually."]);
   const enabled = (await planned(change("off", { state: "active" }))).channels[0]?.after;

@@ -32,7 +32,7 @@ test("a device is assigned by naming its tank, which changes with it", async () 
   );
 });
 
-test("a device in use is an error; with swap both tanks exchange their devices", async () => {
+test("a device in use is an error; with swap both tanks swap their devices", async () => {
   await assertErrors("device_in_use", [command.putDevice(EUI, { tank_id: "one" })]);
   const { resource, tanks } = await planned(command.putDevice(EUI, { tank_id: "one" }, { swap: true }));
   assert.equal(resource.object["tank_id"], "one");

@@ -85,7 +85,7 @@ test("updated_at increases even if the clock goes back, and stays where only the
   assert.equal((await planned(command.changeTank("two", { shape: null }))).tanks[0]?.after.shape, null);
 });
 
-test("a device in use is an error that names its tank; with swap both tanks exchange their devices", async () => {
+test("a device in use is an error that names its tank; with swap both tanks swap their devices", async () => {
   for (const assigned_device_id of [EUI, EUI.toLowerCase()]) {
     for (const given of [
       command.changeTank("one", { assigned_device_id }),

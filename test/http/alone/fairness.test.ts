@@ -1,4 +1,4 @@
-// One key that sends or asks for as much as it can must not keep the others from being served.
+// A key that sends or requests as much as it can must not starve others.
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -145,7 +145,7 @@ for (const engine of ENGINES) {
       const fields = { owner_id: "new 1", capacity: 100, capacity_unit: "liters", min_fill_alert_percentage: 10, name: "New" };
       const customers = Array.from({ length: 1200 }, (_, i) => ({ id: `new ${i}`, name: "New", email: `${i}@x.example` }));
       const created = Array.from({ length: 1800 }, (_, i) => ({ ...fields, id: `n${i}`, assigned_device_id: `new ${i}` }));
-      // Two tanks exchange their devices, and the first of the new ones gets a device that is released by the last row.
+      // Two tanks swap their devices, and the first of the new ones gets a device that is released by the last row.
       const released = { ...created[0], assigned_device_id: "d5" };
       const changed = [
         { id: "t1", assigned_device_id: "d2" },

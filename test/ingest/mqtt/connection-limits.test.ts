@@ -51,7 +51,7 @@ test("clients are limited in total; one too many gets the reason, and may connec
   }
 });
 
-test("connections that send nothing keep nobody from connecting, with TLS neither", async (t) => {
+test("connections that send nothing do not block new clients, with or without TLS", async (t) => {
   for (const tls of [undefined, TEST_CERTIFICATE]) {
     const endpoint = await startEndpoint(t, { clients: 10, connecting: 5 }, tls);
     const options = tls === undefined ? {} : ({ protocol: "mqtts", ca: tls.cert } as const);

@@ -35,8 +35,8 @@ test("messages and requests count together for a key's rate; messages beyond it 
   assert.deepEqual(peer.acknowledged, range(10), "two seconds' worth at once");
   const headers = { "x-api-key": limited, "content-type": "application/json" };
   const body = '{"device_id":"d1","fill_percentage":1}';
-  const answer = await fetch(`${service.url}/ingest/v1/readings`, { method: "POST", headers, body });
-  assert.equal(answer.status, 429, "they count together");
+  const response = await fetch(`${service.url}/ingest/v1/readings`, { method: "POST", headers, body });
+  assert.equal(response.status, 429, "they count together");
   forward(1000);
   await peer.received("puback", 13);
   assert.equal(peer.isClosed, false);
@@ -114,7 +114,7 @@ test("stopping does not wait for a client that has said goodbye, and keeps its c
   await client.connect(await service.key({ role: "ingest", rate: 0.01 }));
   client.send(...range(3).map((id) => publish(id, reading(id))), { cmd: "disconnect" });
   await once(client.socket, "end");
-  // Until the endpoint has asked for the next message's place in the rate.
+  // Until the endpoint has requested the next message's place in the rate.
   await sleep(500);
   const started = performance.now();
   await service.stop();

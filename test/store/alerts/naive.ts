@@ -56,7 +56,7 @@ export class NaiveAlerts {
   events: NaiveEvent[] = [];
   /** Planned mail to owners, of low alerts only: "owner tank event". */
   ownerMail: string[] = [];
-  /** Active conditions: opened and not cleared since, whether or not their alert was closed by hand: "tank kind". */
+  /** Active conditions: opened and not cleared since, whether or not their alert was closed manually: "tank kind". */
   #active = new Set<string>();
   /** Tanks that are low by an old reading, of which nobody was notified. */
   #unannounced = new Set<string>();
