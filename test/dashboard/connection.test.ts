@@ -74,6 +74,26 @@ test("a page that is opened while the service fails goes on by itself; an error 
   assert.equal(await page.evaluate("window.announced"), undefined);
 });
 
+test("Export waits until it is known how many tanks there are, and says if that fails", async (t) => {
+  let release: (() => void) | undefined;
+  const prepare = async (page: Page) => {
+    release = await hold(page, /\/insight\/v1\/fleet\?/);
+  };
+  const opened = await openDashboard(t, browser, fleet, email.viewer, "/", { prepare });
+  if (opened === undefined) return;
+  const { page } = opened;
+  const button = page.getByRole("button", { name: "Export" });
+  await button.click();
+  await until("it is busy", async () => (await button.getAttribute("aria-disabled")) === "true");
+  release?.();
+  await page.getByRole("dialog").getByRole("heading", { name: "Export 65 tanks" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.route(/\/insight\/v1\/fleet\?.*size=1$/, (route) => route.fulfill({ status: 503 }));
+  await button.click();
+  await page.getByRole("status").getByText("The response has the status 503").waitFor();
+  assert.equal(await page.getByRole("dialog").count(), 0);
+});
+
 test("while a device is loaded, its button is busy; a list of choices says that it is loaded, and not that it is empty, also after an error", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/devices?view=others");
   if (opened === undefined) return;

@@ -40,8 +40,11 @@ export default function Fleet() {
   const hasTanks = data !== undefined && data.total_items > 0;
   // What was found with other filters says nothing about these.
   const isEmpty = isCurrent && data?.total_items === 0;
-  const exportTanks = () =>
-    dialog.open((close) => <ExportDialog filters={filters} total={data?.total_items ?? 0} close={close} />);
+  /** What is shown may not be loaded yet, or be of the filters before. */
+  const exportTanks = async () => {
+    const { total_items } = await api.insight.fleet.list({ ...filters, size: 1 });
+    dialog.open((close) => <ExportDialog filters={filters} total={total_items} close={close} />);
+  };
   const changed = async () => {
     setSelected(NONE);
     await refresh();
@@ -88,10 +91,10 @@ export default function Fleet() {
       summary={data === undefined ? undefined : `${counted(data.total_items, "tank")}${isFiltered ? " found" : ""}`}
       actions={
         isEmpty ? undefined : (
-          <button class="button" type="button" disabled={data === undefined} onClick={exportTanks}>
+          <ActionButton act={exportTanks}>
             <Icon name="download" />
             Export
-          </button>
+          </ActionButton>
         )
       }
     >
