@@ -90,7 +90,7 @@ export const DIALECT: Dialect = {
   now: (instant, position) => ({ sql: `$${position}`, values: [instant] }),
 };
 
-export const TABLES = tablesIn(SCHEMA);
+const TABLES = tablesIn(SCHEMA);
 export const COLUMN_TYPES = columnTypesIn(SCHEMA);
 
 /** "TNKM": marks a file as ours. */
