@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../domain/errors.ts";
 import { quoted } from "../domain/text.ts";
 import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull, updateCommand } from "./api-command.ts";
-import { type CommandGroup, parseDurationFlag, parseWhen } from "./command.ts";
-import { DEFAULT_OVERLAP, type Field, overlapField } from "./fields.ts";
+import { type CommandGroup, parseDurationFlag } from "./command.ts";
+import { DEFAULT_OVERLAP, type Field, overlapField, RECOVERED_SINCE } from "./fields.ts";
 import { clean, counted, print, printMessage } from "./output.ts";
 import { type Item, pathTo, type Service } from "./service.ts";
 
@@ -201,15 +201,7 @@ const recover = apiCommand({
   summary: "send failed and expired notifications again",
   example: "channel recover chn_… --since 24h",
   takes: ["channel"],
-  body: [
-    {
-      flag: "since",
-      path: "since",
-      value: "WHEN",
-      help: "those created since a datetime, a date, or a time ago such as 24h",
-      parse: parseWhen,
-    },
-  ],
+  body: [RECOVERED_SINCE],
   required: ["since"],
   async execute({ id, body, service }) {
     const { recovered } = await service({ method: "POST", path: pathTo("channels", id, "recover"), body });

@@ -33,6 +33,15 @@ export type Field = Option & {
   readonly parse?: (given: string, flag: string) => unknown;
 };
 
+/** Of `recover`. */
+export const RECOVERED_SINCE: Field = {
+  flag: "since",
+  path: "since",
+  value: "WHEN",
+  help: "those created since a datetime, a date, or a time ago such as 24h",
+  parse: parseWhen,
+};
+
 /** Filters of lists by `created_at`. */
 export const CREATED_BETWEEN: readonly Field[] = [
   {

@@ -1,9 +1,9 @@
-// tank-monitor notification list|show|retry
+// tank-monitor notification list|show|retry|recover
 
 import { apiCommand, JSON_OPTION, listCommand, printFields, report, textOrNull } from "./api-command.ts";
 import type { CommandGroup } from "./command.ts";
-import { CREATED_BETWEEN } from "./fields.ts";
-import { clean, print, Table } from "./output.ts";
+import { CREATED_BETWEEN, RECOVERED_SINCE } from "./fields.ts";
+import { clean, counted, print, printMessage, Table } from "./output.ts";
 import { type Item, pathTo } from "./service.ts";
 
 const list = listCommand({
@@ -71,8 +71,22 @@ const retry = apiCommand({
   },
 });
 
+const recover = apiCommand({
+  name: "recover",
+  summary: "send failed and expired mail to customers again",
+  help: "Send mail about alerts to customers again that failed or expired. For a channel: channel recover.",
+  example: "notification recover --since 24h",
+  body: [RECOVERED_SINCE, { flag: "customer", path: "customer_id", value: "ID", help: "only mail to this customer" }],
+  required: ["since"],
+  async execute({ body, service }) {
+    const { recovered } = await service({ method: "POST", path: pathTo("notifications", "recover"), body });
+    printMessage(`${counted(Number(recovered), "mail")} to customers will be sent again`);
+    return 0;
+  },
+});
+
 export const notification: CommandGroup = {
   name: "notification",
-  summary: "list, show and retry messages to channels and customers",
-  actions: [list, show, retry],
+  summary: "list, show, retry and recover messages to channels and customers",
+  actions: [list, show, retry, recover],
 };

@@ -19,6 +19,7 @@ export const AUDITED_ACTIONS = [
   "tested",
   "recovered",
   "retried",
+  "mail_recovered",
   "link_created",
   "signed_in",
   "signed_out",

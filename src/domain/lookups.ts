@@ -40,6 +40,11 @@ export interface Lookups {
     failedBy: Instant,
     limit: number,
   ): Promise<readonly FailedNotification[]>;
+  /**
+   * The oldest mail about alerts to customers who may still get some, or to this one, that was created since `since` and failed or
+   * expired by `failedBy`, at most `limit`.
+   */
+  failedMail(customerId: string | null, since: Instant, failedBy: Instant, limit: number): Promise<readonly FailedMail[]>;
   /** The ids of those of a channel that are pending, at most `limit`; without those that are only about the customer `exceptAbout`. */
   pendingNotifications(
     channel: Pick<Channel, "id" | "type">,
@@ -63,6 +68,7 @@ export interface Lookups {
 }
 
 export type FailedNotification = Pick<Notification, "id" | "created_at">;
+export type FailedMail = FailedNotification & { readonly customer_id: string };
 
 /** One object of a lookup, or undefined. */
 export async function findOne<T>(

@@ -182,16 +182,27 @@ export class ManagementService {
     return { ...(await this.execute({ type: "rotate_channel", id, overlap, secret }, by)), secret };
   }
 
-  /** In parts, so that readings are stored in between. Returns how many are sent again. */
-  async recoverChannel(id: string, fields: unknown, by: string): Promise<number> {
+  /** Returns how many are sent again. */
+  recoverChannel(id: string, fields: unknown, by: string): Promise<number> {
     const failedBy = this.clock();
+    return this.#recoverAll(fields, by, (given) => ({ type: "recover_channel", id, fields: given, failedBy }));
+  }
+
+  /** Mail to customers. Returns how many are sent again. */
+  recoverMail(fields: unknown, by: string): Promise<number> {
+    const failedBy = this.clock();
+    return this.#recoverAll(fields, by, (given) => ({ type: "recover_mail", fields: given, failedBy }));
+  }
+
+  /** In parts, so that readings are stored in between. */
+  async #recoverAll(fields: unknown, by: string, commandFor: (fields: unknown) => Command): Promise<number> {
     let total = 0;
     for (let given = fields; ; ) {
-      const { resource } = await this.execute({ type: "recover_channel", id, fields: given, failedBy }, by);
+      const { resource } = await this.execute(commandFor(given), by);
       const { recovered, until } = resource.object as { recovered: number; until: Instant | null };
       total += recovered;
       if (recovered < MAX_RECOVERED || until === null) return total;
-      given = { since: formatInstant(until) };
+      given = { ...(fields as object), since: formatInstant(until) };
     }
   }
 }

@@ -59,6 +59,12 @@ export function lookupsOf(known: StoredObjects): Lookups {
         .filter(({ about_customer }) => mayReceive(channel, about_customer))
         .filter(({ state }) => state === "failed" || state === "expired")
         .slice(0, limit),
+    failedMail: async (customerId, since, _failedBy, limit) =>
+      notifications
+        .flatMap((one) => (one.customer_id === null ? [] : [{ ...one, customer_id: one.customer_id }]))
+        .filter(({ customer_id, created_at }) => created_at >= since && customer_id === (customerId ?? customer_id))
+        .filter(({ state, event }) => state !== "pending" && state !== "delivered" && event !== "customer.verification")
+        .slice(0, limit),
     pendingNotifications: async (channel, limit, exceptAbout) =>
       notifications
         .filter(({ channel_id, state }) => channel_id === channel.id && state === "pending")

@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
 import { Webhook } from "standardwebhooks";
+import { sqlOn } from "../support/sql.ts";
 import { until } from "../support/until.ts";
 import { cliOnDatabase, SMALL_FLEET } from "./fixtures.ts";
 
@@ -92,6 +93,22 @@ test("a test that fails says why; the notification is shown with its attempts, e
   await expectFailure(["channel", "show", id], /no such channel: chn_\w+; see "npx tank-monitor channel list"/);
 });
 
+test("mail to customers that was not sent is sent again", async (t) => {
+  const sql = await sqlOn(t, `sqlite:${here.path("tanks.db")}`);
+  await output("customer", "create", "--id", "ann", "--name", "Ann", "--email", "ann@customers.example", "--verified");
+  const now = Date.now();
+  const mail = { id: "msg_ann", customer_id: "ann", destination: "mail", event: "alert.opened", alert_ids: "[]" };
+  const times = { created_at: now, pending_since: now, ended_at: now };
+  const ended = { ...mail, ...times, state: "expired", attempts: "[]", payload: "{}" };
+  const values = Object.keys(ended).map((_, i) => `$${i + 1}`);
+  await sql(`INSERT INTO notification (${Object.keys(ended)}) VALUES (${values})`, ...Object.values(ended));
+  const recover = async () => (await run(["notification", "recover", "--since", "1h", "--customer", "ann"])).stderr;
+  assert.equal(await recover(), "1 mail to customers will be sent again\n");
+  assert.equal(await recover(), "0 mails to customers will be sent again\n");
+  assert.match(await output("notification", "list", "--customer", "ann"), /msg_ann +alert\.opened +ann +pending/);
+  assert.match(await output("audit", "--id", "ann"), /mail_recovered/);
+});
+
 test("an e-mail channel says what is missing to send mail", async () => {
   const words = ["--email", "dispatch@x.example", "--quiet-hours", "21:00-07:00", "--timezone", "Europe/Berlin"];
   const { stdout, stderr } = await run(["channel", "create", ...words]);
@@ -146,5 +163,7 @@ test("wrong usage is reported by flag", async () => {
     2,
   );
   await expectFailure(["channel", "recover", "chn_x"], /--since is missing/, 2);
+  await expectFailure(["notification", "recover"], /--since is missing/, 2);
+  await expectFailure(["notification", "recover", "--since", "1h", "--customer", "nobody"], /--customer: no such customer/);
   await expectFailure(["notification", "list", "--state", "lost"], /--state must be one of/, 2);
 });

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { runSql } from "../store/raw-sql.ts";
 import { until } from "../support/until.ts";
-import { expectStatus } from "./client.ts";
+import { expectStatus, jsonClient } from "./client.ts";
 import { fieldErrors, idsIn, startManaged } from "./services.ts";
 
 const MAIL = { SMTP_URL: "smtp://127.0.0.1:1", MAIL_FROM: "tanks@x.example", PUBLIC_URL: "https://tanks.example.com" };
@@ -223,6 +223,46 @@ describe("a notification", () => {
     assert.equal(expectStatus(await manage("POST", path, { since: now() }), 200)["recovered"], 2);
     assert.deepEqual(await states(), ["pending", "pending"]);
     assert.deepEqual(idsIn(await manage("GET", `${NOTIFICATIONS}?channel_id=${id}`)).sort(), [first, second].sort());
+  });
+});
+
+describe("mail to customers", () => {
+  const path = `${NOTIFICATIONS}/recover`;
+  const inSql = (sql: string) => runSql(`sqlite:${service.databaseFile}`, sql);
+  const columns = "id, customer_id, destination, event, alert_ids, state, created_at, pending_since, ended_at, payload, attempts";
+  const expired = (id: string, customer: string) =>
+    inSql(`INSERT INTO notification (${columns})
+      VALUES ('${id}', '${customer}', 'mail', 'alert.opened', '[]', 'expired', ${Date.parse(now())}, 1, 1, '{}', '[]')`);
+
+  it("that failed or expired since a time is sent again, to all or to one customer", async () => {
+    const [{ customer }, { customer: other }] = [await create(), await create()];
+    for (const id of [customer, other]) {
+      expectStatus(await manage("PATCH", `/manage/v1/customers/${id}`, { is_verified: true }), 200);
+    }
+    await expired("msg_first", customer);
+    await expired("msg_other", other);
+    const recover = async (body: object) => expectStatus(await manage("POST", path, body), 200);
+    const since = "2020-01-01T00:00:00Z";
+    assert.deepEqual(await recover({ since, customer_id: other }), { object: "notification_recovery", recovered: 1 });
+    const pending = idsIn(await manage("GET", `${NOTIFICATIONS}?state=pending&customer_id=${other}`));
+    assert.deepEqual(pending, ["msg_other"]);
+    assert.equal((await recover({ since }))["recovered"], 1);
+    assert.equal((await recover({ since }))["recovered"], 0);
+    const { data } = expectStatus(await manage("GET", `/manage/v1/audit?id=${customer}`), 200);
+    const [{ action, changes } = {}] = data as Record<string, unknown>[];
+    const entry = { since: { from: null, to: since }, notifications: { from: null, to: 1 } };
+    assert.deepEqual([action, changes], ["mail_recovered", entry]);
+  });
+
+  it("is not sent again by a request that is wrong, or with a key that may not manage", async () => {
+    assert.deepEqual(fieldErrors(await manage("POST", path, { customer_id: null })), [
+      "since is missing",
+      "customer_id must not be null",
+    ]);
+    const unknown = await manage("POST", path, { since: now(), customer_id: "nobody" });
+    assert.deepEqual(fieldErrors(unknown), ["customer_id no such customer"]);
+    const read = jsonClient(service, await service.key());
+    expectStatus(await read("POST", path, { since: now() }), 403, "role_insufficient");
   });
 });
 

@@ -275,7 +275,8 @@ function operationAt(templates: readonly Template[], path: string, method: strin
   const given = (path.split("?", 1)[0] ?? "").replace(/(?<=.)\/$/, "").split("/");
   const matches = ({ parts }: Template) =>
     parts.length === given.length && parts.every((part, i) => part.startsWith("{") || part === given[i]);
-  return templates.find(matches)?.methods[method.toLowerCase()];
+  const methods = templates.filter(matches).map((template) => template.methods[method.toLowerCase()]);
+  return methods.find((operation) => operation !== undefined);
 }
 
 // Raw sockets, for requests that no HTTP library would send.

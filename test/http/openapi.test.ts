@@ -167,6 +167,7 @@ describe("the schemas", () => {
       "NewEmailChannel",
       "WebhookChannelChange",
       "EmailChannelChange",
+      "MailRecovery",
       "Recovery",
       "SeriesQuery",
       "NewUser",
@@ -200,7 +201,7 @@ describe("the schemas", () => {
   });
 
   it("of responses require every field, except those that are only sometimes present", () => {
-    const isRequest = /^(New|Shape|Profile|TankRestoring|AlertNote|SeriesQuery|SignInProof|\w+(Change|Row)\b)/;
+    const isRequest = /^(New|Shape|Profile|TankRestoring|AlertNote|SeriesQuery|SignInProof|MailRecovery|\w+(Change|Row)\b)/;
     const sometimes: Record<string, string[]> = { Problem: ["param", "errors"], "Results/properties/results/items": ["reason"] };
     const isOptional = (where: string, name: string) => isRequest.test(where) || sometimes[where]?.includes(name) === true;
     for (const [where, schema] of objects()) {

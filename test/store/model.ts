@@ -94,6 +94,7 @@ export class ModelStore extends ModelReads implements ModelledStore {
     channelCount: async () => 0,
     notifications: async () => new Map(),
     failedNotifications: async () => [],
+    failedMail: async () => [],
     pendingNotifications: async () => [],
     verification: async () => undefined,
     verificationsSince: async () => [],

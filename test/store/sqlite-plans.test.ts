@@ -12,6 +12,7 @@ import {
   notificationQueueTables,
   pendingDestinationsOn,
 } from "../../src/store/core/notification-queue-tables.ts";
+import { notificationTables } from "../../src/store/core/notification-tables.ts";
 import type { Prepare } from "../../src/store/core/reads.ts";
 import { serviceStateTable } from "../../src/store/core/service-state.ts";
 import { longReads } from "../../src/store/sqlite/long-reads.ts";
@@ -168,6 +169,8 @@ test("the queue of notifications uses indexes", async (t) => {
     await tables.removeOldEvents(5);
     await tables.removeEndedNotifications(5);
     await pendingDestinationsOn(prepare, DIALECT)(5);
+    const runner = { prepare, insert: async () => {}, runForIds: async () => [] };
+    await notificationTables(runner, DIALECT).failedMail(null, 1, 5, 500);
     await notificationCountsOn((sql, values) => prepare(sql)(...values), DIALECT, ["low", "leak"]);
   }, file);
   for (const { sql, plan } of plans) {
@@ -182,6 +185,7 @@ test("the queue of notifications uses indexes", async (t) => {
     "notification_due (destination>?)",
     "notification_pending (destination=? AND pending_since<?)",
     "notification_ended (ended_at<?)",
+    "SEARCH mail USING INDEX notification_unsent_mail (created_at>?); SEARCH customer EXISTS USING INDEX sqlite_autoindex_customer_1 (id=?)",
     "alert_counted (kind=?)",
   ]) {
     assert.ok(all.includes(index), `${index} is not used:\n${all}`);

@@ -60,6 +60,8 @@ export type Commands = {
   readonly test_channel: { readonly id: string; readonly newId: string };
   /** Sends failed notifications again, some at a time: those that had failed by `failedBy`. */
   readonly recover_channel: { readonly id: string; readonly fields: unknown; readonly failedBy: Instant };
+  /** The same for mail about alerts to customers. */
+  readonly recover_mail: { readonly fields: unknown; readonly failedBy: Instant };
   readonly retry_notification: { readonly id: string };
   readonly create_user: Creation;
   readonly change_user: FieldChange;

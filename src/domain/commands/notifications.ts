@@ -2,18 +2,19 @@
 
 import { type Channel, mayReceive, testEventObject } from "../alerts/channel.ts";
 import { destinationOf, type NewNotification, type Notification } from "../alerts/notification.ts";
-import { differences } from "../audit.ts";
+import { type AuditedChange, differences } from "../audit.ts";
 import { type Instant, instantOf } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { channelTestMail } from "../mail/service-mail.ts";
 import { channelResource, notificationResource } from "../resource.ts";
-import { instantField, object } from "../schema.ts";
+import { idField, instantField, object } from "../schema.ts";
 import { errorsInObject } from "../validate.ts";
 import {
   type CommandError,
   type Commands,
   changeSet,
   commandError,
+  customerReferenceErrors,
   existing,
   invalidFields,
   isCommandError,
@@ -23,9 +24,12 @@ import {
 /** Notifications that are sent again in one transaction. */
 export const MAX_RECOVERED = 500;
 
-export const Recovery = object(
-  { since: instantField("Send notifications again that were created since then and have failed or expired") },
-  { description: "What to send again" },
+const since = instantField("Send notifications again that were created since then and have failed or expired");
+export const Recovery = object({ since }, { description: "What to send again" });
+export const MailRecovery = object(
+  { since, customer_id: idField("Only mail to this customer; without it, to all", "cus_01kxa8w5s0v3m4q9t7r2n6c8d1") },
+  { description: "Which mail to customers to send again" },
+  ["customer_id"],
 );
 
 /** A test is an ordinary notification that is due immediately. */
@@ -75,6 +79,24 @@ export async function recoverChannel(lookups: Lookups, command: Commands["recove
           notificationsRetried: failed.map((notification) => notification.id),
           audit: [{ object: "channel", id, action: "recovered", changes }],
         },
+  );
+}
+
+export async function recoverMail(lookups: Lookups, { fields, failedBy }: Commands["recover_mail"]): Planned {
+  const { customer_id: customerId = null, since } = (fields ?? {}) as { customer_id?: string | null; since?: string };
+  const errors = errorsInObject(MailRecovery, fields);
+  if (errors.length === 0 && customerId !== null) {
+    errors.push(...customerReferenceErrors("customer_id", await findOne(lookups.customers, customerId)));
+  }
+  if (errors.length > 0) return invalidFields(errors);
+  const failed = await lookups.failedMail(customerId, instantOf(since ?? ""), failedBy, MAX_RECOVERED);
+  const audit = [...Map.groupBy(failed, ({ customer_id }) => customer_id)].map(([id, mails]): AuditedChange => {
+    const changes = { since: { from: null, to: since }, notifications: { from: null, to: mails.length } };
+    return { object: "customer", id, action: "mail_recovered", changes };
+  });
+  return changeSet(
+    { object: { recovered: failed.length, until: failed.at(-1)?.created_at ?? null }, etag: "" },
+    { notificationsRetried: failed.map(({ id }) => id), audit },
   );
 }
 

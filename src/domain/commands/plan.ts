@@ -8,7 +8,7 @@ import type { CommandOf, Commands, Planned } from "./command.ts";
 import { changeCustomer, createCustomer, deleteCustomer, restoreCustomer } from "./customers.ts";
 import { putDevice, removeDevice } from "./devices.ts";
 import { changeKey, createKey, revokeKey, rotateKey } from "./keys.ts";
-import { recoverChannel, retryNotification, testChannel } from "./notifications.ts";
+import { recoverChannel, recoverMail, retryNotification, testChannel } from "./notifications.ts";
 import { provision } from "./provision.ts";
 import { endSession, requestSignIn, signIn } from "./sign-in.ts";
 import { changeTank, createTank, deleteTank, restoreTank } from "./tanks.ts";
@@ -41,6 +41,7 @@ const PLANS: { readonly [T in keyof Commands]: (lookups: Lookups, command: Comma
   rotate_channel: rotateChannel,
   test_channel: testChannel,
   recover_channel: recoverChannel,
+  recover_mail: recoverMail,
   retry_notification: retryNotification,
   create_user: createUser,
   change_user: changeUser,

@@ -5,8 +5,9 @@ import type { Channel } from "../../domain/alerts/channel.ts";
 import { destinationOf, type NewNotification, type Notification } from "../../domain/alerts/notification.ts";
 import { skippedAttempt } from "../../domain/alerts/notification-queue.ts";
 import type { Instant } from "../../domain/instant.ts";
-import type { FailedNotification } from "../../domain/lookups.ts";
+import type { FailedMail, FailedNotification } from "../../domain/lookups.ts";
 import { fieldsOf, type Row, storedJson } from "../columns.ts";
+import type { Dialect } from "./dialect.ts";
 import type { SqlRunner } from "./many-rows.ts";
 
 /** What is read: not the payload, which may contain links that only the recipient may use. */
@@ -42,7 +43,10 @@ const INSERTED_FIELDS = [...NOTIFICATION_FIELDS, "destination", "pending_since",
 export const withAttempt = (attempt: string): string =>
   `CASE WHEN attempts = '[]' THEN '[' ELSE substr(attempts, 1, length(attempts) - 1) || ',' END || CAST(${attempt} AS text) || ']'`;
 
-export function notificationTables({ prepare, insert, runForIds }: SqlRunner) {
+export function notificationTables(
+  { prepare, insert, runForIds }: SqlRunner,
+  { isLive, indexedBy, equals }: Pick<Dialect, "isLive" | "indexedBy" | "equals">,
+) {
   return {
     async addNotifications(notifications: readonly NewNotification[]): Promise<void> {
       // `pending_since` is `due_at`: time in quiet hours does not count towards expiry.
@@ -85,6 +89,30 @@ export function notificationTables({ prepare, insert, runForIds }: SqlRunner) {
          ORDER BY channel_id, created_at, id LIMIT $5`, // notification_by_channel
       )(id, since, failedBy, customer_id, limit);
       return rows.map(([id, created_at]) => ({ id: String(id), created_at: Number(created_at) }));
+    },
+
+    async failedMail(
+      customerId: string | null,
+      since: Instant,
+      failedBy: Instant,
+      limit: number,
+    ): Promise<readonly FailedMail[]> {
+      // notification_unsent_mail, primary key. Links that verify an address are not sent again.
+      const rows = await prepare(
+        `SELECT mail.id, mail.created_at, mail.customer_id FROM notification AS mail ${indexedBy("notification_unsent_mail")}
+         WHERE mail.customer_id IS NOT NULL AND mail.state IN ('failed', 'expired')
+           AND mail.created_at >= $1 AND mail.ended_at <= $2 AND mail.event <> 'customer.verification'
+           AND (CAST($3 AS text) IS NULL OR mail.customer_id = $3) AND EXISTS (
+             SELECT 1 FROM customer WHERE ${equals("customer.id", "mail.customer_id")}
+               AND verified_at IS NOT NULL AND unsubscribed_at IS NULL AND ${isLive("customer")}
+           )
+         ORDER BY mail.created_at, mail.id LIMIT $4`,
+      )(since, failedBy, customerId, limit);
+      return rows.map(([id, created_at, customer_id]) => ({
+        id: String(id),
+        created_at: Number(created_at),
+        customer_id: String(customer_id),
+      }));
     },
 
     async pendingNotifications(

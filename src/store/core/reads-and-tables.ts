@@ -53,7 +53,7 @@ export function sharedTables(sql: SqlRunner, dialect: Dialect, addHeads: (tankId
     ...objectTables(sql, addHeads),
     ...alertTables(sql),
     ...channelTables(sql, dialect),
-    ...notificationTables(sql),
+    ...notificationTables(sql, dialect),
     ...notificationQueueTables(prepare, dialect),
     ...forecastTables(sql),
     ...plannedTables(sql),

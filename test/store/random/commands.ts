@@ -176,6 +176,7 @@ const COMMANDS: Readonly<Record<Command["type"], readonly [weight: number, make:
   rotate_channel: [1, () => ({ type: "rotate_channel", id: "none", overlap: 1000, secret: "whsec_" })],
   test_channel: [1, ({ number }) => ({ type: "test_channel", id: "none", newId: `msg-${number}` })],
   recover_channel: [1, () => ({ type: "recover_channel", id: "none", fields: {}, failedBy: 0 })],
+  recover_mail: [1, () => ({ type: "recover_mail", fields: {}, failedBy: 0 })],
   retry_notification: [1, () => ({ type: "retry_notification", id: "none" })],
   // Customers that there are none of: the model sends nothing.
   request_verification: [

@@ -1,10 +1,11 @@
 // /manage/v1/notifications
 
 import { NOTIFICATION_STATES, NotificationObject, notificationObject } from "../../../domain/alerts/notification.ts";
-import { ref } from "../../../domain/schema.ts";
+import { MailRecovery } from "../../../domain/commands/notifications.ts";
+import { integer, literal, object, ref } from "../../../domain/schema.ts";
 import type { Executed } from "../../management.ts";
 import { choice, LIST_PARAMETERS, listJson, listSchema, pageQuery, textFilter } from "../../parameters.ts";
-import { type Route, RouteResponse } from "../../route.ts";
+import { jsonBody, type Route, RouteResponse } from "../../route.ts";
 import { requireFound } from "../found.ts";
 import { manageRoute, REPLAYED } from "./manage-route.ts";
 
@@ -13,6 +14,14 @@ const PATH = "/manage/v1/notifications";
 export const schemas = {
   Notification: NotificationObject,
   NotificationList: listSchema(ref("Notification"), "One page of notifications"),
+  MailRecovery,
+  NotificationRecovery: object(
+    {
+      object: literal("notification_recovery", { description: "Always `notification_recovery`" }),
+      recovered: integer({ minimum: 0, description: "Number of notifications that are sent again", examples: [12] }),
+    },
+    { description: "What is sent again" },
+  ),
 };
 
 export const routes: readonly Route[] = [
@@ -44,6 +53,18 @@ export const routes: readonly Route[] = [
     errors: ["notification_unknown"],
     async handle({ services, id }) {
       return notificationObject(requireFound("notification", await services.management.reads.notificationById(id)));
+    },
+  }),
+  manageRoute("POST", `${PATH}/recover`, {
+    sessionRole: "admin",
+    operation: "recoverNotifications",
+    summary: "Send failed and expired mail to customers again",
+    description:
+      "Sends all mail about alerts to customers again, or to one, that was created since a time and has failed or expired, with the same ids. Customers who have unsubscribed, are not verified or are deleted get none. For mail and webhooks to a channel, recover the channel.",
+    body: jsonBody(ref("MailRecovery"), "Since when", { since: "2026-11-14T09:30:00.000Z" }),
+    response: { schema: ref("NotificationRecovery"), description: "How many are sent again" },
+    async handle({ services, key, body }) {
+      return { object: "notification_recovery", recovered: await services.management.recoverMail(body, key.id) };
     },
   }),
   manageRoute("POST", `${PATH}/:id/retry`, {
