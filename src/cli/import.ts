@@ -41,8 +41,7 @@ Exit 1 if a line was rejected.`,
     if (files.length === 0) throw new UserError("import: FILE is missing: name at least one file, or - for stdin", 2);
     for (const file of files) requireReadable(file);
     refuseRejectsFiles(files);
-    let assumedUtc = 0;
-    const csv = { decimal: decimalMark(call), timezone: timezoneOf(call), onAssumedUtc: () => assumedUtc++ };
+    const csv = { decimal: decimalMark(call), timezone: timezoneOf(call) };
     if (!files.some(isCsv) && (csv.decimal ?? csv.timezone) !== undefined) {
       throw new UserError("import: --timezone, --decimal-comma and --decimal-point are for CSV files (*.csv, *.tsv)", 2);
     }
@@ -51,10 +50,6 @@ Exit 1 if a line was rejected.`,
     exitOnSignals();
     const config = configOf(call);
     const summary = await withStore(isDryRun ? dryRunConfig(config) : config, work, true);
-    if (assumedUtc > 0) {
-      const were = assumedUtc === 1 ? "was" : "were";
-      printMessage(`${counted(assumedUtc, "time")} had no offset and ${were} read as UTC; --timezone names another zone`);
-    }
     print(call.flags["json"] === true ? JSON.stringify(summary) : summaryText(summary, isDryRun));
     return summary.rejected === 0 ? 0 : 1;
   },
@@ -155,10 +150,12 @@ function refuseCsvHeader(file: string, start: string): void {
   throw new UserError(`this is CSV, which is not expected here: ${advice}, and import that`);
 }
 
-function summaryText({ read, new: created, changed, unchanged, rejected, pending }: ImportSummary, isDryRun: boolean): string {
+function summaryText(summary: ImportSummary, isDryRun: boolean): string {
+  const { read, new: created, changed, unchanged, rejected, pending, assumed_utc } = summary;
   const dryRun = isDryRun ? " (dry run: nothing was changed)" : "";
   const pendingPart = pending > 0 ? `, ${pending} pending (a tank, a profile or a shape is missing)` : "";
-  return `${read} read: ${created} new, ${changed} changed, ${unchanged} unchanged, ${rejected} rejected${pendingPart}${dryRun}`;
+  const utcPart = assumed_utc > 0 ? `; ${counted(assumed_utc, "time")} without an offset read as UTC` : "";
+  return `${read} read: ${created} new, ${changed} changed, ${unchanged} unchanged, ${rejected} rejected${pendingPart}${utcPart}${dryRun}`;
 }
 
 const MAX_REJECTS_SHOWN = 20;

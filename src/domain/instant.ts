@@ -28,6 +28,11 @@ export function parseInstant(text: string): ParsedInstant | undefined {
   return parseCanonical(text) ?? parseAny(text);
 }
 
+const OFFSET = /(?:[Zz]|[+\- ]\d\d:\d\d)$/;
+
+/** Without an offset, an instant is read as UTC. */
+export const hasOffset = (text: string): boolean => text.endsWith("Z") || OFFSET.test(text);
+
 /** Fast path for our own format, `2026-11-14T09:30:00.000Z`, on a cached day. */
 function parseCanonical(text: string): ParsedInstant | undefined {
   if (text.length !== 24 || text[10] !== "T" || text[13] !== ":" || text[16] !== ":" || text[19] !== "." || text[23] !== "Z") {

@@ -9,8 +9,6 @@ export type CsvOptions = {
   readonly decimal?: DecimalMark;
   /** The time zone of times without an offset; UTC by default. */
   readonly timezone?: string;
-  /** Called for each time that has no offset and is read as UTC. */
-  readonly onAssumedUtc?: () => void;
 };
 
 const COLUMNS = ["tank_id", "created_at", "fill_percentage"] as const;
@@ -69,8 +67,8 @@ const TIME =
 const TIME_FORMS = "must be a datetime such as 2026-11-14T09:30:00Z, 2026-11-14 09:30 or 14.11.2026 09:30";
 const MAX_CACHED_MINUTES = 20_000;
 
-/** Times as `parseInstant` takes them. Those without an offset are in the time zone of the options. */
-function isoTimes({ timezone, onAssumedUtc = () => {} }: CsvOptions): (cell: string) => string | { readonly error: string } {
+/** Times as `parseInstant` takes them. Those without an offset get that of the time zone of the options, if there is one. */
+function isoTimes({ timezone }: CsvOptions): (cell: string) => string | { readonly error: string } {
   const offsets = new Map<string, string | { readonly error: string }>();
 
   function offsetAt(minute: string, zone: string): string | { readonly error: string } {
@@ -90,8 +88,7 @@ function isoTimes({ timezone, onAssumedUtc = () => {} }: CsvOptions): (cell: str
     const [, iso, day = "", month = "", year, hour = "0", minutes = "00", seconds = "00", given] = parts;
     const date = iso ?? `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
     const minute = `${date}T${hour.padStart(2, "0")}:${minutes}`;
-    if (given === undefined && timezone === undefined) onAssumedUtc();
-    const offset = given ?? (timezone === undefined ? "Z" : offsetAt(minute, timezone));
+    const offset = given ?? (timezone === undefined ? "" : offsetAt(minute, timezone));
     return typeof offset === "string" ? `${minute}:${seconds}${offset}` : offset;
   };
 }

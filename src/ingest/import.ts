@@ -11,8 +11,10 @@ import { createIngest, type Ingest, rejectedAsDamaged } from "./ingest.ts";
 import { type Line, readLines } from "./lines.ts";
 import { type DecodedRecord, decodeJsonLine, type LineDecoder, type ReadingRecord } from "./records.ts";
 
-export type ImportSummary = { read: number; new: number; changed: number; unchanged: number; rejected: number; pending: number };
-export const emptySummary = (): ImportSummary => ({ read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0, pending: 0 });
+/** `assumed_utc`: readings whose time has no offset. */
+const NOTHING_READ = { read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0, pending: 0, assumed_utc: 0 };
+export type ImportSummary = typeof NOTHING_READ;
+export const emptySummary = (): ImportSummary => ({ ...NOTHING_READ });
 export type RejectedLine = { readonly line: number; readonly reason: string; readonly text: string };
 export type ImportFormat = "ndjson" | "csv";
 
@@ -95,6 +97,7 @@ export class Import {
         }
         this.summary.read++;
         const decoded: DecodedRecord = "text" in line ? decode(text) : { kind: "rejected", reason: line.unreadable };
+        if (decoded.kind === "telemetry" && decoded.isAssumedUtc) this.summary.assumed_utc++;
         const maxLines = decoded.kind === "telemetry" ? MAX_BATCH_READINGS : MAX_BATCH_LINES;
         if (batch?.kind !== decoded.kind || batch.lines.length >= maxLines || characters > MAX_BATCH_CHARACTERS) {
           if (batch !== undefined) yield batch;

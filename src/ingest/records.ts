@@ -17,7 +17,15 @@ import {
 } from "../domain/customer.ts";
 import { assignmentObjects, type DeviceAssignment, deviceObject } from "../domain/device.ts";
 import { deviceKey, isPossibleId } from "../domain/id.ts";
-import { EARLIEST, formatInstant, type Instant, instantOf, instantOrNull, UPDATED_BEFORE_CREATED } from "../domain/instant.ts";
+import {
+  EARLIEST,
+  formatInstant,
+  hasOffset,
+  type Instant,
+  instantOf,
+  instantOrNull,
+  UPDATED_BEFORE_CREATED,
+} from "../domain/instant.ts";
 import type { PendingReading } from "../domain/placement.ts";
 import { errorsInProfile, profileOf } from "../domain/profile.ts";
 import { telemetryObject } from "../domain/reading.ts";
@@ -48,7 +56,7 @@ export type DecodedRecord =
   | { readonly kind: "customer"; readonly record: CustomerRecord }
   | { readonly kind: "tank"; readonly record: TankRecord }
   | { readonly kind: "device"; readonly record: DeviceRecord }
-  | { readonly kind: "telemetry"; readonly record: ReadingRecord }
+  | { readonly kind: "telemetry"; readonly record: ReadingRecord; readonly isAssumedUtc: boolean }
   | { readonly kind: "rejected"; readonly reason: string };
 
 export type LineDecoder = (text: string) => DecodedRecord;
@@ -101,9 +109,11 @@ const CONTEXT = new BatchContext(0);
 
 export function decodeReading(fields: JsonObject, customerId: string | null): DecodedRecord {
   // The time of receipt says nothing here: a file may be imported long after its readings were measured.
-  if (fields["created_at"] === undefined) return rejected("created_at: is missing");
+  const { created_at } = fields;
+  if (created_at === undefined) return rejected("created_at: is missing");
   const reading = decodeIncomingReading(fields, CONTEXT, idError);
-  return "rejected" in reading ? rejected(reading.rejected) : { kind: "telemetry", record: { reading, customerId } };
+  if ("rejected" in reading) return rejected(reading.rejected);
+  return { kind: "telemetry", record: { reading, customerId }, isAssumedUtc: !hasOffset(String(created_at)) };
 }
 
 const CustomerLine = object({ ...CustomerObject.properties, notifications: NotificationSettings, deleted: boolean() }, {}, [

@@ -283,7 +283,11 @@ test("an exported reading is imported as the same reading", () => {
     fc.property(id, instant, fill, (tankId, created_at, fill_percentage) => {
       const line = { ...telemetryObject({ created_at, fill_percentage }), tank_id: tankId };
       const reading = { source: { tankId }, createdAt: created_at, measurement: { fill: fill_percentage } };
-      assert.deepEqual(decodeRecord(viaJson(line)), { kind: "telemetry", record: { reading, customerId: null } });
+      assert.deepEqual(decodeRecord(viaJson(line)), {
+        kind: "telemetry",
+        record: { reading, customerId: null },
+        isAssumedUtc: false,
+      });
     }),
     RUNS,
   );

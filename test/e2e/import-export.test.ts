@@ -25,7 +25,7 @@ suite("an import", () => {
     const before = await here.run(["export"]);
     const files = readdirSync(here.folder).sort();
     const dry = await here.run(["import", "changes.ndjson", "--dry-run", "--json"]);
-    assert.equal(dry.stdout, '{"read":11,"new":2,"changed":1,"unchanged":8,"rejected":0,"pending":0}\n');
+    assert.equal(dry.stdout, '{"read":11,"new":2,"changed":1,"unchanged":8,"rejected":0,"pending":0,"assumed_utc":0}\n');
     assert.equal(dry.code, 0);
     assert.deepEqual(readdirSync(here.folder).sort(), files);
     assert.equal((await here.run(["export"])).stdout, before.stdout);
@@ -39,7 +39,7 @@ suite("an import", () => {
     writeFileSync(here.path("mixed.ndjson"), lines.join("\n"));
     const { code, stdout, stderr } = await here.run(["import", "mixed.ndjson", "--json"]);
     assert.equal(code, 1);
-    assert.equal(stdout, '{"read":3,"new":1,"changed":0,"unchanged":0,"rejected":2,"pending":0}\n');
+    assert.equal(stdout, '{"read":3,"new":1,"changed":0,"unchanged":0,"rejected":2,"pending":0,"assumed_utc":0}\n');
     assert.match(stderr, /^mixed\.ndjson:1: .*JSON[\s\S]*^mixed\.ndjson:4: .*owner_id/m);
     const rejects = jsonLines(readFileSync(here.path("mixed.ndjson.rejects.ndjson"), "utf8"));
     assert.deepEqual(
@@ -54,7 +54,7 @@ suite("an import", () => {
     mkdirSync(here.path("mixed.ndjson.rejects.ndjson"));
     writeFileSync(here.path("mixed.ndjson"), `{not json\n${ndjson([customer("bob")])}`);
     const unwritten = await here.run(["import", "mixed.ndjson", "--json"]);
-    assert.equal(unwritten.stdout, '{"read":2,"new":1,"changed":0,"unchanged":0,"rejected":1,"pending":0}\n');
+    assert.equal(unwritten.stdout, '{"read":2,"new":1,"changed":0,"unchanged":0,"rejected":1,"pending":0,"assumed_utc":0}\n');
     assert.match(unwritten.stderr, /^mixed\.ndjson:1: /m);
     assert.doesNotMatch(unwritten.stderr, /internal error|^\s+at /m);
   });
@@ -118,14 +118,14 @@ suite("an import", () => {
   test("several files are imported in order and counted together, readings also as CSV, everything from stdin with -", async (t) => {
     const here = workspace(t);
     const piped = await here.spawn(["import", "-", "--json"], { input: ndjson(SMALL_FLEET) });
-    assert.equal(piped.stdout, '{"read":11,"new":11,"changed":0,"unchanged":0,"rejected":0,"pending":0}\n');
+    assert.equal(piped.stdout, '{"read":11,"new":11,"changed":0,"unchanged":0,"rejected":0,"pending":0,"assumed_utc":0}\n');
 
     writeFileSync(here.path("1.ndjson"), ndjson([customer("carl")]));
     writeFileSync(here.path("2.ndjson"), ndjson([tank("c1", "carl")]));
     const rows = ["c1,2026-02-01T00:00:00Z,55.5", '"c1",2026-02-01T01:00:00+01:00,55.5', "b1,2026-02-01T00:00:00Z,x"];
     writeFileSync(here.path("3.csv"), ["tank_id,created_at,fill_percentage", ...rows, ""].join("\r\n"));
     const { code, stdout, stderr } = await here.run(["import", "1.ndjson", "2.ndjson", "3.csv", "--json"]);
-    assert.equal(stdout, '{"read":5,"new":3,"changed":0,"unchanged":1,"rejected":1,"pending":0}\n');
+    assert.equal(stdout, '{"read":5,"new":3,"changed":0,"unchanged":1,"rejected":1,"pending":0,"assumed_utc":0}\n');
     assert.match(stderr, /^3\.csv:4: .*fill_percentage/m);
     assert.equal(code, 1);
     const out = await here.run(["export", "--csv"]);
@@ -139,8 +139,10 @@ suite("an import", () => {
     const rows = ["a1;2026-07-01 08:00;50,5", "a1;01.07.2026 09:00;51", "a1;2026-07-01 10:00:30Z;52,25"];
     writeFileSync(here.path("x.csv"), ["tank_id;created_at;fill_percentage", ...rows, ""].join("\r\n"));
     const utc = await here.run(["import", "x.csv", "--dry-run"]);
-    assert.equal(utc.stdout, "3 read: 3 new, 0 changed, 0 unchanged, 0 rejected (dry run: nothing was changed)\n");
-    assert.equal(utc.stderr, "2 times had no offset and were read as UTC; --timezone names another zone\n");
+    const counts = "3 read: 3 new, 0 changed, 0 unchanged, 0 rejected";
+    assert.equal(utc.stdout, `${counts}; 2 times without an offset read as UTC (dry run: nothing was changed)\n`);
+    const json = await here.run(["import", "x.csv", "--dry-run", "--json"]);
+    assert.match(json.stdout, /"assumed_utc":2\}\n$/);
     const berlin = await here.run(["import", "x.csv", "--timezone", "Europe/Berlin"]);
     assert.deepEqual([berlin.code, berlin.stderr], [0, ""]);
     const { stdout } = await here.run(["export", "--csv"]);
@@ -227,7 +229,7 @@ suite("an export", () => {
     const imported = await here.run(["import", "whole.ndjson", "--json"], other);
     // A device that is assigned to a tank is created with it, so its own line changes nothing.
     const [devices, read] = [4, DIFFICULT_FLEET.length + 4];
-    const counts = { read, new: read - devices, changed: 0, unchanged: devices, rejected: 0, pending: 0 };
+    const counts = { read, new: read - devices, changed: 0, unchanged: devices, rejected: 0, pending: 0, assumed_utc: 0 };
     assert.equal(imported.stdout, `${JSON.stringify(counts)}\n`);
     const [lines, csv] = await Promise.all([here.run(["export"], other), here.run(["export", "-", "--csv"], other)]);
     assert.equal(lines.stdout, readFileSync(here.path("whole.ndjson"), "utf8"));

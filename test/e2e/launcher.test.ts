@@ -38,7 +38,7 @@ suite("the launcher", { concurrency: 2 }, () => {
       program,
       input: `${ndjson(SMALL_FLEET)}{}\n`,
     });
-    assert.equal(stdout, '{"read":12,"new":11,"changed":0,"unchanged":0,"rejected":1,"pending":0}\n');
+    assert.equal(stdout, '{"read":12,"new":11,"changed":0,"unchanged":0,"rejected":1,"pending":0,"assumed_utc":0}\n');
     assert.equal(code, 1);
     assert.match(stderr, /^stdin:12: .*"object".*\n/);
   });

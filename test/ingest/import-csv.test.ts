@@ -16,6 +16,7 @@ function decoder(header = HEADER, options: CsvOptions = {}): (row: string) => De
 const reading = (tankId: string, fill = 50): DecodedRecord => ({
   kind: "telemetry",
   record: { reading: { source: { tankId }, createdAt: AT, measurement: { fill } }, customerId: null },
+  isAssumedUtc: true,
 });
 const reasonOf = (decoded: DecodedRecord) => (decoded.kind === "rejected" ? decoded.reason : undefined);
 
@@ -109,7 +110,7 @@ test("any id and fill survive quoting, where required or everywhere, and ids kee
     fc.property(id, fill, fc.boolean(), (tankId, percentage, isAlways) => {
       const quote = (text: string) => (isAlways || /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
       const row = [tankId, "2026-01-01T00:00:00.000Z", String(percentage)].map(quote).join(",");
-      assert.deepEqual(decoder()(row), reading(tankId, percentage));
+      assert.deepEqual(decoder()(row), { ...reading(tankId, percentage), isAssumedUtc: false });
     }),
     { numRuns: 1000 },
   );
@@ -134,15 +135,16 @@ test("columns may be separated by semicolons or tabs, with decimal commas", () =
   );
 });
 
+const isAssumedUtc = (decoded: DecodedRecord): boolean => decoded.kind === "telemetry" && decoded.isAssumedUtc;
+
 function instantOf(decoded: DecodedRecord): string {
   if (decoded.kind === "rejected") return decoded.reason;
   assert.ok(decoded.kind === "telemetry");
   return new Date(decoded.record.reading.createdAt).toISOString();
 }
 
-test("times are read as spreadsheets and loggers write them; those without an offset are UTC, and counted", () => {
-  let assumed = 0;
-  const decode = decoder(HEADER, { onAssumedUtc: () => assumed++ });
+test("times are read as spreadsheets and loggers write them; those without an offset are UTC", () => {
+  const decode = decoder(HEADER);
   const local = {
     "2026-11-01 08:00": "2026-11-01T08:00:00.000Z",
     "2026-11-01 08:00:30": "2026-11-01T08:00:30.000Z",
@@ -155,8 +157,10 @@ test("times are read as spreadsheets and loggers write them; those without an of
     "1.11.2026 08:00:30": "2026-11-01T08:00:30.000Z",
     "01.11.2026": "2026-11-01T00:00:00.000Z",
   };
-  for (const [text, instant] of Object.entries(local)) assert.equal(instantOf(decode(`t,${text},50`)), instant, text);
-  assert.equal(assumed, Object.keys(local).length);
+  for (const [text, instant] of Object.entries(local)) {
+    const decoded = decode(`t,${text},50`);
+    assert.deepEqual([instantOf(decoded), isAssumedUtc(decoded)], [instant, true], text);
+  }
   const offset = {
     "2026-11-01 08:00Z": "2026-11-01T08:00:00.000Z",
     "2026-11-01 08:00+02:00": "2026-11-01T06:00:00.000Z",
@@ -164,8 +168,10 @@ test("times are read as spreadsheets and loggers write them; those without an of
     "01.11.2026 08:00 +01:00": "2026-11-01T07:00:00.000Z",
     "2026-11-01T08:00:00.000Z": "2026-11-01T08:00:00.000Z",
   };
-  for (const [text, instant] of Object.entries(offset)) assert.equal(instantOf(decode(`t,${text},50`)), instant, text);
-  assert.equal(assumed, Object.keys(local).length);
+  for (const [text, instant] of Object.entries(offset)) {
+    const decoded = decode(`t,${text},50`);
+    assert.deepEqual([instantOf(decoded), isAssumedUtc(decoded)], [instant, false], text);
+  }
   for (const text of ["11/01/2026 08:00", "2026-11-01 24:00", "2026-11-01 08", "08:00", "01.11.26 08:00", "20261101"]) {
     assert.match(instantOf(decode(`t,${text},50`)), /^created_at: must be a datetime such as/, text);
   }
@@ -181,7 +187,7 @@ test("times are read as spreadsheets and loggers write them; those without an of
 });
 
 test("a time zone applies to times without an offset; those that clocks skip or repeat are rejected", () => {
-  const decode = decoder(HEADER, { timezone: "Europe/Berlin", onAssumedUtc: () => assert.fail("not UTC") });
+  const decode = decoder(HEADER, { timezone: "Europe/Berlin" });
   const times = {
     "2026-11-01 08:00": "2026-11-01T07:00:00.000Z",
     "2026-07-01 08:00": "2026-07-01T06:00:00.000Z",
@@ -197,7 +203,10 @@ test("a time zone applies to times without an offset; those that clocks skip or 
     "2026-03-29 02:30": "created_at: 2026-03-29 02:30 does not exist in Europe/Berlin: clocks skip it",
     "2026-02-30 08:00": "created_at: the date 2026-02-30 does not exist",
   };
-  for (const [text, expected] of Object.entries(times)) assert.equal(instantOf(decode(`t,${text},50`)), expected, text);
+  for (const [text, expected] of Object.entries(times)) {
+    const decoded = decode(`t,${text},50`);
+    assert.deepEqual([instantOf(decoded), isAssumedUtc(decoded)], [expected, false], text);
+  }
 });
 
 test("an apostrophe that an export put in front of a formula is removed", () => {

@@ -43,6 +43,21 @@ const file = (...lines: string[]) => `${lines.join("\n")}\n`;
 const summary = (counts: Partial<ImportSummary>): ImportSummary => ({ ...emptySummary(), ...counts });
 const reasonsByLine = (rejects: readonly RejectedLine[]) => rejects.map(({ line: number, reason }) => `${number}: ${reason}`);
 
+test("readings whose time has no offset are UTC, and counted, in lines and in CSV files", async (t) => {
+  const store = await emptyStore(t);
+  const [assumed, given] = [
+    ["2026-02-01", "2026-02-01T08:00:00", "2026-02-01T08:00:00.5"],
+    ["2026-02-02T08:00:00Z", "2026-02-02T08:00:00.500z", "2026-02-03T00:00:00+02:00"],
+  ];
+  const times = [...assumed, ...given];
+  const lines = times.map((created_at) => line({ object: "telemetry", tank_id: "one", created_at, fill_percentage: 50 }));
+  const counts = { read: 8, new: 8, assumed_utc: 3 };
+  assert.deepEqual((await importText(store, file(customer("a"), tank("one", "a"), ...lines))).summary, summary(counts));
+  const csv = file("tank_id,created_at,fill_percentage", ...times.map((time) => `one,${time},50`));
+  const again = { read: 6, unchanged: 6, assumed_utc: 3 };
+  assert.deepEqual((await importText(store, csv, "csv")).summary, summary(again));
+});
+
 test("a file of customers, tanks and readings is new at first, and all unchanged the second time", async (t) => {
   const store = await emptyStore(t);
   const fleet = file(
@@ -170,7 +185,7 @@ test("invalid device lines are rejected with the reason", async (t) => {
     line({ object: "telemetry", device_id: "x", fill_percentage: 5 }),
     line({ object: "telemetry", device_id: "x", created_at: "2026-01-01", payload: 5 }),
     line({ object: "telemetry", device_id: "x", tank_id: "one", created_at: "2026-01-01", fill_percentage: 5 }),
-    line({ object: "telemetry", device_id: "d-one", created_at: "2026-01-01", payload: { fill_percentage: 101 } }),
+    line({ object: "telemetry", device_id: "d-one", created_at: "2026-01-01T00:00:00Z", payload: { fill_percentage: 101 } }),
   ];
   const { summary: counts, rejects } = await importText(store, file(...lines));
   assert.deepEqual(counts, summary({ read: 19, new: 2, rejected: 16, pending: 1 }));
@@ -225,7 +240,7 @@ test("a file without shapes and devices leaves both unchanged, and an older devi
   const older = device("d-one", { tank_id: "one", since: null, dropped: 1, past_assignments: [] });
   assert.deepEqual((await importText(store, file(older, device("D-none")))).summary, summary({ read: 2, unchanged: 1, new: 1 }));
   assert.deepEqual(await state(), before);
-  const backlog = line({ object: "telemetry", device_id: "d-one", created_at: "2025-12-31", fill_percentage: 9 });
+  const backlog = line({ object: "telemetry", device_id: "d-one", created_at: "2025-12-31T00:00:00Z", fill_percentage: 9 });
   assert.deepEqual((await importText(store, file(backlog))).summary, summary({ read: 1, new: 1 }));
   const found = await store.telemetryPage("two", WHOLE, UNRESTRICTED);
   assert.equal(typeof found === "object" && found.totalItems, 1, "it belongs to the previous tank");
@@ -237,7 +252,12 @@ test("a file without shapes and devices leaves both unchanged, and an older devi
 
 test("pending readings are released by the line that makes them readable, and the audit log has what was imported", async (t) => {
   const store = await emptyStore(t);
-  const pending = line({ object: "telemetry", device_id: "d-one", created_at: "2026-01-01", payload: { distance: 500 } });
+  const pending = line({
+    object: "telemetry",
+    device_id: "d-one",
+    created_at: "2026-01-01T00:00:00Z",
+    payload: { distance: 500 },
+  });
   assert.deepEqual(
     (await importText(store, file(pending, customer("a"), tank("one", "a")))).summary,
     summary({ read: 3, pending: 1, new: 2 }),
@@ -287,7 +307,7 @@ test("CSV readings are counted like others, and blank rows are skipped", async (
   const csv =
     "\ufefftank_id,created_at,fill_percentage\r\none,2026-01-01,50\r\n\r\none,2026-01-02,x\r\nnobody,2026-01-01,5\r\none,2026-01-01,50";
   const { summary: counts, rejects } = await importText(store, csv, "csv");
-  assert.deepEqual(counts, summary({ read: 4, new: 1, unchanged: 1, rejected: 2 }));
+  assert.deepEqual(counts, summary({ read: 4, new: 1, unchanged: 1, rejected: 2, assumed_utc: 3 }));
   assert.deepEqual(reasonsByLine(rejects), ["4: fill_percentage: must be a number", "5: tank_id: there is no tank with this id"]);
 });
 
