@@ -1,7 +1,7 @@
 // check and backup.
 
 import assert from "node:assert/strict";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
 import { until } from "../support/until.ts";
@@ -83,6 +83,33 @@ suite("check", () => {
     const lines = fixtures.jsonLines(sound).filter(({ object }) => object === "customer" || object === "tank");
     await importLines(here, lines, "again.ndjson");
     assert.match((await here.run(["check"])).stdout, /^tank a1: [^\n]*\n$/);
+  });
+
+  test("while a page is damaged, check says what to do, and an export has all that is on other pages", async (t) => {
+    const here = workspace(t);
+    const ids = Array.from({ length: 100 }, (_, i) => `t${i}`);
+    const lines = ids.flatMap((id) => [fixtures.tank(id, "c"), reading(id, 0, 50)]);
+    await importLines(here, [fixtures.customer("c"), ...lines]);
+    const db = new DatabaseSync(here.path("tanks.db"));
+    const [, second] = db.prepare("SELECT pageno, pgsize, ncell FROM dbstat WHERE name = 'tank' AND pagetype = 'leaf'").all();
+    db.close();
+    const [page, bytes, damaged] = Object.values(second ?? {}).map(Number) as [number, number, number];
+    const file = readFileSync(here.path("tanks.db"));
+    writeFileSync(here.path("tanks.db"), file.fill(0x5a, (page - 1) * bytes, page * bytes));
+
+    const checked = await here.run(["check"]);
+    assert.equal(checked.code, 1);
+    assert.match(checked.stdout, /: restore a backup\n$/);
+    const { code, stderr } = await here.run(["export", "rest.ndjson"]);
+    assert.equal(code, 1);
+    assert.match(stderr, /\d+ lines exported.*\nthe export is not complete, since the database is damaged: restore a backup\n$/);
+    const rest = fixtures.jsonLines(readFileSync(here.path("rest.ndjson"), "utf8"));
+    const tanks = new Set(rest.filter(({ object }) => object === "tank").map(({ id }) => id));
+    assert.equal(tanks.size, ids.length - damaged);
+    const left = stderr.match(/(?<=^left out: tank )\w+(?= cannot be read: )/gm);
+    assert.deepEqual(left?.toSorted(), ids.filter((id) => !tanks.has(id)).toSorted());
+    const readings = rest.filter(({ object }) => object === "telemetry").map(({ tank_id }) => tank_id);
+    assert.deepEqual(readings, ids, "also those of the tanks that are left out");
   });
 
   test("a running service sees a repair, and check finds no errors while it runs and an import writes", async (t) => {

@@ -9,7 +9,8 @@ import { UserError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/log-events.ts";
 import type { IngestResult } from "../../domain/reading.ts";
 import type { ExportRecord, Progress, Store } from "../../domain/store.ts";
-import { exportRecords } from "../core/export.ts";
+import { type ExportSql, exportRecords } from "../core/export.ts";
+import type { Snapshot } from "../core/scan.ts";
 import { type Engine, StoreHealth, storeOn } from "../core/store.ts";
 import type { WriteResult } from "../core/writes.ts";
 import { isFileError, removeDatabase } from "../files.ts";
@@ -159,8 +160,9 @@ async function copy(file: string, to: string, progress: Progress): Promise<void>
   }
 }
 
-const EXPORT_SQL = {
+const EXPORT_SQL: ExportSql = {
   key: "pk",
+  blockKey: ["pk"],
   tankId: "(SELECT id FROM tank WHERE pk = part.tank)",
   assignments: "json_group_array(json_array(until, tank, checksum) ORDER BY until)",
   dialect: DIALECT,
@@ -169,7 +171,16 @@ const EXPORT_SQL = {
 /** The snapshot stays open for as long as the reader takes. */
 function exportFile(file: string): AsyncGenerator<ExportRecord> {
   return withReader(file, (db) => {
-    db.exec("BEGIN");
-    return exportRecords((sql) => tolerantQuery(db, sql).iterate(), EXPORT_SQL);
+    const snapshot: Snapshot = {
+      rows(sql, values) {
+        // An error of the disk ends the snapshot: what is read after it may be newer.
+        if (!db.isTransaction) db.exec("BEGIN");
+        return tolerantQuery(db, sql).iterate(...values);
+      },
+      pageCount: () => 0,
+      pagesOf: (table) => table,
+      translateError,
+    };
+    return exportRecords(snapshot, EXPORT_SQL);
   });
 }
