@@ -6,7 +6,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError } from "../../client/src/index.ts";
 import { me, otherAccount } from "./me.ts";
-import { isSignedOut, loadSession, redirectToSignIn } from "./session.ts";
+import { isSignedOut, loadSession, redirectToSignIn, sessionEndedInDialog } from "./session.ts";
 
 const VISIBLE_MS = 3_000;
 const HIDDEN_MS = 60_000;
@@ -92,9 +92,9 @@ function createWatch<T>(load: Load<T>, report: (result: Result<T>) => void) {
 
 /** Requests everything that is shown, now: after a change, or when the person asks for it. */
 export async function refreshAll(): Promise<void> {
-  // Not as another account.
-  const shown = otherAccount.value === undefined ? [...watched] : [];
-  const results = await Promise.allSettled([loadSession(), ...shown.map(({ refresh }) => refresh())]);
+  // An open dialog waits until its person is signed in again.
+  const isWaiting = otherAccount.value !== undefined || sessionEndedInDialog.value;
+  const results = await Promise.allSettled(isWaiting ? [loadSession()] : Array.from(watched, ({ refresh }) => refresh()));
   const isFailed = results.some((result) => result.status === "rejected" && isOutage(result.reason));
   failures = isFailed ? failures + 1 : 0;
   if (!isFailed) unreachableSince.value = undefined;

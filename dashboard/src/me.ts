@@ -11,29 +11,32 @@ export const me = signal<Me | undefined>(undefined);
 /** Who is signed in instead, while an open dialog keeps the page. */
 export const otherAccount = signal<Me | undefined>(undefined);
 
-export const isMine = ({ id, role }: Me): boolean => me.value?.id === id && me.value.role === role;
-
 /** Loads the page again for the account, unless a dialog is open, which says so. */
-export function switchTo(account: Me): void {
+function switchTo(account: Me): void {
   otherAccount.value = account;
   if (document.querySelector("dialog[open]") === null) globalThis.location.reload();
 }
 
-const ANOTHER_ACCOUNT = {
-  code: "role_insufficient",
-  detail: "Nothing was saved, because another account has signed in in this browser.",
-};
-
-/** Sends a change only while the account is still signed in. If that cannot be checked, the result is the error of the check. */
+/** Every request says which account the page is for, so that nothing is read or changed as another one. */
 export async function fetchAsMe(url: string | URL | Request, request: RequestInit = {}): Promise<Response> {
-  if (request.method !== "GET" && me.value !== undefined) {
-    const check = await fetch(href("/insight/v1/me"), { signal: request.signal ?? null });
-    if (!check.ok) return check;
-    const account = (await check.json()) as Me;
-    if (!isMine(account)) {
-      switchTo(account);
-      return Response.json(ANOTHER_ACCOUNT, { status: 403 });
-    }
-  }
-  return fetch(url, request);
+  if (me.value === undefined) return fetch(url, request);
+  const headers = new Headers(request.headers);
+  headers.set("x-account", me.value.id);
+  const response = await fetch(url, { ...request, headers });
+  if (response.status === 403 && (await codeOf(response)) === "account_changed") await findOtherAccount();
+  return response;
+}
+
+/** Errors of a proxy are not JSON. */
+async function codeOf(response: Response): Promise<unknown> {
+  const problem = await response
+    .clone()
+    .json()
+    .catch(() => undefined);
+  return problem?.code;
+}
+
+async function findOtherAccount(): Promise<void> {
+  const response = await fetch(href("/insight/v1/me"));
+  if (response.ok) switchTo((await response.json()) as Me);
 }

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { ApiError } from "../../client/src/index.ts";
 import { api } from "./api.ts";
 import { here, href, location, navigate } from "./location.ts";
-import { isMine, me, otherAccount, switchTo } from "./me.ts";
+import { me, otherAccount } from "./me.ts";
 
 /** From the least to the most. */
 const ROLES = ["customer", "viewer", "dispatcher", "admin"];
@@ -29,19 +29,14 @@ export function may(required: Role): boolean {
 /** They see their own tanks only. Not before it is known. */
 export const isCustomer = (): boolean => me.value?.role === "customer";
 
-/** Loads who is signed in, also to find out whether this has changed. If nobody is, the person signs in, and comes back. */
+/** Loads who is signed in. If nobody is, the person signs in, and comes back. */
 export async function loadSession(): Promise<void> {
   const before = me.value;
   try {
     const account = await api.insight.me.retrieve();
     // Meanwhile the session has ended, or the person has changed their settings.
     if (me.value !== before) return;
-    if (before !== undefined && !isMine(account)) {
-      switchTo(account);
-      return;
-    }
-    // Nothing is rendered again for the same.
-    if (JSON.stringify(account) !== JSON.stringify(before)) me.value = account;
+    me.value = account;
     otherAccount.value = undefined;
     sessionEndedInDialog.value = false;
   } catch (error) {

@@ -9,7 +9,7 @@ import { openBrowser } from "../support/chromium.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { errorsOf, expectFits, expectGood } from "./expect-good.ts";
+import { errorsOf, expectFits, expectGood, expectGoodInDark } from "./expect-good.ts";
 import { DESKTOP, fingersOn, openDashboard, PHONE } from "./support.ts";
 
 const HOSTILE = `<b onclick="x">مدينة 🛢️ ${"Q".repeat(480)}`;
@@ -71,6 +71,7 @@ describe("the map", () => {
       await page.setViewportSize(size);
       await page.locator(".mark").first().waitFor();
       await page.locator(".country").first().waitFor();
+      for (const town of ["Freiburg", "Bern"]) await page.locator(".town").getByText(town, { exact: true }).waitFor();
       const counts = await page.locator(".bubble-count").allTextContents();
       const singles = (await page.locator(".mark").count()) - counts.length;
       assert.equal(
@@ -85,6 +86,7 @@ describe("the map", () => {
       );
       await expectGood(screen);
     }
+    await expectGoodInDark(screen);
 
     // The mouse button is released outside of the map, which does not follow the mouse afterwards.
     const box = await page.locator(".map").boundingBox();

@@ -26,9 +26,10 @@ async function signInElsewhere(page: Page, userId: string): Promise<void> {
 /** Until the result is called, the page does not find out by its regular requests who is signed in. */
 async function holdPolling(page: Page): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  await page.route("**/insight/v1/me", async (route) => {
-    // The check before a change does not say what it accepts.
-    if (route.request().headers()["accept"] === "application/json") await promise;
+  await page.route("**/{insight,manage}/v1/**", async (route) => {
+    const request = route.request();
+    // Not the request for the account that has signed in.
+    if (request.method() === "GET" && request.headers()["x-account"] !== undefined) await promise;
     // The page may have been loaded again.
     await route.continue().catch(() => {});
   });
@@ -73,7 +74,7 @@ test("an open form is not sent as another account, and says so; it can be sent a
   await signInElsewhere(page, otherId);
   const save = dialog.getByRole("button", { name: "Save" });
   await save.click();
-  await dialog.getByText("Nothing was saved, because another account has signed in").waitFor();
+  await dialog.getByText("Another account has signed in in this browser.").waitFor();
   await dialog.getByText("This browser is now signed in as The dispatcher (Dispatcher).").waitFor();
   assert.deepEqual([await save.isDisabled(), await phoneOfCustomer()], [true, before]);
 
