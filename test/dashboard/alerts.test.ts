@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { expectStatus } from "../http/client.ts";
 import { openBrowser, type Watched } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
-import { expectFits, expectGood } from "./expect-good.ts";
+import { expectFits, expectGood, expectGoodInDark } from "./expect-good.ts";
 import { DESKTOP, HOSTILE_NAMES, openDashboard, PHONE, startFleet } from "./support.ts";
 
 const browser = await openBrowser();
@@ -160,6 +160,7 @@ test("at any width, a customer reads the alerts of their own tanks, and opens th
     await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
     await page.getByText("This browser").waitFor();
     await expectGood(opened);
+    await expectGoodInDark(opened);
     await page.goBack();
   }
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Watched } from "../support/chromium.ts";
-import { overflow, seriousViolations } from "./support.ts";
+import { COLOURS, overflow, seriousViolations } from "./support.ts";
 
 /** A screen that is left ends its requests. */
 export const errorsOf = ({ errors }: Watched): string[] => errors.filter((text) => !text.endsWith(" failed"));
@@ -20,4 +20,11 @@ export async function expectFits(screen: Watched): Promise<void> {
 export async function expectGood(screen: Watched): Promise<void> {
   await expectFits(screen);
   assert.deepEqual(await seriousViolations(screen.page), []);
+}
+
+/** The colours of the dark scheme. */
+export async function expectGoodInDark({ page }: Watched): Promise<void> {
+  await page.emulateMedia({ colorScheme: "dark" });
+  assert.deepEqual(await seriousViolations(page, COLOURS), []);
+  await page.emulateMedia({ colorScheme: "light" });
 }

@@ -54,6 +54,48 @@ test("an admin sees all sessions of a user and of a customer, without pages; tho
   await page.locator(".badge", { hasText: "Low, acknowledged" }).waitFor();
 });
 
+test("a customer sees their own settings and nothing of the operator, and ends another session", async (t) => {
+  const address = "two@example.com";
+  const { id } = await startSession(fleet.store, Date.now, address);
+  const opened = await openDashboard(t, browser, fleet, address, "/account");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const links = await page.getByRole("navigation", { name: "Screens" }).getByRole("link").allInnerTexts();
+  assert.doesNotMatch(links.join(), /Customers|Devices|Channels|Keys|Users|Audit/);
+  await page.getByLabel(/Send me mail/).uncheck();
+  await page.getByLabel("Language").selectOption("de");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Your settings are saved").waitFor();
+  const { notifications } = expectStatus(await manage("GET", "/manage/v1/customers/c2"), 200);
+  assert.match(JSON.stringify(notifications), /"language":"de","unsubscribed_at":"20/);
+  await page.getByRole("link", { name: "Your tanks" }).click();
+  await page.getByRole("heading", { name: "Your tanks" }).waitFor();
+  const subscribed = { notifications: { unsubscribed_at: null } };
+  expectStatus(await manage("PATCH", "/manage/v1/customers/c2", subscribed), 200);
+  await page.goBack();
+  await until("the setting is shown as it is now", () => page.getByLabel(/Send me mail/).isChecked());
+  await page.getByRole("button", { name: /^End session/ }).click();
+  await page.getByText("The session was ended").waitFor();
+  await until("the session is gone", async () => {
+    const { data } = expectStatus(await manage("GET", "/manage/v1/customers/c2/sessions"), 200);
+    return !JSON.stringify(data).includes(id);
+  });
+  await page.goto(`${fleet.url}/users`);
+  await page.getByRole("heading", { name: "Your role does not allow this" }).waitFor();
+  await page.getByRole("main").getByText("This page is for your supplier. Go to your tanks").waitFor();
+  await page.getByRole("link", { name: "Your account" }).click();
+  const signOut = page.getByRole("button", { name: "Sign out", exact: true });
+  await signOut.nth(1).waitFor();
+  await page.context().setOffline(true);
+  for (const [i, button] of [signOut.first(), signOut.nth(1)].entries()) {
+    await button.click();
+    await page.locator(".notice").nth(i).waitFor();
+  }
+  await page.context().setOffline(false);
+  await signOut.nth(1).click();
+  await page.waitForURL(/\/sign-in/);
+});
+
 test("behind a path prefix, the link of a user has the prefix", async (t) => {
   const prefixed = `${fleet.url}/tank-monitor`;
   const prepare = (page: Page) =>

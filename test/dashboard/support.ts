@@ -107,9 +107,12 @@ export async function seriousViolations(page: Page, rules: { readonly runOnly?: 
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join("\n")}`);
 }
 
-/** How much wider than the window the page is. */
+/** How much wider than the window the page is, once a chart is drawn for this width. */
 export const overflow = (page: Page): Promise<number> =>
-  page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+  page.evaluate(`new Promise((resolve) => {
+    const measure = () => resolve(document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    requestAnimationFrame(() => requestAnimationFrame(measure));
+  })`);
 
 type Finger = readonly [dx: number, dy: number];
 

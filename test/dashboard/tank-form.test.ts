@@ -1,4 +1,4 @@
-// The form to change a tank, in a real browser.
+// Changes of a tank in a real browser: by its form, and a pause of its alerts.
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
@@ -16,7 +16,7 @@ const service = await startService({ after }, { environment: { RATE_LIMIT: "0" }
 const manage = jsonClient(service, await service.key({ role: "manage" }));
 const browser = await openBrowser();
 after(() => browser?.close());
-const STAFF = { dispatcher: "dispatcher@operator.example" };
+const STAFF = { dispatcher: "dispatcher@operator.example", admin: "admin@operator.example" };
 const BERLIN = { locale: "en-GB", timezoneId: "Europe/Berlin" };
 /** Whether all of an element is within its dialog. */
 const isInView = (element: Locator): Promise<boolean> =>
@@ -26,7 +26,7 @@ const isInView = (element: Locator): Promise<boolean> =>
   });
 
 before(async () => {
-  await createUser(service, "dispatcher", STAFF.dispatcher);
+  for (const role of ["dispatcher", "admin"] as const) await createUser(service, role, STAFF[role]);
   await service.store.importCustomers([
     customerRecord("cus_own", { name: "<img src=x> Gas", email: "own@customers.example" }),
     customerRecord("cus_other", { email: "other@customers.example" }),
@@ -38,7 +38,7 @@ before(async () => {
   ]);
 });
 
-describe("the form of a tank", () => {
+describe("changes of a tank", () => {
   it("opens at once, loads its tank again after an error, and assigns the device of another tank by an exchange that is confirmed", async (t) => {
     const screen = await openDashboard(t, browser, service, STAFF.dispatcher, "/tanks/tank_used", BERLIN);
     if (screen === undefined) return;
@@ -184,5 +184,31 @@ describe("the form of a tank", () => {
     await page.getByText("The tank was changed").waitFor();
     const { alerts } = (await manage("GET", "/manage/v1/tanks/tank_hostile")).body;
     assert.deepEqual(alerts, { silent_after: "36h", paused_until: null, runs_low_soon: true, leak: true });
+  });
+
+  it("is paused and resumed by a dispatcher, and an admin sees who did it", async (t) => {
+    const path = "/tanks/tank_used";
+    const screen = await openDashboard(t, browser, service, STAFF.dispatcher, path, { ...BERLIN, viewport: PHONE });
+    if (screen === undefined) return;
+    const { page } = screen;
+    const pausedUntil = async () => {
+      const { alerts } = (await manage("GET", "/manage/v1/tanks/tank_used")).body;
+      return (alerts as Record<string, unknown>)["paused_until"];
+    };
+    const alerts = page.locator("section", { has: page.getByRole("heading", { name: "Alerts" }) });
+    await alerts.getByRole("button", { name: "Pause" }).click();
+    await page.getByLabel("Until and including").fill("2099-03-04");
+    await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
+    await alerts.getByText("Paused until the end of 4 Mar 2099").waitFor();
+    await page.locator(".badge").getByText("Paused until the end of 4 Mar 2099").waitFor();
+    assert.equal(await pausedUntil(), "2099-03-04T23:00:00.000Z");
+    await expectFits(screen);
+    await alerts.getByRole("button", { name: "Resume" }).click();
+    await alerts.getByRole("button", { name: "Pause" }).waitFor();
+    assert.equal(await pausedUntil(), null);
+    const admin = await openDashboard(t, browser, service, STAFF.admin, path, BERLIN);
+    const changes = admin?.page.locator("section", { has: admin.page.getByRole("heading", { name: "Changes" }) });
+    await changes?.getByText("changed by The dispatcher").first().waitFor();
+    await changes?.getByTitle(/^usr_/).first().waitFor();
   });
 });

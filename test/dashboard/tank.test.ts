@@ -9,7 +9,8 @@ import { openBrowser } from "../support/chromium.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { expectFits, expectGood } from "./expect-good.ts";
+import { expectFits, expectGood, expectGoodInDark } from "./expect-good.ts";
+import { countPixels } from "./pixels.ts";
 import { DESKTOP, fingersOn, openDashboard, PHONE } from "./support.ts";
 import { withManyRefills, withOneRefill } from "./tank-levels.ts";
 
@@ -33,14 +34,16 @@ before(async () => {
   ]);
   await service.store.importTanks([
     tankRecord("tank_used", "cus_own", { name: "Boiler house", min_fill_alert_percentage: 20 }),
-    tankRecord("tank_hostile", "cus_own", { name: HOSTILE, location: { city: HOSTILE, country: HOSTILE } }),
+    tankRecord("tank_hostile", "cus_own", { name: HOSTILE, custom_id: HOSTILE, location: { city: HOSTILE, country: HOSTILE } }),
     tankRecord("tank_other", "cus_other"),
     tankRecord("tank_busy", "cus_other"),
     tankRecord("tank_refilled", "cus_other", { min_fill_alert_percentage: 25 }),
+    tankRecord("tank_late", "cus_other", { min_fill_alert_percentage: 23 }),
     tankRecord("tank_silent", "cus_other", { min_fill_alert_percentage: 20 }),
   ]);
   await putReadings(service.store, "tank_used", withOneRefill(now));
   await putReadings(service.store, "tank_refilled", withOneRefill(now));
+  await putReadings(service.store, "tank_late", withOneRefill(now - 2 * DAY));
   await putReadings(service.store, "tank_busy", withManyRefills(now));
   await putReadings(service.store, "tank_hostile", [[now - 60_000, 10]]);
   await putReadings(service.store, "tank_silent", [[now - 10 * DAY, 50]]);
@@ -50,18 +53,6 @@ before(async () => {
     30_000,
   );
 });
-
-/** Whether the canvas has something in the colour of levels. */
-const HAS_LEVEL = `(() => {
-  const canvas = document.querySelector(".chart canvas");
-  const probe = document.body.appendChild(document.createElement("span"));
-  probe.style.color = "var(--fill)";
-  const colour = getComputedStyle(probe).color.match(/\\d+/g).map(Number);
-  probe.remove();
-  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-  for (let at = 0; at < data.length; at += 4) if (colour.every((part, index) => data[at + index] === part)) return true;
-  return false;
-})()`;
 
 /** Those who may not pause a tank see by themselves that it is paused, and when it no longer is. */
 async function expectPauseShown(page: Page): Promise<void> {
@@ -96,6 +87,7 @@ describe("the screen of a tank", () => {
     await page.keyboard.press("ArrowRight");
     await card.getByText((await weeks.nth(4).getAttribute("aria-label")) ?? "-").waitFor();
     await expectGood(screen);
+    await expectGoodInDark(screen);
     for (const [width, inRow] of [
       [390, 2],
       [600, 3],
@@ -108,6 +100,30 @@ describe("the screen of a tank", () => {
     }
     expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: "tank_used", fill_percentage: 29.4 }), 200);
     await page.locator(".figures", { hasText: "29.4 %" }).waitFor();
+  });
+
+  it("draws levels, threshold, refills and the forecast with its range, and estimates the level after a day without a reading", async (t) => {
+    const forecast = "/insight/v1/tanks/tank_late/forecast";
+    await until("its forecast is computed", async () => (await manage("GET", forecast)).body["state"] === "ok", 30_000);
+    const days = (...around: readonly [number, number]) => around.map((day) => now + day * DAY);
+    const [from = 0, to = 0] = days(-80, 40);
+    const path = `/tanks/tank_late?from=${new Date(from).toISOString()}&to=${new Date(to).toISOString()}`;
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, path, BERLIN);
+    if (screen === undefined) return;
+    const { page } = screen;
+    await page.locator(".figures", { hasText: /measured 2 days ago; estimated now: 2[78]\.\d\s%/ }).waitFor();
+    await page.getByRole("img", { name: /\. 1 refill\. Expected to run low on/ }).waitFor();
+    await page.locator(".chart canvas").waitFor();
+    for (const [what, colour, part] of [
+      ["levels", "fill", { times: days(-40, -10), levels: [40, 70] }],
+      ["the lowest and the highest of each step", "fill", { times: days(-60, -5), levels: [35, 90], opacity: 0.28 }],
+      ["the forecast", "fill", { times: days(1, 20), levels: [5, 30] }],
+      ["its range", "fill", { times: days(5, 20), levels: [0, 30], opacity: 0.14 }],
+      ["the threshold", "low", { times: days(-30, -10), levels: [22, 24] }],
+      ["the refill", "ok", { times: days(-65, -58), levels: [25, 90] }],
+      ["now", "dim", { times: days(-1, 1), levels: [50, 100] }],
+    ] as const)
+      await until(`${what}: drawn`, async () => (await countPixels(page, colour, part)) > 10);
   });
 
   it("has no days left, delivery or forecast after a refill that is not confirmed yet, here and in alerts", async (t) => {
@@ -323,32 +339,6 @@ describe("the screen of a tank", () => {
     await expectFits(screen);
   });
 
-  it("is paused and resumed by a dispatcher, and an admin sees who did it", async (t) => {
-    const path = "/tanks/tank_used";
-    const screen = await openDashboard(t, browser, service, STAFF.dispatcher, path, { ...BERLIN, viewport: PHONE });
-    if (screen === undefined) return;
-    const { page } = screen;
-    const pausedUntil = async () => {
-      const { alerts } = (await manage("GET", "/manage/v1/tanks/tank_used")).body;
-      return (alerts as Record<string, unknown>)["paused_until"];
-    };
-    const alerts = page.locator("section", { has: page.getByRole("heading", { name: "Alerts" }) });
-    await alerts.getByRole("button", { name: "Pause" }).click();
-    await page.getByLabel("Until and including").fill("2099-03-04");
-    await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
-    await alerts.getByText("Paused until the end of 4 Mar 2099").waitFor();
-    await page.locator(".badge").getByText("Paused until the end of 4 Mar 2099").waitFor();
-    assert.equal(await pausedUntil(), "2099-03-04T23:00:00.000Z");
-    await expectFits(screen);
-    await alerts.getByRole("button", { name: "Resume" }).click();
-    await alerts.getByRole("button", { name: "Pause" }).waitFor();
-    assert.equal(await pausedUntil(), null);
-    const admin = await openDashboard(t, browser, service, STAFF.admin, path, BERLIN);
-    const changes = admin?.page.locator("section", { has: admin.page.getByRole("heading", { name: "Changes" }) });
-    await changes?.getByText("changed by The dispatcher").first().waitFor();
-    await changes?.getByTitle(/^usr_/).first().waitFor();
-  });
-
   it("does not break with names of any kind; its alert is acknowledged", async (t) => {
     const paused = { alerts: { paused_until: "2099-03-04T23:00:00.000Z" } };
     expectStatus(await manage("PATCH", "/manage/v1/tanks/tank_hostile", paused), 200);
@@ -358,16 +348,19 @@ describe("the screen of a tank", () => {
     await page.locator(".chart canvas").waitFor();
     await page.getByText("No forecast yet").waitFor();
     await page.locator(".badge", { hasText: "Paused until" }).waitFor();
-    await until("its only reading is drawn", () => page.evaluate<boolean>(HAS_LEVEL));
+    await until("its only reading is drawn", async () => (await countPixels(page, "fill")) > 0);
     await expectGood(screen);
     assert.ok((await page.title()).includes("<img"));
     await page.setViewportSize(DESKTOP);
     await expectFits(screen);
     await page.getByRole("button", { name: "Acknowledge" }).click();
-    await page.getByLabel("Note").fill("Truck on Monday");
+    await page.getByLabel("Note").fill(`Truck on Monday${HOSTILE}`);
     await page.getByRole("dialog").getByRole("button", { name: "Acknowledge" }).click();
     await page.getByText("Acknowledged, opened").waitFor();
-    await page.getByText("“Truck on Monday”").waitFor();
+    await page.getByText("“Truck on Monday<img").waitFor();
+    await expectFits(screen);
+    await page.setViewportSize(PHONE);
+    await expectFits(screen);
     await until("the focus stays in the row", async () => "Change note" === (await page.evaluate(FOCUSED)));
   });
 

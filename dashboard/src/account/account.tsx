@@ -1,6 +1,6 @@
 // The person who is signed in: who they are, what mail they want, and where they are signed in.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Me } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
@@ -14,12 +14,14 @@ import { Screen } from "../components/screen.tsx";
 import { Sessions } from "../components/sessions.tsx";
 import { useLive } from "../live.ts";
 import { me } from "../me.ts";
-import { may, ROLE_NAMES, signOut } from "../session.ts";
+import { loadSession, may, ROLE_NAMES, signOut } from "../session.ts";
 
 const SIZE = 25;
 
 export default function Account() {
   const page = pageInUrl();
+  // The customer may have unsubscribed by the link in a mail since the dashboard was opened.
+  useEffect(() => void loadSession().catch(() => undefined), []);
   const live = useLive(`sessions ${page}`, (signal) => api.auth.sessions.list({ page, size: SIZE, signal }));
   const person = me.value;
   if (person === undefined) return null;

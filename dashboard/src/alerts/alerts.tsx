@@ -28,8 +28,8 @@ export default function Alerts() {
   const request = { state, page: pageInUrl(), size: SIZE, ...(kind === undefined ? {} : { kind }) };
   const alerts = useLive(JSON.stringify(request), (signal) => api.insight.alerts.list({ ...request, signal }));
   const tanks = useTanks(alerts.data?.data.map(({ tank_id }) => tank_id) ?? []);
-  const live = useComplete(alerts, tanks);
-  const personOf = usePeople(live.data?.data.map(({ acknowledged_by }) => acknowledged_by) ?? []);
+  const personOf = usePeople(alerts.data?.data.map(({ acknowledged_by }) => acknowledged_by) ?? []);
+  const live = useComplete(alerts, tanks, personOf);
   const dialog = useDialog();
   const open = withFocus(dialog.open);
   const columns: readonly Column<Alert>[] = [

@@ -50,7 +50,7 @@ export function AlertDetails({ alert, entry, acknowledgedBy }: DetailsProps) {
         {closed_at === null ? "Now" : "At the end"} {percent(latest_fill_percentage)}, {ago(latest_reading_at)}
       </span>
       {acknowledged_at === null ? null : (
-        <span class="dim block" dir="auto">
+        <span class="dim clamp" title={acknowledgedBy} dir="auto">
           Acknowledged {ago(acknowledged_at)}
           {acknowledgedBy === undefined ? "" : ` by ${acknowledgedBy}`}
         </span>

@@ -25,9 +25,11 @@ const columnsWith = (nameOf: NameOf, linkOf: (entry: AuditEntry) => Link): reado
   {
     label: "By",
     cell: ({ by }) => (
-      <a href={href(withQuery({ by, page: undefined }))} title={`Show only what ${by} did`} dir="auto">
-        {nameOf(by) ?? by}
-      </a>
+      <span class="clamp">
+        <a href={href(withQuery({ by, page: undefined }))} title={`Show only what ${by} did`} dir="auto">
+          {nameOf(by) ?? by}
+        </a>
+      </span>
     ),
   },
   { label: "What", look: "title", cell: ({ action, type }) => `${type} ${action.replaceAll("_", " ")}` },

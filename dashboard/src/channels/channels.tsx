@@ -10,6 +10,7 @@ import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../component
 import { channelName, customerOf, useNames } from "../components/names.ts";
 import { notify } from "../components/notices.tsx";
 import { EVENTS } from "../components/notification.tsx";
+import { useComplete } from "../components/objects.ts";
 import { Screen } from "../components/screen.tsx";
 import { Empty } from "../components/states.tsx";
 import { withLocalTimes } from "../format.ts";
@@ -66,8 +67,9 @@ type ListProps = {
 
 function ChannelList({ dialog, showSecret }: ListProps) {
   const page = pageInUrl();
-  const live = useLive(`channels ${page}`, (signal) => api.manage.channels.list({ page, size: SIZE, signal }));
-  const nameOf = useNames((live.data?.data ?? []).flatMap(customerOf));
+  const channels = useLive(`channels ${page}`, (signal) => api.manage.channels.list({ page, size: SIZE, signal }));
+  const nameOf = useNames((channels.data?.data ?? []).flatMap(customerOf));
+  const live = useComplete(channels, nameOf);
   const setState = async ({ id }: Channel, state: Channel["state"]) => {
     await api.manage.channels.update(id, { state });
     notify({ text: state === "active" ? "The channel is active again" : "The channel is disabled" });
@@ -144,11 +146,13 @@ function Target({ channel }: { readonly channel: Channel }) {
   return (
     <>
       {description === null ? null : (
-        <span class="strong block" dir="auto">
-          {description}
+        <span class="strong block" title={description} dir="auto">
+          <span class="clamp">{description}</span>
         </span>
       )}
-      <span class="block break">{url ?? to}</span>
+      <span class="block" title={url ?? to ?? undefined}>
+        <span class="clamp">{url ?? to}</span>
+      </span>
       <span class="dim block">
         {type === "webhook" ? "Webhook" : "E-mail"},{" "}
         <a href={href(withQuery({ view: "notifications", channel: id, page: undefined }))}>its notifications</a>

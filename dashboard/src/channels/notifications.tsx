@@ -47,7 +47,14 @@ export function Notifications() {
   };
   const columns: readonly Column<Notification>[] = [
     { label: "About", look: "title", cell: (one) => <About notification={one} entry={tanks.get(one.tank_id ?? "")} /> },
-    { label: "To", cell: (one) => <Recipient notification={one} nameOf={nameOf} /> },
+    {
+      label: "To",
+      cell: (one) => (
+        <span class="clamp">
+          <Recipient notification={one} nameOf={nameOf} />
+        </span>
+      ),
+    },
     { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
     { label: "State", cell: (one) => <NotificationState notification={one} /> },
     { label: "Attempts", cell: (one) => <Attempts notification={one} /> },

@@ -27,7 +27,7 @@ function Counter({ kind, isSelected }: { readonly kind: AlertKind; readonly isSe
   const { label, icon, tone } = ALERT_KINDS[kind];
   const counts = alertCounts.value;
   const count = counts === undefined ? undefined : counts.open[kind] + counts.acknowledged[kind];
-  const open = counts?.open[kind] ?? 0;
+  const open = counts?.open[kind];
   return (
     <a
       class={`counter tone-${tone}`}
@@ -38,8 +38,8 @@ function Counter({ kind, isSelected }: { readonly kind: AlertKind; readonly isSe
         <Icon name={icon} />
         {label}
       </span>
-      <span class={count === 0 ? "counter-number none" : "counter-number"}>{count === undefined ? "…" : whole(count)}</span>
-      <span class="counter-note dim">{open === 0 ? "none open" : `${whole(open)} open`}</span>
+      <span class={count === 0 ? "counter-number none" : "counter-number"}>{count === undefined ? null : whole(count)}</span>
+      <span class="counter-note dim">{open === undefined ? "…" : open === 0 ? "none open" : `${whole(open)} open`}</span>
     </a>
   );
 }

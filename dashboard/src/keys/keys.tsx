@@ -9,6 +9,7 @@ import { textIn } from "../components/form.ts";
 import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
 import { customerOf, useNames } from "../components/names.ts";
 import { notify } from "../components/notices.tsx";
+import { useComplete } from "../components/objects.ts";
 import { CustomerPicker } from "../components/picker.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty } from "../components/states.tsx";
@@ -21,8 +22,9 @@ const SIZE = 25;
 
 export default function Keys() {
   const page = pageInUrl();
-  const live = useLive(`keys ${page}`, (signal) => api.manage.keys.list({ page, size: SIZE, signal }));
-  const nameOf = useNames((live.data?.data ?? []).flatMap(customerOf));
+  const keys = useLive(`keys ${page}`, (signal) => api.manage.keys.list({ page, size: SIZE, signal }));
+  const nameOf = useNames((keys.data?.data ?? []).flatMap(customerOf));
+  const live = useComplete(keys, nameOf);
   const dialog = useDialog();
   const showSecret = ({ name, secret }: CreatedKey) =>
     dialog.open((close) => (
@@ -136,7 +138,11 @@ function Scope({ of: { customer_id, device_id }, nameOf }: ScopeProps) {
           {nameOf(customer_id) ?? customer_id}
         </a>
       )}
-      {device_id === null ? null : <span class="block">device {device_id}</span>}
+      {device_id === null ? null : (
+        <span class="clamp" title={device_id}>
+          device {device_id}
+        </span>
+      )}
     </>
   );
 }
