@@ -41,7 +41,7 @@ export type Scale = {
   readonly smallFleet: number;
   /** Tanks in the fleet that is searched, and of which the map is. */
   readonly searchedFleet: number;
-  /** Whose refills and leaks are looked for, over two years each, and those for which forecasts are repeated from every day. */
+  /** Whose refills and leaks are looked for, over two years each, and, in each of several fleets, those forecast from every day. */
   readonly simulatedTanks: number;
   readonly backtestedTanks: number;
 };
@@ -70,7 +70,7 @@ const USUAL: Scale = {
   smallFleet: 1000,
   searchedFleet: 100_000,
   simulatedTanks: 1500,
-  backtestedTanks: 80,
+  backtestedTanks: 20,
 };
 
 export const SCALES: Readonly<Record<Scale["name"], Scale>> = {
@@ -100,6 +100,6 @@ export const SCALES: Readonly<Record<Scale["name"], Scale>> = {
     smallFleet: 100,
     searchedFleet: 1000,
     simulatedTanks: 20,
-    backtestedTanks: 3,
+    backtestedTanks: 1,
   },
 };

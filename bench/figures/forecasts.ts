@@ -17,6 +17,8 @@ const DAYS = 730;
 /** Points a day. Leaks begin after a year. */
 const LEAK = { afterDay: 365, perDay: 1 } as const;
 const HORIZONS = [30, 60] as const;
+/** For errors of forecasts. Each has weather of its own: a single one is mild or hard for all tanks of a region. */
+const FLEETS = 8;
 /** The range is that of 80 %. */
 const INSIDE = { atLeast: 0.75, atMost: 0.85 } as const;
 /** Heating tanks, of each of which a forecast is computed in every round. */
@@ -61,7 +63,7 @@ export const forecasts: Figure = {
   ],
   async run({ scale }: Bench) {
     const { simulatedTanks, backtestedTanks } = scale;
-    log(`forecasts: ${simulatedTanks} simulated tanks, ${backtestedTanks} for forecasts, ${DAYS} days each`);
+    log(`forecasts: ${simulatedTanks} simulated tanks, ${FLEETS} times ${backtestedTanks} for forecasts, ${DAYS} days each`);
     const scores = [...refillRows(simulatedTanks), ...leakRows(simulatedTanks), ...forecastRows(backtestedTanks)];
     return { rows: [...scores, ...timeRows()] };
   },
@@ -122,7 +124,8 @@ function leakRows(tanks: number): Measured[] {
 
 function forecastRows(tanks: number): Measured[] {
   const isHeating = ({ use }: TankHistory): boolean => use === "heating" || use === "heating_and_water" || use === "commercial";
-  const histories = [...simulatedFleet({ seed: "bench forecasts", tanks, start: START, days: DAYS })].filter(isHeating);
+  const seeds = Array.from({ length: FLEETS }, (_, i) => `bench forecasts ${i + 1}`);
+  const histories = seeds.flatMap((seed) => [...simulatedFleet({ seed, tanks, start: START, days: DAYS })].filter(isHeating));
   return HORIZONS.flatMap((horizon): Measured[] => {
     const { ratio, inside_range, origins, mean_absolute_error, mean_absolute_error_14_day_average } = backtest(
       histories.map(({ readings, latitude, use }, i) => ({
