@@ -90,7 +90,11 @@ function serve(app: FastifyInstance, path: string, mediaType: string, read: () =
     if (pathOf(request.raw.url).endsWith("/")) return reply.redirect(`../${path.slice(path.lastIndexOf("/") + 1)}`, 301);
     const encoding = negotiateEncoding(request, reply);
     encoded[encoding] ??= encode(encoding);
-    const { bytes, etag } = await encoded[encoding];
+    const { bytes, etag } = await encoded[encoding].catch((error: unknown) => {
+      // The next request tries again: a process may be out of file descriptors for a while.
+      delete encoded[encoding];
+      throw error;
+    });
     reply.header("cache-control", "no-cache").header("etag", etag).header("content-security-policy", CONTENT_SECURITY_POLICY);
     if (isKnownTag(request, etag)) return reply.code(304).send();
     if (encoding !== "identity") reply.header("content-encoding", encoding);

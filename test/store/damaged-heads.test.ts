@@ -66,6 +66,18 @@ function damagedHeadTests({ name, open }: Engine): void {
       assert.equal((await readingsOf(store, "two")).totalItems, 6);
     });
   }
+
+  test("readings that were appended out of order, because the time of the latest one was damaged, are not served", async (t) => {
+    const { store, url } = await open(t);
+    await putCustomers(store, customer("a"));
+    await putTanks(store, tank("one", "a"), tank("two", "a"));
+    for (const at of [1000, 2000, 3000]) await ingest(store, { tank: "one", at, fill: 50 }, { tank: "two", at, fill: 50 });
+    const table = name === "postgres" ? "head" : "fleet";
+    await runSql(url, `UPDATE ${table} SET at = at - 2048`);
+    // One is late, the other repeats an instant.
+    await ingest(store, { tank: "one", at: 2500, fill: 40 }, { tank: "two", at: 3000, fill: 40 });
+    for (const id of ["one", "two"]) await assert.rejects(readingsOf(store, id), DAMAGED);
+  });
 }
 
 for (const engine of [sqliteEngine, postgresEngine]) suite(`${engine.name}: damaged heads`, () => damagedHeadTests(engine));

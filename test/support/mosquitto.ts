@@ -10,12 +10,12 @@ import type { Lifetime } from "./service.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { until } from "./until.ts";
 
-const PROGRAMS = ["mosquitto", "mosquitto_pub", "mosquitto_sub"];
+const missing = ["mosquitto", "mosquitto_pub", "mosquitto_sub"].filter((program) => {
+  return spawnSync(program, ["--help"]).error !== undefined;
+});
 
 /** The reason to skip a test that needs it, or false. */
-export const withoutMosquitto = PROGRAMS.every((program) => spawnSync(program, ["--help"]).error === undefined)
-  ? false
-  : "mosquitto is not installed";
+export const withoutMosquitto = missing.length > 0 && `not installed: ${missing.join(", ")}`;
 
 export type Mosquitto = {
   readonly url: string;

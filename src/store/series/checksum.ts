@@ -59,16 +59,34 @@ function mix(hash: number, first: number, second: number): number {
 /** SQLite may return another type, or no row at all, from a damaged file. */
 const isStored = ({ data }: BlockRow): boolean => data instanceof Uint8Array;
 export const isIntactHead = (tankId: string, head: HeadRow): boolean =>
-  isStored(head) && headChecksum(tankId, head) === head.checksum;
+  isStored(head) && isIntact(tankId, head, viewOf(head.data));
 export const isIntactBlock = (tankId: string, block: BlockRow): boolean =>
   isStored(block) && blockChecksum(tankId, block) === block.checksum;
 
+/** A sum does not change with the order of the readings: where a damaged time of the latest reading was compared, it may be wrong. */
+const isIntact = (tankId: string, head: HeadRow, view: DataView): boolean =>
+  headChecksum(tankId, head, view) === head.checksum && isInOrder(view);
+
+/** Of the row layout: others are never appended to. */
+function isInOrder(view: DataView): boolean {
+  const step = rowSizeOf(view.byteLength === 0 ? undefined : view.getUint8(0));
+  if (step === undefined) return true;
+  let [low, high] = [-1, 0];
+  for (let at = 1; at < view.byteLength; at += step) {
+    const [nextLow, nextHigh] = [view.getUint32(at, true), view.getUint16(at + 4, true)];
+    if (nextHigh < high || (nextHigh === high && nextLow <= low)) return false;
+    [low, high] = [nextLow, nextHigh];
+  }
+  return true;
+}
+
 /** Stored readings are unpacked here only: they are what was written, or an error. */
 export function openHead(tankId: string, head: HeadRow): Head {
-  const { total, start, data, checksum } = head;
+  const { total, start, data } = head;
   const view = isStored(head) ? viewOf(data) : undefined;
-  const isIntact = view !== undefined && headChecksum(tankId, head, view) === checksum;
-  if (!isIntact) throw new DamageError(`tank ${tankId}: ${displayHead(start)} is damaged`, { tankId });
+  if (view === undefined || !isIntact(tankId, head, view)) {
+    throw new DamageError(`tank ${tankId}: ${displayHead(start)} is damaged`, { tankId });
+  }
   return { total, start, block: new Block(data, view) };
 }
 
