@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import { expectStatus } from "../http/client.ts";
 import { Browser, linkFor } from "../support/browser.ts";
@@ -125,7 +126,11 @@ test("nothing moves while a screen is loaded", async (t) => {
   // Without a tank that has a place there is no map.
   expectStatus(await manage("PATCH", "/manage/v1/tanks/t1", { location: { latitude: 48, longitude: 7.8 } }), 200);
   const check = async (viewport: typeof PHONE) => {
-    const prepare = (page: Page) => page.addInitScript(RECORD_SHIFTS);
+    const prepare = async (page: Page) => {
+      await page.addInitScript(RECORD_SHIFTS);
+      // The last response is that of the account, without which nothing is shown.
+      await page.route("**/insight/v1/me", (route) => pause(300).then(() => route.continue()));
+    };
     const opened = await openDashboard(t, browser, fleet, email.admin, "/account", { viewport, prepare });
     for (const path of opened === undefined ? [] : STEADY) {
       await opened?.page.goto(fleet.url + path, { waitUntil: "networkidle" });

@@ -1,6 +1,7 @@
 // Users, keys and sessions in a real browser.
 
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
 import type { Page } from "playwright-core";
 import { expectStatus } from "../http/client.ts";
@@ -188,4 +189,34 @@ test("a notification says which tank it is about; the test of a channel says why
   await page.getByRole("link", { name: "Channels", exact: true }).first().click();
   await page.getByRole("button", { name: "Test office@operator.example" }).click();
   await page.getByRole("dialog").getByText("SMTP_URL").waitFor();
+});
+
+test("mail that was not sent in time is sent again, that to one customer or to all", async (t) => {
+  const [first, second, ...others] = ["a", "b", "c", "d"].map((name) => `msg_expired_${name}`);
+  const db = new DatabaseSync(fleet.databaseFile, { timeout: 5000 });
+  for (const [i, id] of [first, second, ...others].entries()) {
+    const at = Date.now() - 3_600_000;
+    const customer = i < 2 ? "c1" : "c2";
+    db.exec(`INSERT INTO notification (id, customer_id, destination, event, alert_ids, state, created_at, pending_since, ended_at,
+      payload, attempts) VALUES ('${id}', '${customer}', 'mail', 'alert.opened', '[]', 'expired', ${at}, ${at}, ${at}, '{}', '[]')`);
+  }
+  db.close();
+  const expired = async () => {
+    const { data } = expectStatus(await manage("GET", "/manage/v1/notifications?state=expired"), 200);
+    return (data as { readonly id: string }[]).map(({ id }) => id).filter((id) => id.startsWith("msg_expired"));
+  };
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/channels?view=notifications&state=expired&customer_id=c1");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const sendAll = async (title: RegExp) => {
+    await page.getByRole("button", { name: "Send all again" }).click();
+    await page.getByRole("dialog").getByRole("heading", { name: title }).waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Send again" }).click();
+    await page.getByText("2 notifications sent again").first().waitFor();
+  };
+  await sendAll(/^Send all mail to .+ again$/);
+  assert.deepEqual((await expired()).toSorted(), others);
+  await page.goto(`${fleet.url}/channels?view=notifications&state=expired`);
+  await sendAll(/^Send all mail to customers again$/);
+  assert.deepEqual(await expired(), []);
 });

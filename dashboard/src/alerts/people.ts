@@ -12,7 +12,7 @@ export function usePeople(ids: readonly (string | null)[]): PersonOf {
   const others = ids.filter((id) => id !== null && id !== me.value?.id && may("admin")) as string[];
   const nameOf = useNames(others.map((id) => ({ type: "user", id })));
   const personOf = (id: string | null) => (id === null ? undefined : id === me.value?.id ? "you" : nameOf(id));
-  return Object.assign(personOf, { areLoaded: nameOf.areLoaded });
+  return Object.assign(personOf, { areLoaded: me.value !== undefined && nameOf.areLoaded });
 }
 
 /** "Dana Fischer", or "Somebody else". */

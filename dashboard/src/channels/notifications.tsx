@@ -2,22 +2,18 @@
 
 import type { FleetTank, Notification } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
-import { ActionButton } from "../components/action-button.tsx";
 import { Icon } from "../components/icon.tsx";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { useNames } from "../components/names.ts";
-import { notify } from "../components/notices.tsx";
 import { Attempts, EVENTS, NotificationState, Recipient, recipientsOf, SendAgain } from "../components/notification.tsx";
 import { useComplete, useTanks } from "../components/objects.ts";
 import { Empty } from "../components/states.tsx";
 import { Time } from "../components/time.tsx";
-import { counted } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href, query, tankPath, withQuery } from "../location.ts";
+import { SendAllAgain } from "./send-all-again.tsx";
 
 const SIZE = 25;
-/** After this the service removes them. */
-const NOTIFICATION_RETENTION_MS = 30 * 86_400_000;
 const STATES = [
   ["failed", "Failed"],
   ["pending", "To be sent"],
@@ -39,12 +35,9 @@ export function Notifications() {
   const nameOf = useNames([...shown, filteredBy].flatMap(recipientsOf));
   const tanks = useTanks(shown.flatMap(({ tank_id }) => tank_id ?? []));
   const live = useComplete(notifications, nameOf, tanks);
-  const recover = async (id: string) => {
-    const since = new Date(Date.now() - NOTIFICATION_RETENTION_MS).toISOString();
-    const { recovered } = await api.manage.channels.recover(id, { since });
-    notify({ text: `${counted(recovered, "notification")} sent again` });
-    await live.refresh();
-  };
+  const mayBeSentAgain = (state === "failed" || state === "expired") && Boolean(live.data?.total_items);
+  const channelName = channel_id && (nameOf(channel_id) ?? channel_id);
+  const customerName = customer_id && (nameOf(customer_id) ?? customer_id);
   const columns: readonly Column<Notification>[] = [
     { label: "About", look: "title", cell: (one) => <About notification={one} entry={tanks.get(one.tank_id ?? "")} /> },
     {
@@ -68,13 +61,11 @@ export function Notifications() {
     <>
       <div class="toolbar">
         <Tabs label="State of the notifications" name="state" options={STATES} />
-        {channel_id === undefined ? null : <Chip label="Channel" name={nameOf(channel_id) ?? channel_id} parameter="channel" />}
-        {customer_id === undefined ? null : (
-          <Chip label="Customer" name={nameOf(customer_id) ?? customer_id} parameter="customer_id" />
-        )}
-        {channel_id === undefined || state !== "failed" || !live.data?.total_items ? null : (
-          <ActionButton act={() => recover(channel_id)}>Send all of this channel again</ActionButton>
-        )}
+        {channelName === undefined ? null : <Chip label="Channel" name={channelName} parameter="channel" />}
+        {customerName === undefined ? null : <Chip label="Customer" name={customerName} parameter="customer_id" />}
+        {mayBeSentAgain ? (
+          <SendAllAgain channelId={channel_id} customerId={customer_id} name={channelName ?? customerName} sent={live.refresh} />
+        ) : null}
       </div>
       <ObjectList label="Notifications" live={live} columns={columns} idOf={({ id }) => id} empty={<None state={state} />} />
     </>
