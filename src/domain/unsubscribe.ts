@@ -7,6 +7,9 @@ import type { Customer } from "./customer.ts";
 export const newUnsubscribeSecret = (): string => randomBytes(32).toString("base64url");
 export const isUnsubscribeSecret = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 
+/** In the links of a stored mail: whoever reads the database, or a backup, must not find a token. */
+export const UNSUBSCRIBE_PLACEHOLDER = "TOKEN-TO-UNSUBSCRIBE";
+
 const TOKEN = /^([A-Za-z0-9_-]{2,700})\.([A-Za-z0-9_-]{43})$/;
 
 type Subscriber = Pick<Customer, "id" | "email">;

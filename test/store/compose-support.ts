@@ -1,6 +1,7 @@
 // Owners, channels and the mail composed for them, on a store.
 
 import type { ComposeSettings } from "../../src/domain/alerts/compose.ts";
+import { MAIL_DESTINATION } from "../../src/domain/alerts/notification.ts";
 import type { Customer, NotificationSettings } from "../../src/domain/customer.ts";
 import { DEFAULT_NOTIFICATION_SETTINGS } from "../../src/domain/customer.ts";
 import type { Mail } from "../../src/domain/mail/mail.ts";
@@ -34,6 +35,25 @@ export async function mails({ url }: Pick<Opened, "url">): Promise<Sent[]> {
     ...(JSON.parse(String(payload)) as Mail),
     ...{ id: String(id), event: String(event), alertIds: JSON.parse(String(alert_ids)), tankId: tank_id },
   }));
+}
+
+/** Pending mail as the sender gets it, as if it had been composed now. */
+export async function claimedMails({ store, url }: Pick<Opened, "store" | "url">): Promise<Mail[]> {
+  const now = Date.now();
+  const isPending = `destination = '${MAIL_DESTINATION}' AND state = 'pending'`;
+  await runSql(url, `UPDATE notification SET lease = NULL, due_at = ${now}, pending_since = ${now} WHERE ${isPending}`);
+  const { notifications } = await store.claimNotifications([{ destination: MAIL_DESTINATION, limit: 100 }], now);
+  return notifications.map(({ payload }) => JSON.parse(payload) as Mail);
+}
+
+/** All rows of all tables, with binary values as text. */
+export async function databaseText({ url }: Pick<Opened, "url">): Promise<string> {
+  const tables = url.startsWith("sqlite:")
+    ? "SELECT name FROM sqlite_schema WHERE type = 'table'"
+    : "SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace";
+  const rows = await Promise.all((await runSql(url, tables)).map(({ name }) => runSql(url, `SELECT * FROM "${name}"`)));
+  const values = rows.flat().flatMap((row) => Object.values(row));
+  return values.map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value))).join("\n");
 }
 
 export const subjects = async (opened: Pick<Opened, "url">) => (await mails(opened)).map(({ subject }) => subject);

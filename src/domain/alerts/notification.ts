@@ -1,5 +1,5 @@
 // A notification: one message to one recipient, with the attempts to send it. Its payload is fixed when it is created, except for
-// the token of a verification link.
+// the tokens of links.
 
 import { errorInClockTimes, formatInstant, formatInstantOrNull, HOUR, type Instant, isInstant, MINUTE } from "../instant.ts";
 import { array, idField, instantField, integer, literal, nullable, object, oneOf, text } from "../schema.ts";

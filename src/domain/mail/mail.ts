@@ -2,7 +2,7 @@
 
 export type Mailbox = { readonly name: string | null; readonly address: string };
 
-/** Plain JSON: it is the payload of a notification, fixed when that is created. */
+/** Plain JSON: it is the payload of a notification, fixed when that is created, except for the tokens of links. */
 export type Mail = {
   /** An address without a name. */
   readonly to: string;

@@ -19,7 +19,7 @@ import type { RefillGroup } from "../../domain/mail/refill-section.ts";
 import { languageOf, timezoneOf } from "../../domain/mail/region.ts";
 import { DIGEST_ABOVE, type TankItem } from "../../domain/mail/section.ts";
 import type { ManagedCustomer } from "../../domain/resource.ts";
-import { unsubscribeToken } from "../../domain/unsubscribe.ts";
+import { UNSUBSCRIBE_PLACEHOLDER } from "../../domain/unsubscribe.ts";
 import type { TankWithOwner } from "./alert-tables.ts";
 import type { DigestDraft, DraftedGroup } from "./planned-tables.ts";
 import type { StoreTransaction } from "./transaction.ts";
@@ -143,13 +143,14 @@ async function mailRecipient(
   }
   const { country } = tank.location;
   const { email, name } = customer.customer;
-  const token = unsubscribeToken(await tx.unsubscribeSecret(), customer.customer);
+  // Each attempt to send the mail makes the token of its link from the secret, which is created here at the latest.
+  await tx.unsubscribeSecret();
   return {
     type: "customer",
     to: email,
     name,
     language: customer.notifications.language ?? languageOf(country),
     timezone: timezoneOf(country),
-    unsubscribeUrl: `${publicUrl}/unsubscribe?token=${token}`,
+    unsubscribeUrl: `${publicUrl}/unsubscribe?token=${UNSUBSCRIBE_PLACEHOLDER}`,
   };
 }

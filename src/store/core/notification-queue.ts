@@ -23,6 +23,7 @@ import type { Instant } from "../../domain/instant.ts";
 import { hashSecret } from "../../domain/key.ts";
 import { channelDisabledMail } from "../../domain/mail/service-mail.ts";
 import type { ManagedCustomer } from "../../domain/resource.ts";
+import { UNSUBSCRIBE_PLACEHOLDER, unsubscribeToken } from "../../domain/unsubscribe.ts";
 import { newVerificationToken, TOKEN_PLACEHOLDER, VERIFICATION_MS } from "../../domain/verification.ts";
 import type { PlannedRecord } from "./notification-queue-tables.ts";
 import type { StoreTransaction } from "./transaction.ts";
@@ -33,15 +34,32 @@ export async function claimNotifications(tx: StoreTransaction, requests: readonl
   const channels = await tx.sendingChannels([...channelIds]);
   const customerIds = [...new Set(notifications.flatMap(({ customer_id }) => customer_id ?? []))];
   // An engine may send these together.
-  const customers = new Map(await Promise.all(customerIds.map(async (id) => [id, await tx.recipientCustomer(id)] as const)));
+  const [unsubscribeSecret, ...found] = await Promise.all([
+    notifications.some(hasUnsubscribeLink) ? tx.unsubscribeSecret() : "",
+    ...customerIds.map(async (id) => [id, await tx.recipientCustomer(id)] as const),
+  ]);
+  const customers = new Map(found);
   const reasonsNotToSend = findReasonsNotToSend(notifications, channels, customers);
-  const isLinkSent = ({ id, event }: ClaimedNotification): boolean =>
-    event === "customer.verification" && !reasonsNotToSend.has(id);
-  return {
-    notifications: await Promise.all(notifications.map((one) => (isLinkSent(one) ? withNewLink(tx, one, now) : one))),
-    channels,
-    reasonsNotToSend,
+  const withLinks = async (one: ClaimedNotification): Promise<ClaimedNotification> => {
+    const customer = customers.get(one.customer_id ?? "");
+    if (customer === undefined || reasonsNotToSend.has(one.id)) return one;
+    if (one.event === "customer.verification") return withNewLink(tx, one, now);
+    return hasUnsubscribeLink(one) ? withUnsubscribeLink(one, customer, unsubscribeSecret) : one;
   };
+  return { notifications: await Promise.all(notifications.map(withLinks)), channels, reasonsNotToSend };
+}
+
+const hasUnsubscribeLink = ({ event, customer_id, payload }: ClaimedNotification): boolean =>
+  customer_id !== null && event !== "customer.verification" && payload.includes(UNSUBSCRIBE_PLACEHOLDER);
+
+/** The same at each attempt. The mail is to the address that the customer has now: otherwise there is a reason not to send it. */
+function withUnsubscribeLink(
+  notification: ClaimedNotification,
+  { customer }: ManagedCustomer,
+  secret: string,
+): ClaimedNotification {
+  const payload = notification.payload.replaceAll(UNSUBSCRIBE_PLACEHOLDER, unsubscribeToken(secret, customer));
+  return { ...notification, payload };
 }
 
 /** Whoever reads the database, or a backup, must not be able to use the link: it is created for this attempt, and only its hash is stored. */

@@ -2,21 +2,26 @@
 // readings that are stored.
 
 import assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
 import { alertObject } from "../../../src/domain/alerts/alert.ts";
 import { DEFAULT_ALERT_SETTINGS } from "../../../src/domain/alerts/evaluate.ts";
+import type { TankState } from "../../../src/domain/changes.ts";
 import type { Command } from "../../../src/domain/commands/command.ts";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
+import type { Reading } from "../../../src/domain/reading.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { type Random, seeded } from "../../../src/simulate/random.ts";
 import { at, command, executed } from "../../support/commands.ts";
-import type { SentReading } from "../../support/readings.ts";
 import { startScript } from "../../support/script.ts";
 import type { Lifetime } from "../../support/service.ts";
 import { alertsOf, putFleet, putForecast } from "../alert-support.ts";
 import { checked, readingsOf, WHOLE } from "../conformance/objects.ts";
 import type { Engine } from "../engines.ts";
 import { runSql } from "../raw-sql.ts";
+import { type Facts, NaiveAlerts } from "./naive.ts";
 
+/** Batches that are sent before the first of them is stored: only these can share a commit. */
+const IN_FLIGHT = 3;
 const TANKS = Array.from({ length: 6 }, (_, i) => `t${i}`);
 const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
@@ -27,8 +32,10 @@ async function prepare(store: Store): Promise<void> {
   await executed(store, channel, at(Date.now()));
 }
 
+type Measured = { readonly tank: string; readonly at: number; readonly fill: number };
+
 /** Each batch is newer than the one before; fills are low, in between and high. */
-function randomBatches(random: Random, count: number): SentReading[][] {
+function randomBatches(random: Random, count: number): Measured[][] {
   const start = Date.now() - count * 1000;
   return times(count, (batch) =>
     times(random.whole(1, 4), () => {
@@ -47,12 +54,19 @@ export async function killWhileIngesting(engine: Engine, life: Lifetime, seed: s
   await prepare(store);
   await store.close();
   const script = await startScript(life, "ingests.ts", url);
-  for (const batch of randomBatches(random, 80)) script.send(JSON.stringify(batch));
-  await script.lines(random.whole(1, 40));
+  const batches = randomBatches(random, 80);
+  const sent = batches.slice(0, random.whole(IN_FLIGHT, batches.length));
+  for (const [i, batch] of sent.entries()) {
+    if (i >= IN_FLIGHT) await script.lines(1);
+    script.send(JSON.stringify(batch));
+  }
+  await pause(random.whole(0, 10));
   script.child.kill("SIGKILL");
-  await script.lines(Number.POSITIVE_INFINITY);
+  const confirmed = sent.length - IN_FLIGHT + (await script.lines(Number.POSITIVE_INFINITY)).length;
   await settled();
-  await requireAgreement(await reopen(), url);
+  const reopened = await reopen();
+  await requireAgreement(reopened, url);
+  await requireTransitions(reopened, sent, confirmed);
 }
 
 export async function ingestInProcesses(engine: Engine, life: Lifetime, seed: string): Promise<void> {
@@ -86,13 +100,72 @@ export async function ingestInProcesses(engine: Engine, life: Lifetime, seed: st
   assert.equal(await deadlocks(), 0);
 }
 
-type FeedEvent = { readonly type: string; readonly sequence: number; readonly data: { readonly alert: { readonly id: string } } };
+/** The transitions are those of the naive rules, applied to the batches that are stored: at least those that were confirmed. */
+async function requireTransitions(store: Store, batches: readonly Measured[][], confirmed: number): Promise<void> {
+  const states = new Map<string, TankState>();
+  const stored: string[] = [];
+  for (const id of TANKS) {
+    states.set(id, (await store.managedTank(id)) ?? assert.fail(id));
+    stored.push(...(await readingsOf(store, id, { size: 1000 })).data.map((reading) => nameOf(id, reading)));
+  }
+  const isStored = ({ tank, at, fill }: Measured) => stored.includes(nameOf(tank, { created_at: at, fill_percentage: fill }));
+  const count = batches.findLastIndex((batch) => batch.some(isStored)) + 1;
+  assert.ok(count >= confirmed, `${count} of ${confirmed} batches are stored`);
+  const facts = times(count + 1, (i) => factsOf(states, batches.slice(0, i).flat()));
+  const expected = [...(facts.at(-1) ?? [])].flatMap(([id, { readings }]) => readings.map((reading) => nameOf(id, reading)));
+  assert.deepEqual(stored.sort(), expected.sort(), "whole batches are stored, in their order");
+  const events = (await feedOf(store)).map(({ type, data: { alert } }) => {
+    return `${alert.tank_id} ${alert.kind} ${type} ${Date.parse(alert.latest_reading_at)}`;
+  });
+  assert.ok(isExplained(events, facts), `the naive rules give other events than\n${events.join("\n")}`);
+}
+
+const nameOf = (tank: string, { created_at, fill_percentage }: Reading): string => `${tank} ${created_at} ${fill_percentage}`;
+
+/** Whether the naive rules give these events for some grouping of the batches into commits. `facts`: before and after each batch. */
+function isExplained(events: readonly string[], facts: readonly Facts[]): boolean {
+  // After each batch: the alerts if a commit ended there, by the number of events until then.
+  const ends = facts.map(() => new Map<number, NaiveAlerts>());
+  ends[0]?.set(0, new NaiveAlerts());
+  for (const [from, before] of facts.entries()) {
+    for (const [seen, naive] of ends[from] ?? []) {
+      for (const [i, after] of facts.slice(from + 1, from + 1 + IN_FLIGHT).entries()) {
+        const next = naive.copy();
+        next.commit(before, after, Date.now());
+        const latestOf = (tank: string) => after.get(tank)?.readings.at(-1)?.created_at;
+        const added = next.events.slice(seen).map(({ tank, kind, type }) => `${tank} ${kind} ${type} ${latestOf(tank)}`);
+        const actual = events.slice(seen, next.events.length);
+        if (added.sort().join() === actual.sort().join()) ends[from + 1 + i]?.set(next.events.length, next);
+      }
+    }
+  }
+  return ends.at(-1)?.has(events.length) ?? false;
+}
+
+/** Of two readings of a tank for one instant, the later one counts. */
+function factsOf(states: ReadonlyMap<string, TankState>, sent: readonly Measured[]): Facts {
+  const byTank = Map.groupBy(sent, ({ tank }) => tank);
+  return new Map(
+    Array.from(states, ([id, state]) => {
+      const fills = new Map(byTank.get(id)?.map(({ at, fill }) => [at, fill]));
+      const readings = Array.from(fills, ([created_at, fill_percentage]) => ({ created_at, fill_percentage }));
+      return [id, { state, readings: readings.sort((a, b) => a.created_at - b.created_at) }];
+    }),
+  );
+}
+
+type FeedEvent = { readonly type: string; readonly sequence: number; readonly data: { readonly alert: AlertObject } };
+type AlertObject = ReturnType<typeof alertObject>;
+
+async function feedOf(store: Store): Promise<FeedEvent[]> {
+  const { payloads } = await store.eventFeed({ after: 0, size: 100_000 }, UNRESTRICTED);
+  return payloads.map((payload) => JSON.parse(payload) as FeedEvent);
+}
 
 async function requireAgreement(store: Store, url: string): Promise<void> {
   assert.deepEqual((await checked(store)).findings, []);
   const { data: alerts } = await alertsOf(store, { size: 10_000 });
-  const { payloads } = await store.eventFeed({ after: 0, size: 100_000 }, UNRESTRICTED);
-  const events = payloads.map((payload) => JSON.parse(payload) as FeedEvent);
+  const events = await feedOf(store);
   assert.deepEqual(
     events.map(({ sequence }) => sequence),
     events.map((_, i) => i + 1),
