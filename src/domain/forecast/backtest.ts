@@ -3,7 +3,7 @@
 
 import { DAY } from "../instant.ts";
 import type { UseCase } from "../tank.ts";
-import { type DailyLevel, dailyLevels, noiseOf, splitAtJumps, thinned } from "./daily.ts";
+import { type DailyLevel, dailyLevels, thinned } from "./daily.ts";
 import { type Forecast, forecastFrom, historyOf, type LevelRange } from "./forecast.ts";
 import { removeOutliers } from "./outliers.ts";
 import type { Refill } from "./refills.ts";
@@ -22,6 +22,8 @@ export const MIN_HISTORY = 6;
 /** How many days after the horizon the outcome may be read. */
 const MAX_LATE_DAYS = 3;
 const AVERAGE_DAYS = 14;
+/** A rise that has held for this long is a refill. */
+const CERTAIN_AFTER_MS = 2 * DAY;
 /** To find the outliers among them, the readings of this many days are enough, and at least this many readings. */
 const CLEANING = { days: 30, readings: 200 } as const;
 /** Falls below this have no day to compare. */
@@ -52,7 +54,8 @@ export type TankOutcomes = { readonly name: string; readonly outcomes: readonly 
 
 export function backtestTank(tank: BacktestTank, horizonDays: number): TankOutcomes {
   const readings = thinned(tank.readings);
-  const hindsight = hindsightOf(tank.readings, historyOf(readings).refills);
+  const refills = refillsInHindsight(readings);
+  const daily = dailyLevels(removeOutliers(tank.readings), refills);
   const outcomes: Outcome[] = [];
   let skipped = 0;
   let [known, start, knownOfAll] = [0, 0, 0];
@@ -61,12 +64,12 @@ export function backtestTank(tank: BacktestTank, horizonDays: number): TankOutco
     known = indexAt(readings, day + 1, known);
     knownOfAll = indexAt(tank.readings, day + 1, knownOfAll);
     start = indexAt(readings, day - KNOWN_DAYS, start);
-    const actual = outcomeOf(hindsight.daily, day, horizonDays);
+    const actual = outcomeOf(daily, day, horizonDays);
     if (actual === undefined) continue;
     const history = historyOf(readings.slice(start, known));
     const levels = recentLevels(tank.readings, knownOfAll, history.refills);
     const last = levels.at(-1);
-    if (last === undefined || !isLongEnough(levels, last) || isFilled(hindsight, last.day - MIN_HISTORY, actual.day)) continue;
+    if (last === undefined || !isLongEnough(levels, last) || isFilled(refills, last.day - MIN_HISTORY, actual.day)) continue;
     const average = averageOf(levels, last);
     const now = history.cleaned.at(-1)?.at ?? 0;
     const { latitude, use_case } = tank;
@@ -86,12 +89,10 @@ function indexAt(readings: readonly Level[], day: number, from: number): number 
   return index;
 }
 
-/** What all readings show: the levels to compare forecasts with, and when the tank was filled. */
-type Hindsight = { readonly daily: readonly DailyLevel[]; readonly refills: readonly Refill[] };
-
-function hindsightOf(readings: readonly Level[], refills: readonly Refill[]): Hindsight {
-  const daily = dailyLevels(removeOutliers(readings), refills);
-  return { daily: splitAtJumps(daily, noiseOf(daily)), refills };
+/** All refills, and a rise at the end of the readings, as if it held: those that began before it must not count its level as an outcome. */
+function refillsInHindsight(readings: readonly Level[]): readonly Refill[] {
+  const last = readings.at(-1);
+  return last === undefined ? [] : historyOf([...readings, { at: last.at + CERTAIN_AFTER_MS, fill: last.fill }]).refills;
 }
 
 function outcomeOf(daily: readonly DailyLevel[], origin: number, horizonDays: number): DailyLevel | undefined {
@@ -106,13 +107,8 @@ function outcomeOf(daily: readonly DailyLevel[], origin: number, horizonDays: nu
   return found !== undefined && Math.floor(found.day) <= due + MAX_LATE_DAYS ? found : undefined;
 }
 
-/** By a refill, or by a rise that is too small for one, or too near to the end of the readings to be certain. */
-function isFilled({ daily, refills }: Hindsight, from: number, to: number): boolean {
-  if (refills.some(({ startedAt, endedAt }) => endedAt / DAY > from && startedAt / DAY < to)) return true;
-  return daily.some(({ day, fill, segment }, i) => {
-    const before = daily[i - 1];
-    return before !== undefined && day > from && before.day < to && segment !== before.segment && fill > before.fill;
-  });
+function isFilled(refills: readonly Refill[], from: number, to: number): boolean {
+  return refills.some(({ startedAt, endedAt }) => endedAt / DAY > from && startedAt / DAY < to);
 }
 
 /** Of the last days that are known: the medians of all readings, not only of those that the forecast uses, without outliers. */

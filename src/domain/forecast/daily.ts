@@ -75,7 +75,10 @@ const MIN_RISE = 2;
 /** So does a fall of more than this, and five times what the tank uses on days of much use: theft, or another sensor. */
 const MIN_FALL = 3;
 
-/** The newest level begins a segment only if it is confirmed. */
+/**
+ * The newest level begins a segment only if it is confirmed. Where the level after a rise has lost half of it, the rise was false: that
+ * level begins a segment, too, because the fall is no use.
+ */
 export function splitAtJumps(levels: readonly DailyLevel[], noise: number): DailyLevel[] {
   const falls: number[] = [];
   levels.forEach(({ fill, segment }, i) => {
@@ -85,11 +88,14 @@ export function splitAtJumps(levels: readonly DailyLevel[], noise: number): Dail
   const highest = MIN_RISE + 4 * noise;
   const deepest = MIN_FALL + 5 * (Float64Array.from(falls).sort()[Math.floor(0.9 * falls.length)] ?? 0);
   let splits = 0;
+  let riseBefore = 0;
   return levels.map((level, i) => {
     const before = levels[i - 1];
-    const rise = before === undefined ? 0 : level.fill - before.fill;
+    const rise = before?.segment === level.segment ? level.fill - before.fill : 0;
+    const isReturn = riseBefore > highest && -rise > riseBefore / 2;
     const isCertain = level.isConfirmed || i < levels.length - 1;
-    if (isCertain && before?.segment === level.segment && (rise > highest || -rise > deepest)) splits++;
+    if (isCertain && (rise > highest || -rise > deepest || isReturn)) splits++;
+    riseBefore = rise;
     return { ...level, segment: level.segment + splits };
   });
 }

@@ -81,8 +81,8 @@ test("the average is that of the last 14 days, from the medians of all readings 
   }
 });
 
-test("an origin does not count if the tank was filled before the outcome, however late or little", () => {
-  // On the last day but one: not certain yet. And by 5 points, which is no refill.
+test("an origin does not count if the tank was filled before the outcome, however late or little; another rise changes nothing", () => {
+  // On the last day but one: not certain yet. And a small delivery, by 5 points.
   for (const [day, rise] of [
     [79, 60],
     [60, 5],
@@ -96,6 +96,15 @@ test("an origin does not count if the tank was filled before the outcome, howeve
     assert.equal(lasts.length, day === 60 ? 81 - 60 - 6 - 10 : 0);
     assert.ok(outcomes.every(({ error }) => error < 3));
   }
+  // By 5 points in the first days of a tank, where more is required of a refill.
+  const risen = backtestTank(
+    tankOf((at) => 90 - 0.5 * at + (at >= 10 ? 5 : 0), 81),
+    10,
+  );
+  assert.deepEqual(
+    risen.outcomes.map(({ due }) => due - START / DAY),
+    Array.from({ length: 81 - 6 - 10 }, (_, i) => 6 + 10 + i),
+  );
 });
 
 test("an origin whose last 14 days have one level only is skipped", () => {

@@ -232,7 +232,7 @@ test("a small outlier as one of the newest readings, which may be the first or s
     const list = readings({ days: 70, every, noise: 0.1 }, (day) => 90 - 0.5 * day).slice(0, count);
     const expected = forecastOf(list);
     for (const newer of [0, 1, 2]) {
-      for (const error of [-4, -2.5, -1.5, 1.5, 2.5, 4]) {
+      for (const error of [-4, -2.5, -1.5, 1.5, 2.5, 3, 4]) {
         const index = list.length - 1 - newer;
         const wrong = list.map((reading, i) => (i === index ? { ...reading, fill: reading.fill + error } : reading));
         const result = forecastOf(wrong);
