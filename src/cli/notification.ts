@@ -80,7 +80,7 @@ const recover = apiCommand({
   required: ["since"],
   async execute({ body, service }) {
     const { recovered } = await service({ method: "POST", path: pathTo("notifications", "recover"), body });
-    printMessage(`${counted(Number(recovered), "mail")} to customers will be sent again`);
+    printMessage(`${counted(Number(recovered), "notification")} to customers will be sent again`);
     return 0;
   },
 });

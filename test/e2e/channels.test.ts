@@ -103,8 +103,8 @@ test("mail to customers that was not sent is sent again", async (t) => {
   const values = Object.keys(ended).map((_, i) => `$${i + 1}`);
   await sql(`INSERT INTO notification (${Object.keys(ended)}) VALUES (${values})`, ...Object.values(ended));
   const recover = async () => (await run(["notification", "recover", "--since", "1h", "--customer", "ann"])).stderr;
-  assert.equal(await recover(), "1 mail to customers will be sent again\n");
-  assert.equal(await recover(), "0 mails to customers will be sent again\n");
+  assert.equal(await recover(), "1 notification to customers will be sent again\n");
+  assert.equal(await recover(), "0 notifications to customers will be sent again\n");
   assert.match(await output("notification", "list", "--customer", "ann"), /msg_ann +alert\.opened +ann +pending/);
   assert.match(await output("audit", "--id", "ann"), /mail_recovered/);
 });
