@@ -25,7 +25,7 @@ function linkIn({ parsed }: ReceivedMail, page: string): URL {
   return new URL(link ?? assert.fail(parsed.text));
 }
 
-/** On SQLite alone. On PostgreSQL, mail and links are tested in test/store/compose.test.ts and test/notify/cleanup.test.ts. */
+/** On SQLite alone. On PostgreSQL, mail and links are tested in test/store/mail-links.test.ts and test/notify/cleanup.test.ts. */
 suite("mail to a customer", async () => {
   const smtp = await startMailServer({ after });
   const port = String(await freePort());

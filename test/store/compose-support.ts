@@ -46,16 +46,6 @@ export async function claimedMails({ store, url }: Pick<Opened, "store" | "url">
   return notifications.map(({ payload }) => JSON.parse(payload) as Mail);
 }
 
-/** All rows of all tables, with binary values as text. */
-export async function databaseText({ url }: Pick<Opened, "url">): Promise<string> {
-  const tables = url.startsWith("sqlite:")
-    ? "SELECT name FROM sqlite_schema WHERE type = 'table'"
-    : "SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace";
-  const rows = await Promise.all((await runSql(url, tables)).map(({ name }) => runSql(url, `SELECT * FROM "${name}"`)));
-  const values = rows.flat().flatMap((row) => Object.values(row));
-  return values.map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value))).join("\n");
-}
-
 export const subjects = async (opened: Pick<Opened, "url">) => (await mails(opened)).map(({ subject }) => subject);
 
 export async function planned({ url }: Pick<Opened, "url">): Promise<number> {

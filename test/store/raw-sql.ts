@@ -1,5 +1,6 @@
 // SQL on the database of a store, for what no interface shows or does.
 
+import { existsSync, readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 
@@ -14,6 +15,17 @@ export async function runSql(url: string, sql: string): Promise<Record<string, u
     }
   }
   return (await poolOf(url).query(sql)).rows;
+}
+
+/** Whether the text is in any table, or in what SQLite has left of earlier rows in its files. */
+export async function isStored(text: string, url: string): Promise<boolean> {
+  if (url.startsWith("sqlite:")) {
+    const file = url.slice("sqlite:".length);
+    return [file, `${file}-wal`].some((name) => existsSync(name) && readFileSync(name).includes(text));
+  }
+  const tables = await runSql(url, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace");
+  const rows = await Promise.all(tables.map(({ relname }) => runSql(url, `SELECT * FROM ${relname}`)));
+  return JSON.stringify(rows).includes(text);
 }
 
 const pools = new Map<string, pg.Pool>();

@@ -4,7 +4,7 @@ import { type Channel, mayReceive, testEventObject } from "../alerts/channel.ts"
 import { destinationOf, type NewNotification, type Notification } from "../alerts/notification.ts";
 import { type AuditedChange, differences } from "../audit.ts";
 import { type Instant, instantOf } from "../instant.ts";
-import { findOne, type Lookups } from "../lookups.ts";
+import { type FailedNotification, findOne, type Lookups } from "../lookups.ts";
 import { channelTestMail } from "../mail/service-mail.ts";
 import { channelResource, notificationResource } from "../resource.ts";
 import { idField, instantField, object } from "../schema.ts";
@@ -69,35 +69,35 @@ export async function recoverChannel(lookups: Lookups, command: Commands["recove
   if (errors.length > 0) return invalidFields(errors);
   const { since } = fields as { since: string };
   const failed = await lookups.failedNotifications(channel, instantOf(since), failedBy, MAX_RECOVERED);
-  const until = failed.at(-1)?.created_at ?? null;
-  const changes = { since: { from: null, to: since }, notifications: { from: null, to: failed.length } };
-  return changeSet(
-    { ...channelResource(channel), object: { recovered: failed.length, until } },
-    failed.length === 0
-      ? {}
-      : {
-          notificationsRetried: failed.map((notification) => notification.id),
-          audit: [{ object: "channel", id, action: "recovered", changes }],
-        },
-  );
+  const changes = recoveryChanges(since, failed.length);
+  return sentAgain(failed, failed.length === 0 ? [] : [{ object: "channel", id, action: "recovered", changes }]);
 }
 
 export async function recoverMail(lookups: Lookups, { fields, failedBy }: Commands["recover_mail"]): Planned {
-  const { customer_id: customerId = null, since } = (fields ?? {}) as { customer_id?: string | null; since?: string };
   const errors = errorsInObject(MailRecovery, fields);
-  if (errors.length === 0 && customerId !== null) {
-    errors.push(...customerReferenceErrors("customer_id", await findOne(lookups.customers, customerId)));
-  }
   if (errors.length > 0) return invalidFields(errors);
-  const failed = await lookups.failedMail(customerId, instantOf(since ?? ""), failedBy, MAX_RECOVERED);
-  const audit = [...Map.groupBy(failed, ({ customer_id }) => customer_id)].map(([id, mails]): AuditedChange => {
-    const changes = { since: { from: null, to: since }, notifications: { from: null, to: mails.length } };
-    return { object: "customer", id, action: "mail_recovered", changes };
+  const { since, customer_id = null } = fields as { since: string; customer_id?: string | null };
+  if (customer_id !== null) {
+    errors.push(...customerReferenceErrors("customer_id", await findOne(lookups.customers, customer_id)));
+    if (errors.length > 0) return invalidFields(errors);
+  }
+  const failed = await lookups.failedMail(customer_id, instantOf(since), failedBy, MAX_RECOVERED);
+  const byCustomer = Map.groupBy(failed, (mail) => mail.customer_id);
+  const audit = Array.from(byCustomer, ([id, mails]): AuditedChange => {
+    return { object: "customer", id, action: "mail_recovered", changes: recoveryChanges(since, mails.length) };
   });
-  return changeSet(
-    { object: { recovered: failed.length, until: failed.at(-1)?.created_at ?? null }, etag: "" },
-    { notificationsRetried: failed.map(({ id }) => id), audit },
-  );
+  return sentAgain(failed, audit);
+}
+
+const recoveryChanges = (since: string, count: number) => ({
+  since: { from: null, to: since },
+  notifications: { from: null, to: count },
+});
+
+/** `until`: when the newest of them was created, from where the next part goes on. */
+function sentAgain(failed: readonly FailedNotification[], audit: readonly AuditedChange[]) {
+  const object = { recovered: failed.length, until: failed.at(-1)?.created_at ?? null };
+  return changeSet({ object, etag: "" }, { notificationsRetried: failed.map(({ id }) => id), audit });
 }
 
 /** One that is pending does not wait for its next attempt. */
