@@ -42,20 +42,13 @@ function SendDialog({ channelId, customerId, name, sent, close }: Props & { read
     notify({ text: recovered === 0 ? "There is nothing to send again" : `${counted(recovered, "notification")} sent again` });
     await sent();
   };
-  const what = channelId === undefined ? "mail to customers" : "notifications";
-  const to = channelId !== undefined || customerId !== undefined ? ` to ${name}` : "";
+  const isMail = channelId === undefined;
+  const what = isMail ? `mail to ${customerId === undefined ? "customers" : name}` : `notifications to ${name}`;
   return (
-    <Dialog
-      title={`Send all ${customerId === undefined ? what : "mail"}${to} again`}
-      action="Send again"
-      submit={submit}
-      close={close}
-    >
+    <Dialog title={`Send all ${what} again`} action="Send again" submit={submit} close={close}>
       <p>
         What has failed, or was not sent in time, is sent again as it was created.
-        {channelId === undefined
-          ? " Customers who do not want mail get none. For mail and webhooks to a channel, open the channel."
-          : ""}
+        {isMail ? " Customers who do not want mail get none. To send those of a channel again, open its notifications." : ""}
       </p>
       <Field
         label="Created since"

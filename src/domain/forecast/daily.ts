@@ -77,7 +77,7 @@ const MIN_FALL = 3;
 
 /**
  * The newest level begins a segment only if it is confirmed. Where the level after a rise has lost half of it, the rise was false: that
- * level begins a segment, too, because the fall is no use.
+ * level begins a segment, too, so that the fall does not count as use.
  */
 export function splitAtJumps(levels: readonly DailyLevel[], noise: number): DailyLevel[] {
   const falls: number[] = [];

@@ -63,7 +63,7 @@ export const isIntactHead = (tankId: string, head: HeadRow): boolean =>
 export const isIntactBlock = (tankId: string, block: BlockRow): boolean =>
   isStored(block) && blockChecksum(tankId, block) === block.checksum;
 
-/** A sum does not change with the order of the readings: where a damaged time of the latest reading was compared, it may be wrong. */
+/** The sum is the same in any order. The order is wrong if readings were appended while the stored time of the latest one was damaged. */
 const isIntact = (tankId: string, head: HeadRow, view: DataView): boolean =>
   headChecksum(tankId, head, view) === head.checksum && isInOrder(view);
 
