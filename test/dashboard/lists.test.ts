@@ -133,7 +133,11 @@ test("nothing moves while a screen is loaded", async (t) => {
     };
     const opened = await openDashboard(t, browser, fleet, email.admin, "/account", { viewport, prepare });
     for (const path of opened === undefined ? [] : STEADY) {
-      await opened?.page.goto(fleet.url + path, { waitUntil: "networkidle" });
+      await opened?.page.goto(fleet.url + path);
+      await opened?.page.getByRole("heading", { level: 1 }).waitFor();
+      await opened?.page.waitForFunction('document.querySelector("[aria-busy=true]") === null');
+      // What the list only names, such as a person, may arrive later.
+      await pause(300);
       assert.deepEqual(await opened?.page.evaluate("shifts"), [], `${path} at ${viewport.width} px`);
     }
   };
