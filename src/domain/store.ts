@@ -1,5 +1,6 @@
 // The interface to the database, implemented by each engine in `src/store`. For every engine:
-// - a read sees one snapshot; a write is durable when its promise resolves, and is stored completely or not at all;
+// - a read sees one snapshot, except that the counts of the fleet for metrics, and the map and its towns, may be of different ones;
+// - a write is durable when its promise resolves, and is stored completely or not at all;
 // - while the database cannot be reached, calls fail with a `store_unavailable` error;
 // - counts, the fleet, the audit log and device assignments are updated in the transaction that changes what they follow from,
 //   and pending readings are released in the transaction that makes them storable.

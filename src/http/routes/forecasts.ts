@@ -38,7 +38,7 @@ export const routes: readonly Route[] = [
     response: { schema: ref("RefillList"), description: "One page of refills" },
     errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, scope, id, parameters }) {
-      const tank = requireTank(await reads.tankById(id, scope));
+      const { tank } = requireTank(await reads.fleetEntry(id, scope));
       const page = requireTank(await reads.refillPage(id, parameters, scope));
       return listJson(page, parameters, (refill) => JSON.stringify(refillObject(refill, tank)));
     },

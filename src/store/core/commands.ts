@@ -41,7 +41,7 @@ export async function executeCommand(
   return { resource, replayed: false };
 }
 
-/** Reads only. */
+/** Only reads, in one snapshot: nobody waits for it. */
 export async function checkProvisionOnce(
   tx: StoreTransaction,
   rows: Provision,

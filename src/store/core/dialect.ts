@@ -16,8 +16,6 @@ export interface Dialect {
   indexedBy(index: string): string;
   /** Ends a query whose rows are then changed: leaves out those that another transaction is changing. */
   readonly skipLocked: string;
-  /** Ends a query of rows by id that are then changed: holds them. */
-  readonly lockRows: string;
   /** The aggregate function that makes a JSON array of values. */
   readonly jsonArray: string;
   /** A number of a JSON object without its fraction; null if it has none. Damaged JSON is no error. */

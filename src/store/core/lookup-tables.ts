@@ -20,7 +20,7 @@ import {
 import type { Dialect } from "./dialect.ts";
 import type { RunForIds } from "./many-rows.ts";
 
-export function lookupTables(runForIds: RunForIds, { isLive, isDeleted, lockRows }: Dialect) {
+export function lookupTables(runForIds: RunForIds, { isLive, isDeleted }: Dialect) {
   type Ids = readonly string[];
   /** In the order of `ids`. The id is the first of the columns. */
   const byId = async <T>(ids: Ids, sql: Parameters<RunForIds>[1], toObject: (row: Row) => T): Promise<Map<string, T>> => {
@@ -28,9 +28,8 @@ export function lookupTables(runForIds: RunForIds, { isLive, isDeleted, lockRows
     return new Map(ids.flatMap((id) => (found.has(id) ? [[id, toObject(found.get(id) as Row)]] : [])));
   };
   return {
-    /** Locked, since `last_seen_at` is updated without the lists lock. */
     customers: (ids: Ids) =>
-      byId(ids, (is) => `SELECT ${STORED_CUSTOMER_COLUMNS} FROM customer WHERE ${is("id")} ${lockRows}`, storedCustomer),
+      byId(ids, (is) => `SELECT ${STORED_CUSTOMER_COLUMNS} FROM customer WHERE ${is("id")}`, storedCustomer),
     tanks: (ids: Ids) => byId(ids, (is) => `SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE ${is("id")}`, storedTank),
     devices: (ids: Ids) => byId(ids, (is) => `SELECT ${STORED_DEVICE_COLUMNS} FROM device WHERE ${is("id")}`, storedDevice),
     keys: (ids: Ids) => byId(ids, (is) => `SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE ${is("k.id")}`, keyOf),

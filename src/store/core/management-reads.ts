@@ -1,5 +1,5 @@
-// Searches, the device list, the audit log and counts of the fleet: one statement each, hence one snapshot. What a filter matches is counted and
-// sorted: one condition is looked up in an index, the others are tested on what is found there.
+// Searches, the device list and the audit log: one statement each, hence one snapshot. What a filter matches is counted and sorted:
+// one condition is looked up in an index, the others are tested on what is found there. Counts of the fleet take several statements.
 
 import type { AlertKind } from "../../domain/alerts/alert.ts";
 import type { AuditEntry } from "../../domain/audit.ts";

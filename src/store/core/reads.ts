@@ -95,8 +95,10 @@ export const managedCustomerOn =
   async (id: string): Promise<ManagedCustomer | undefined> =>
     (await prepare(CUSTOMER)(id)).map(customerState)[0];
 
-/** Reads of keys and of what operators manage, which must see the latest commit: never from a replica. */
-/** `columns`: all of the database, with their tables. */
+/**
+ * Reads of keys and of what operators manage, which must see the latest commit: never from a replica. `columns`: all of the
+ * database, with their tables.
+ */
 export function managedObjectReads(prepare: Prepare, columns: readonly string[]) {
   const tank = prepare(`SELECT ${TANK_STATE_COLUMNS} FROM tank WHERE id = $1`);
   const keyByHash = prepare(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.hash = $1`); // unique index on hash

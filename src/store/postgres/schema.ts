@@ -90,7 +90,6 @@ export const DIALECT: Dialect = {
   optimizerFence: "OFFSET 0",
   indexedBy: () => "",
   skipLocked: "FOR UPDATE SKIP LOCKED",
-  lockRows: "ORDER BY id FOR NO KEY UPDATE",
   jsonArray: "json_agg",
   jsonNumber: (column, name) => `CAST(substring(${column} from '"${name}":([0-9]{1,15})') AS bigint)`,
   now: () => ({ sql: "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS bigint)", values: [] }),

@@ -113,7 +113,10 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
       ...primaryOnlyReads({ prepare: prepareOn(primary), runForIds: runForIdsOn(primary) }, DIALECT, [...COLUMN_TYPES.keys()]),
       ...longReads(primary),
       historyColumns: (tankId, range) => readingColumns(tankId, range, UNRESTRICTED),
-      checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args)),
+      checkProvision: (...args) =>
+        transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args), {
+          isolation: "REPEATABLE READ READ ONLY",
+        }),
     },
     write,
     ingest: (batch) => writer.ingest(batch),

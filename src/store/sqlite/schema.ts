@@ -84,7 +84,6 @@ export const DIALECT: Dialect = {
   optimizerFence: "",
   indexedBy: (index) => `INDEXED BY ${index}`,
   skipLocked: "",
-  lockRows: "",
   jsonArray: "json_group_array",
   jsonNumber: (column, name) => `CASE WHEN json_valid(${column}) THEN CAST(json_extract(${column}, '$.${name}') AS integer) END`,
   now: (instant, position) => ({ sql: `$${position}`, values: [instant] }),

@@ -94,6 +94,15 @@ suite("conflicts on PostgreSQL", { concurrency: 4 }, () => {
     assert.deepEqual(await database.query(asleep), []);
   });
 
+  test("the check of a provisioning does not wait for a change of its customers", async (t) => {
+    const { store, database } = await opened(t);
+    const holder = await other(database);
+    await holder.query("BEGIN; UPDATE customer SET name = 'B' WHERE id = 'a'");
+    const fields = { name: "A", email: "office@a.example" };
+    await store.checkProvision({ customers: [{ newId: "a", fields }], tanks: [] }, { by: "test", at: 0 });
+    await holder.query("ROLLBACK");
+  });
+
   test("a batch does not wait for a locked head while it holds others: it is rolled back and run again in order", async (t) => {
     const { store, eventKinds, database } = await opened(t);
     await putReadings(store, "one", [[5, 50]]);

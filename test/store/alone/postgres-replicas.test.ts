@@ -71,7 +71,7 @@ suite("replicas", () => {
 
   const kinds = ({ events }: Opened) => events.slice(replicas.length).map(({ kind }) => kind);
 
-  test("reads of /v1 go to replicas, reads of keys to the primary", async (t) => {
+  test("reads of /v1 go to replicas, those of keys, of the fleet and of refills to the primary", async (t) => {
     const it = await opened(t, HOUR_MS);
     await Promise.all(replicas.map(pauseReplay));
     const now = await addReading(it);
@@ -85,6 +85,9 @@ suite("replicas", () => {
       [await store.customerById("b", UNRESTRICTED), await store.tankById("two", UNRESTRICTED)],
       [undefined, undefined],
     );
+    const entry = await store.fleetEntry("two", UNRESTRICTED);
+    const refills = await store.refillPage("two", { page: 1, size: 10 }, UNRESTRICTED);
+    assert.deepEqual([typeof entry, refills], ["object", { data: [], totalItems: 0 }]);
 
     await createKey(store, key("k"), "hash");
     for (let i = 0; i < 10; i++) assert.equal((await store.keyByHash("hash"))?.revoked_at, null);
