@@ -2,9 +2,10 @@
 // docs/configuration.md describes every entry; a test compares the two.
 
 import { readFileSync } from "node:fs";
-import { BlockList, isIPv4, isIPv6 } from "node:net";
+import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import { parseEnv } from "node:util";
+import { isInRanges, RANGE_NAMES } from "./domain/addresses.ts";
 import { ALERT_KINDS, type AlertKind } from "./domain/alerts/alert.ts";
 import type { AlertSettings } from "./domain/alerts/evaluate.ts";
 import { parseWebhookAllow } from "./domain/alerts/webhook-url.ts";
@@ -217,20 +218,9 @@ function publicUrl(text: string): string {
 /** Private addresses, and names that no public DNS has. */
 function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");
-  if (isIPv4(host)) return PRIVATE.check(host, "ipv4");
-  if (isIPv6(host)) return PRIVATE.check(host, "ipv6");
+  if (isIP(host) !== 0) return isInRanges(RANGE_NAMES)(host);
   return !host.includes(".") || /\.(localhost|local|internal|lan|home\.arpa)$/.test(host);
 }
-
-const PRIVATE = new BlockList();
-PRIVATE.addSubnet("127.0.0.0", 8, "ipv4");
-PRIVATE.addSubnet("10.0.0.0", 8, "ipv4");
-PRIVATE.addSubnet("172.16.0.0", 12, "ipv4");
-PRIVATE.addSubnet("192.168.0.0", 16, "ipv4");
-PRIVATE.addSubnet("169.254.0.0", 16, "ipv4");
-PRIVATE.addAddress("::1", "ipv6");
-PRIVATE.addSubnet("fc00::", 7, "ipv6");
-PRIVATE.addSubnet("fe80::", 10, "ipv6");
 
 function duration(wording: string, minimum: number, maximum: number): (text: string) => number {
   return (text) => {
@@ -287,7 +277,7 @@ function trustProxy(text: string): false | number | readonly string[] {
   if (text === "false") return false;
   if (/^\d{1,2}$/.test(text)) return Number(text);
   const list = text.split(",").map((address) => address.trim());
-  if (!list.every((address) => NAMED_RANGES.includes(address) || isAddressRange(address))) {
+  if (!list.every((address) => RANGE_NAMES.includes(address) || isAddressRange(address))) {
     throw new Error("false, a number of hops (1 for one proxy), or addresses of proxies such as 10.0.0.0/8, separated by commas");
   }
   return list;
@@ -296,9 +286,7 @@ function trustProxy(text: string): false | number | readonly string[] {
 /** An address, or one with the length of its network: 10.0.0.0/8. */
 function isAddressRange(text: string): boolean {
   const [address = "", length, ...more] = text.split("/");
-  const bits = isIPv4(address) ? 32 : isIPv6(address) ? 128 : undefined;
-  if (bits === undefined || more.length > 0) return false;
+  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)];
+  if (!bits || more.length > 0) return false;
   return length === undefined || (/^\d{1,3}$/.test(length) && Number(length) >= 1 && Number(length) <= bits);
 }
-
-const NAMED_RANGES = ["loopback", "linklocal", "uniquelocal"];

@@ -1,6 +1,7 @@
 // How many connections one client address may have, for the HTTP server and the embedded MQTT endpoint.
 
-import { BlockList, isIP, type Socket } from "node:net";
+import { isIP, type Socket } from "node:net";
+import { isInRanges } from "../domain/addresses.ts";
 
 /** Which proxies to believe about the client's address: none, this number of them, or those at these addresses. */
 export type TrustProxy = false | number | readonly string[];
@@ -67,13 +68,6 @@ export function networkOf(address: string): string {
   return [...groups, ...zeros, ...last].slice(0, 4).join(":");
 }
 
-/** The names that TRUST_PROXY may have for ranges of addresses. */
-const NAMED_RANGES: Readonly<Record<string, readonly string[]>> = {
-  loopback: ["127.0.0.0/8", "::1"],
-  linklocal: ["169.254.0.0/16", "fe80::/10"],
-  uniquelocal: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
-};
-
 /** Loopback and proxies, which carry the connections of many clients. With a number of hops, every connection is a proxy's. */
 export function isProxyAddress(trustProxy: TrustProxy): (address: string) => boolean {
   if (typeof trustProxy === "number" && trustProxy > 0) return () => true;
@@ -92,15 +86,6 @@ export function trustedProxies(trustProxy: TrustProxy): false | ((address: strin
 }
 
 function isWithin(ranges: readonly string[]): (address: string) => boolean {
-  const list = new BlockList();
-  for (const range of ranges.flatMap((name) => NAMED_RANGES[name] ?? [name])) {
-    const [address = "", length] = range.split("/");
-    const version = isIP(address);
-    list.addSubnet(address, Number(length ?? (version === 6 ? 128 : 32)), version === 6 ? "ipv6" : "ipv4");
-  }
-  return (text) => {
-    const address = plainAddress(text) ?? "";
-    const version = isIP(address);
-    return version !== 0 && list.check(address, version === 6 ? "ipv6" : "ipv4");
-  };
+  const isInside = isInRanges(ranges);
+  return (address) => isInside(plainAddress(address) ?? "");
 }
