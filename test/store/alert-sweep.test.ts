@@ -7,7 +7,7 @@ import type { Store } from "../../src/domain/store.ts";
 import { openStore } from "../../src/store/open.ts";
 import { at, command, executed } from "../support/commands.ts";
 import { incomingBatch, type SentReading } from "../support/readings.ts";
-import { alertsOf, putFleet } from "./alert-support.ts";
+import { alertsOf, putFleet, putForecast } from "./alert-support.ts";
 import { checked, putTanks, tank, WHOLE } from "./conformance/objects.ts";
 import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
 
@@ -184,6 +184,40 @@ function alertSweep(engine: Engine): void {
     assert.deepEqual(await stateOf(store), []);
     await sweep(store, back + 48 * HOUR + MINUTE);
     assert.deepEqual(await stateOf(store), ["a1 silent open"]);
+  });
+
+  test("after a downtime, or a jump of the clock, a forecast from before opens no alert until the tank had time to send", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["sends", "silent"], b: [] });
+    const received = START + HOUR;
+    const putForecasts = async (now: number, days: number) => {
+      for (const tankId of ["sends", "silent"]) await putForecast(store, tankId, { now, days });
+    };
+    await sweepUntil(store, START, received);
+    for (const tankId of ["sends", "silent"]) await receive(store, received, { tank: tankId, at: received, fill: 50 });
+    const ahead = START + 20 * DAY;
+    // The forecast may come before the first sweep.
+    await putForecasts(ahead, 1);
+    await sweep(store, ahead);
+    await putForecasts(ahead + MINUTE, 1);
+    const back = START + 2 * HOUR;
+    await putForecasts(back, 1);
+    await sweep(store, back);
+    assert.deepEqual(await stateOf(store), []);
+    const restarted = back + 4 * HOUR;
+    await putForecasts(restarted, 1);
+    await sweep(store, restarted);
+    await putForecasts(restarted + MINUTE, 1);
+    assert.deepEqual(await stateOf(store), []);
+    await receive(store, restarted + 2 * MINUTE, { tank: "sends", at: back + HOUR, fill: 49 });
+    await putForecast(store, "sends", { now: restarted + 2 * MINUTE, days: 1 });
+    assert.deepEqual(await stateOf(store), [], "stored by the device meanwhile");
+    await receive(store, restarted + 3 * MINUTE, { tank: "sends", at: restarted + 3 * MINUTE, fill: 49 });
+    await putForecasts(restarted + 3 * MINUTE, 1);
+    assert.deepEqual(await stateOf(store), ["sends runs_low_soon open"]);
+    await sweepUntil(store, restarted + 50 * MINUTE, restarted + 2 * DAY - HOUR);
+    await putForecasts(restarted + 2 * DAY, 1);
+    assert.deepEqual(await stateOf(store), ["sends runs_low_soon open", "silent runs_low_soon open"]);
   });
 
   test("one process sweeps at a time, and one that has died holds nobody up", async (t) => {

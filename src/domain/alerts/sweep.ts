@@ -92,6 +92,21 @@ export function beginSweep(
   };
 }
 
+/**
+ * Whether newer readings than this one may be about to arrive: since then we were down, or the clock jumped, and the tank has not had
+ * the time to send that it has before it is silent.
+ */
+export function mayBeOutdated(
+  latestAt: Instant,
+  state: SweepState | undefined,
+  now: Instant,
+  { silentAfter }: Pick<AlertSettings, "silentAfter">,
+): boolean {
+  if (state === undefined) return false;
+  if (Math.abs(now - state.at) > GAP_MS) return latestAt <= state.at;
+  return state.silenceFrom !== null && latestAt < state.silenceFrom && now < state.silenceFrom + silentAfter;
+}
+
 function sweepSettings(settings: SweepSettings | undefined): SweepSettings | null {
   if (settings === undefined) return null;
   const { closeMargin, silentAfter, runsLowDays, leakAlerts } = settings;

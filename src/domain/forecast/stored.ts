@@ -22,7 +22,7 @@ export type ForecastValues = Omit<Forecast, "levelAt"> & {
   readonly interval?: number | undefined;
   /** The latest reading is far above the level that the forecast starts from: it may be a refill, which the forecast does not count yet. */
   readonly isRisen?: boolean | undefined;
-  /** The latest reading was old when it was first seen, and newer ones may be about to follow, as in an import. */
+  /** Newer readings may be about to follow: the latest one was old when it was first seen, as in an import, or we were down since. */
   readonly isProvisional?: boolean | undefined;
   /** Refills until then have been announced, or are too old for it. Undefined before the first one. */
   readonly refillsUntil?: Instant | undefined;

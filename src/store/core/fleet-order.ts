@@ -65,6 +65,7 @@ function keptForecast({ threshold, latest, stored }: FleetTank, at: Instant, isO
     !isOutdated &&
     computedAt !== null &&
     computedAt > at - FORECAST_MAX_AGE_MS &&
+    computedAt <= at + FORECAST_MIN_AGE_MS &&
     stored?.at === latest.created_at &&
     stored.fill === latest.fill_percentage &&
     stored.margin === sortKeysOf(threshold ?? 0, latest, null).margin;

@@ -87,9 +87,10 @@ export function fleetReadsOn(engine: ManagementEngine) {
     },
 
     async scanFleet(after: string, now: Instant): Promise<FleetScan> {
-      // The clock may have been ahead when a forecast was put off.
+      // The clock may have been ahead when a forecast was computed or put off.
       const isOutdated = `forecast.id IS NULL OR forecast.at <> part.at OR forecast.fill IS DISTINCT FROM part.fill
-        OR (forecast.due_at IS NULL AND forecast.computed_at <= $2) OR forecast.due_at > $3`;
+        OR (forecast.due_at IS NULL AND (forecast.computed_at <= $2 OR forecast.computed_at > $3))
+        OR forecast.due_at > $3`;
       // Both by primary key.
       const sql = `
         SELECT count(*), max(part.tank), ${dialect.jsonArray}(part.tank) FILTER (WHERE ${isOutdated})

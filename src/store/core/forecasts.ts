@@ -5,6 +5,7 @@ import { wants } from "../../domain/alerts/channel.ts";
 import { ON_FORECAST } from "../../domain/alerts/evaluate.ts";
 import { refillEventObject } from "../../domain/alerts/event.ts";
 import { isProvisional } from "../../domain/alerts/forecast-conditions.ts";
+import { mayBeOutdated } from "../../domain/alerts/sweep.ts";
 import { FORECAST_MIN_AGE_MS } from "../../domain/fleet-order.ts";
 import { newRefills, type Refill } from "../../domain/forecast/refills.ts";
 import type { ComputedForecast } from "../../domain/forecast/stored.ts";
@@ -14,6 +15,7 @@ import { scheduleEvaluation, tanksWithAlertChanges } from "./alerts.ts";
 import { lockForEvents, toChannels } from "./events.ts";
 import { writeSortKeys } from "./fleet-order.ts";
 import type { FleetTank } from "./forecast-tables.ts";
+import { lastSweep } from "./sweep.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 /**
@@ -30,7 +32,9 @@ export async function storeForecasts(tx: StoreTransaction, computed: readonly Co
     ({ threshold, stored }) => threshold !== null && stored !== undefined,
   );
   const known = await tx.refillsOf(tanks.map(({ id }) => id));
-  await writeSortKeys(tx, tanks, (tank) => computedForecast(tank, byTank.get(tank.id), known.get(tank.id) ?? [], at));
+  const sweep = await lastSweep(tx);
+  const isOutdated = (latestAt: Instant): boolean => mayBeOutdated(latestAt, sweep, at, tx.alertSettings);
+  await writeSortKeys(tx, tanks, (tank) => computedForecast(tank, byTank.get(tank.id), known.get(tank.id) ?? [], isOutdated, at));
   await scheduleAlertChanges(tx, tanks, at);
   await writeRefills(tx, tanks, byTank, known, at);
 }
@@ -50,13 +54,15 @@ function computedForecast(
   { updated_at, latest, stored }: FleetTank,
   computed: ComputedForecast | undefined,
   known: readonly Refill[],
+  isOutdated: (latestAt: Instant) => boolean,
   at: Instant,
 ) {
   const knowsTank = computed?.updatedAt === updated_at;
   const knowsReading = computed?.latestAt === latest?.created_at && computed?.latestFill === latest?.fill_percentage;
   const refillsUntil = announcedUntil(stored, [...known, ...(computed?.refills ?? [])]);
+  const knownAt = stored?.forecast?.based_on_until ?? null;
   const isProvisionalNow =
-    computed !== undefined && isProvisional(stored?.forecast?.based_on_until ?? null, computed.latestAt, at);
+    computed !== undefined && (isProvisional(knownAt, computed.latestAt, at) || isOutdated(computed.latestAt));
   const forecast =
     computed === undefined ? null : { ...computed.forecast, refillsUntil, isProvisional: isProvisionalNow || undefined };
   const dueAt = knowsReading ? null : at + FORECAST_MIN_AGE_MS;

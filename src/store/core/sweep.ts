@@ -43,12 +43,16 @@ const sweepTrigger = (state: SweepState | undefined): EvaluationTrigger => ({
   silenceFrom: state?.silenceFrom ?? EARLIEST,
 });
 
+/** Undefined before the first sweep. */
+export async function lastSweep(tx: StoreTransaction): Promise<SweepState | undefined> {
+  const stored = await tx.serviceState(STATE);
+  return stored === undefined ? undefined : sweepStateOf(stored);
+}
+
 export async function tanksDue(tx: StoreTransaction, at: Instant | undefined): Promise<readonly string[]> {
   return tx.tanksToEvaluate(at ?? (await tx.now()), MAX_TANKS);
 }
 
 export async function evaluateTank(tx: StoreTransaction, tankId: string, at: Instant | undefined): Promise<void> {
-  const stored = await tx.serviceState(STATE);
-  const state = stored === undefined ? undefined : sweepStateOf(stored);
-  await scheduleEvaluation(tx, [tankId], sweepTrigger(state), at ?? (await tx.now()));
+  await scheduleEvaluation(tx, [tankId], sweepTrigger(await lastSweep(tx)), at ?? (await tx.now()));
 }

@@ -5,6 +5,7 @@ import type { TankState } from "../../../src/domain/changes.ts";
 import type { Leak } from "../../../src/domain/forecast/leak.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
 
+const MINUTE = 60_000;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const MARGIN = 3;
@@ -62,7 +63,7 @@ export class NaiveAlerts {
   #unannounced = new Set<string>();
   #owners = new Map<string, string>();
   #forecasts = new Map<string, NaiveForecast>();
-  /** Tanks whose forecast is the first one of a reading that was over 8 days old. */
+  /** Tanks of whose forecast newer readings may be about to follow. */
   #provisional = new Set<string>();
   /** When a setting of a tank with readings was last changed: it is not silent since longer than that. */
   #changedAt = new Map<string, number>();
@@ -105,10 +106,18 @@ export class NaiveAlerts {
   forecast(forecasts: ReadonlyMap<string, NaiveForecast>, facts: Facts, now: number): void {
     for (const [tank, forecast] of forecasts) {
       this.#provisional.delete(tank);
-      if (this.#forecasts.get(tank)?.until !== forecast.until && now - forecast.until > 8 * DAY) this.#provisional.add(tank);
+      const isFirstOfOld = this.#forecasts.get(tank)?.until !== forecast.until && now - forecast.until > 8 * DAY;
+      if (isFirstOfOld || this.#isBeforeDowntime(forecast.until, now)) this.#provisional.add(tank);
       this.#forecasts.set(tank, forecast);
       this.#evaluate(tank, facts.get(tank) as TankFacts, now, "forecast");
     }
+  }
+
+  /** Since this instant we were down for an hour, or the clock jumped, and the tank had no time to send. */
+  #isBeforeDowntime(until: number, now: number): boolean {
+    if (this.#lastSweep === undefined) return false;
+    if (Math.abs(now - this.#lastSweep) > HOUR) return until <= this.#lastSweep;
+    return until < this.#silenceFrom && now < this.#silenceFrom + SILENT_AFTER;
   }
 
   /** The fleet order is updated. */
@@ -121,7 +130,12 @@ export class NaiveAlerts {
     const forecast = this.#forecasts.get(tank);
     if (forecast === undefined) return;
     if (state.deleted) this.#forecasts.delete(tank);
-    else if (!isSameThreshold || !knows(forecast, readings) || now - forecast.computedAt >= DAY) {
+    else if (
+      !isSameThreshold ||
+      !knows(forecast, readings) ||
+      now - forecast.computedAt >= DAY ||
+      forecast.computedAt - now > MINUTE
+    ) {
       this.#forecasts.set(tank, { ...forecast, isOutdated: true });
     }
   }
