@@ -101,9 +101,13 @@ export async function refreshAll(): Promise<void> {
   else unreachableSince.value ??= Date.now();
 }
 
-/** A response that refuses something, such as what is deleted by now, is no outage. */
-export const isOutage = (error: unknown): boolean =>
-  !(error instanceof ApiError) || error.status < 400 || error.status === 429 || error.status >= 500;
+/** A response that refuses something, such as what is deleted by now, or that fails because of one object, is no outage. */
+export function isOutage(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return true;
+  const { code, status } = error;
+  if (code === "data_damaged" || code === "internal") return false;
+  return status < 400 || status === 429 || status >= 500;
+}
 
 export function startLive(): void {
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && runSoon());

@@ -74,6 +74,21 @@ test("a page that is opened while the service fails goes on by itself; an error 
   assert.equal(await page.evaluate("window.announced"), undefined);
 });
 
+test("data that is damaged is an error where it is shown; the service is not called unreachable, and the rest goes on", async (t) => {
+  const damaged = { code: "data_damaged", detail: "Stored data of this object is damaged.", status: 503 };
+  const body = JSON.stringify({ ...damaged, request_id: "request-1" });
+  const prepare = (page: Page) =>
+    page.route(/\/series\?/, (route) => route.fulfill({ status: 503, contentType: "application/problem+json", body }));
+  const opened = await openDashboard(t, browser, fleet, email.viewer, "/tanks/t1", { prepare });
+  if (opened === undefined) return;
+  const { page, requests } = opened;
+  await page.getByText("Stored data of this object is damaged.").first().waitFor();
+  const polls = () => requests.filter((url) => url.endsWith("/tanks/t1/forecast")).length;
+  const before = polls();
+  await until("it was requested three times more", () => polls() >= before + 3, 30_000);
+  assert.equal(await page.getByText("has been unreachable").count(), 0);
+});
+
 test("Export waits until it is known how many tanks there are, and says if that fails", async (t) => {
   let release: (() => void) | undefined;
   const prepare = async (page: Page) => {

@@ -153,6 +153,36 @@ test("an admin sets and changes the rate of a key; keys and channels of one cust
   await dialog.getByText(name).waitFor();
 });
 
+test("a form changes only what was changed in it: not what somebody else has changed since it was opened", async (t) => {
+  const create = async (path: string, body: object) => String(expectStatus(await manage("POST", path, body), 201)["id"]);
+  const user = await create("/manage/v1/users", { email: "dana@operator.example", name: "Dana", role: "admin" });
+  const kinds = ["silent", "leak", "runs_low_soon", "low"];
+  const channel = await create("/manage/v1/channels", { type: "email", to: "dana@operator.example", kinds });
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/users");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: "Edit Dana" }).click();
+  expectStatus(await manage("PATCH", `/manage/v1/users/${user}`, { role: "viewer" }), 200);
+  await dialog.getByLabel("Name").fill("Dana Fischer");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  const { name, role } = expectStatus(await manage("GET", `/manage/v1/users/${user}`), 200);
+  assert.deepEqual([name, role], ["Dana Fischer", "viewer"]);
+
+  await page.getByRole("link", { name: "Channels" }).click();
+  await page.getByRole("button", { name: "Edit dana@operator.example" }).click();
+  expectStatus(await manage("PATCH", `/manage/v1/channels/${channel}`, { customer_id: "c1", delay: "2h" }), 200);
+  await dialog.getByLabel("Description").fill("Office");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  const stored = expectStatus(await manage("GET", `/manage/v1/channels/${channel}`), 200);
+  // All kinds without refills.
+  assert.deepEqual([...(stored["kinds"] as string[])].sort(), [...kinds].sort());
+  const { description, customer_id, delay } = stored;
+  assert.deepEqual([description, customer_id, delay], ["Office", "c1", "2h"]);
+});
+
 test("the audit log names what exists and removed users, and requests no channel that was deleted", async (t) => {
   const create = async (path: string, body: object) => String(expectStatus(await manage("POST", path, body), 201)["id"]);
   const kept = await create("/manage/v1/channels", { type: "email", to: "kept@operator.example" });

@@ -6,7 +6,7 @@ import { api } from "../api.ts";
 import { ALERT_KINDS, type AlertKind } from "../components/alert-kinds.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, Field, FieldErrors, SelectField } from "../components/field.tsx";
-import { textIn } from "../components/form.ts";
+import { changedFields, textIn } from "../components/form.ts";
 import { notify } from "../components/notices.tsx";
 import { EVENTS } from "../components/notification.tsx";
 import { CustomerPicker } from "../components/picker.tsx";
@@ -38,10 +38,12 @@ type Props = {
 export function ChannelDialog({ channel, nameOf, close, showSecret }: Props) {
   const [type, setType] = useState<Channel["type"]>(channel?.type ?? "email");
   const submit = async (form: FormData) => {
-    const fields = fieldsOf(form);
+    const fields = fieldsOf(form, channel);
     if (channel !== undefined) {
-      const change = type === "webhook" ? { ...fields, url: textIn(form, "url") } : { ...fields, ...mailFields(form) };
-      await api.manage.channels.update(channel.id, change);
+      const { id } = channel;
+      if (type === "webhook") {
+        await api.manage.channels.update(id, changedFields(channel, { ...fields, url: textIn(form, "url") }));
+      } else await api.manage.channels.update(id, changedFields(channel, { ...fields, ...mailFields(form) }));
       notify({ text: "The channel was changed" });
     } else if (type === "webhook") {
       showSecret((await api.manage.channels.create({ type, url: textIn(form, "url"), ...fields })).secret);
@@ -144,16 +146,22 @@ function QuietHours({ hours }: { readonly hours: Channel["quiet_hours"] }) {
   );
 }
 
-/** All of them: also those that a later version adds. */
-function chosenIn<T extends string>(form: FormData, name: string, all: readonly T[]): readonly T[] | null {
+/** null: all, also those that a later version adds, and refills, which have no kind. The same choice as before stays as it is. */
+function chosenIn<T extends string>(
+  form: FormData,
+  name: string,
+  all: readonly T[],
+  before: readonly T[] | null = null,
+): readonly T[] | null {
   const chosen = all.filter((one) => form.getAll(name).includes(one));
+  if (before !== null && before.length === chosen.length && before.every((one) => chosen.includes(one))) return before;
   return chosen.length === all.length ? null : chosen;
 }
 
-const fieldsOf = (form: FormData) => ({
+const fieldsOf = (form: FormData, channel?: Channel) => ({
   description: textIn(form, "description") || null,
-  events: chosenIn(form, "events", CHANNEL_EVENTS),
-  kinds: chosenIn(form, "kinds", KINDS),
+  events: chosenIn(form, "events", CHANNEL_EVENTS, channel?.events),
+  kinds: chosenIn(form, "kinds", KINDS, channel?.kinds),
   customer_id: textIn(form, "customer_id") || null,
   delay: textIn(form, "delay") || null,
 });

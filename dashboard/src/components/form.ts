@@ -3,6 +3,12 @@
 /** Without spaces around it; "" if there is no such field. */
 export const textIn = (form: FormData, name: string): string => String(form.get(name) ?? "").trim();
 
+/** The fields that differ from what the form showed: what others have changed meanwhile stays. */
+export function changedFields<T extends object>(shown: { readonly [N in keyof T]?: unknown }, fields: T): Partial<T> {
+  const isChanged = (name: keyof T): boolean => JSON.stringify(fields[name]) !== JSON.stringify(shown[name]);
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => isChanged(name as keyof T))) as Partial<T>;
+}
+
 /** With a decimal comma or point. NaN for all else, also for numbers with thousands separators. */
 export const decimalOf = (text: string): number => (text === "" ? Number.NaN : Number(text.replace(",", ".")));
 

@@ -5,7 +5,7 @@ import { api } from "../api.ts";
 import { Badge } from "../components/badge.tsx";
 import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
 import { Field, SelectField } from "../components/field.tsx";
-import { textIn } from "../components/form.ts";
+import { changedFields, textIn } from "../components/form.ts";
 import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
 import { customerOf, useNames } from "../components/names.ts";
 import { notify } from "../components/notices.tsx";
@@ -207,7 +207,7 @@ function rateIn(form: FormData): number | null {
 
 function EditDialog({ of: key, close, done }: Props<void> & { readonly of: Key }) {
   const submit = async (form: FormData) => {
-    await api.manage.keys.update(key.id, { name: textIn(form, "name"), rate: rateIn(form) });
+    await api.manage.keys.update(key.id, changedFields(key, { name: textIn(form, "name"), rate: rateIn(form) }));
     notify({ text: "The key was changed" });
     await done();
   };

@@ -7,7 +7,7 @@ import { ActionButton } from "../components/action-button.tsx";
 import { Badge } from "../components/badge.tsx";
 import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
 import { Field, SelectField } from "../components/field.tsx";
-import { textIn } from "../components/form.ts";
+import { changedFields, textIn } from "../components/form.ts";
 import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
@@ -124,7 +124,7 @@ function UserDialog({ user, close, changed }: Props & { readonly user: User | un
       role: ROLES.map(([role]) => role).find((role) => role === form.get("role")) ?? "viewer",
     };
     if (user === undefined) await api.manage.users.create(fields);
-    else await api.manage.users.update(user.id, fields);
+    else await api.manage.users.update(user.id, changedFields(user, fields));
     notify({ text: user === undefined ? `${fields.name} was added` : "The user was changed" });
     await changed();
   };
