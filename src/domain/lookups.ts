@@ -10,7 +10,7 @@ import type { StoredKey } from "./key.ts";
 import type { ManagedCustomer, ManagedDevice } from "./resource.ts";
 import type { OpenSession } from "./session.ts";
 import type { AccountReads } from "./sign-in.ts";
-import type { EmailVerification } from "./verification.ts";
+import type { EmailVerification, VerificationMail } from "./verification.ts";
 
 /** `damage` says that what is stored is not what was written. A shape or profile is then left out. */
 export type Stored<T> = T & { readonly damage?: string | undefined };
@@ -52,8 +52,8 @@ export interface Lookups {
     exceptAbout: string | null,
   ): Promise<readonly string[]>;
   verification(hash: string): Promise<EmailVerification | undefined>;
-  /** When the customer was sent links that verify the address, since then, oldest first. */
-  verificationsSince(customerId: string, since: Instant): Promise<readonly Instant[]>;
+  /** Mail with links that verify the customer's address, created since then, oldest first. */
+  verificationMailSince(customerId: string, since: Instant): Promise<readonly VerificationMail[]>;
   userList: AccountReads["userList"];
   /** Where the first tank of the customer is. */
   countryOf(customerId: string): Promise<string | null>;

@@ -12,6 +12,9 @@ export type EmailVerification = {
   readonly expires_at: Instant;
 };
 
+/** A mail with such a link. */
+export type VerificationMail = { readonly id: string; readonly created_at: Instant; readonly isPending: boolean };
+
 export const VERIFICATION_MS = 7 * DAY;
 
 const TOKEN_BYTES = 32;

@@ -72,12 +72,12 @@ export function lookupsOf(known: StoredObjects): Lookups {
         .map(({ id }) => id)
         .slice(0, limit),
     verification: async (hash) => verifications.find((link) => link.hash === hash),
-    verificationsSince: async (customerId, since) =>
+    verificationMailSince: async (customerId, since) =>
       notifications
         .filter(({ customer_id, created_at, event }) => {
           return customer_id === customerId && created_at > since && event === "customer.verification";
         })
-        .map(({ created_at }) => created_at),
+        .map(({ id, created_at, state }) => ({ id, created_at, isPending: state === "pending" })),
     userList: async () => users,
     countryOf: async (id) => ofOwners([id]).find(({ deleted }) => !deleted)?.tank.location.country ?? null,
     customersWithEmail: async (email) =>

@@ -146,6 +146,20 @@ for (const engine of ["sqlite", "postgres"] as const) {
       expectStatus(await browser.send("POST", "/auth/v1/sign-in/inspect", { token }), 401, "sign_in_invalid");
     });
 
+    it("link and code are invalid while the clock is more than ten minutes behind the time of the request", async () => {
+      const email = address();
+      await createUser(service, "viewer", email, clock);
+      const browser = new Browser(service);
+      const { token, code } = await requested(browser, email);
+      forward(-SIGN_IN_LINK_LIFETIME_MS - 1);
+      for (const proof of [{ token }, { email, code }]) {
+        expectStatus(await browser.send("POST", "/auth/v1/session", proof), 401, "sign_in_invalid");
+      }
+      forward(1);
+      await browser.signInWith(token);
+      forward(SIGN_IN_LINK_LIFETIME_MS);
+    });
+
     it("a code is invalid after five wrong ones; the link is not", async () => {
       const email = address();
       await createUser(service, "viewer", email, clock);

@@ -113,6 +113,20 @@ for (const engine of ENGINES) {
       assert.equal((await errorOf(store, use, at(Date.now()))).error, "customer_unknown");
     });
 
+    test("a link is not sent once another was requested, or the address is verified", async (t) => {
+      const queue = await emptyQueue(t);
+      const server = await startMailServer(t);
+      await putCustomers(queue.store, customer("noah", { email: "noah@example.com", verified_at: null }));
+      const replaced = await requestLink(queue.store, "noah");
+      const waiting = await requestLink(queue.store, "noah");
+      await queue.sql("UPDATE customer SET verified_at = $1 WHERE id = 'noah'", NEW_YEAR);
+      queue.start(mailTo(server.url));
+      await until("both have ended", async () => (await queue.states())["failed"] === 2);
+      const errors = await Promise.all([replaced, waiting].map(async (id) => (await queue.stored(id)).attempts[0]?.error));
+      assert.deepEqual(errors, ["another link was requested", "the address is verified already"]);
+      assert.equal(server.received.length, 0);
+    });
+
     for (const [by, change] of [
       ["a command", (store: Store, email: string) => executed(store, command.changeCustomer("ann", { email }), at(Date.now()))],
       ["an import", (store: Store, email: string) => putCustomers(store, customer("ann", { email, verified_at: null }))],

@@ -130,6 +130,17 @@ function changedChannels(engine: Engine): void {
     assert.deepEqual(await subjects(opened), [LOW]);
   });
 
+  test("a delay that is changed again, after the clock was ahead, puts nothing off until the time it showed", async (t) => {
+    const opened = await openWithTank(t, engine);
+    const { store } = opened;
+    await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "8h" });
+    await measure(store, 10, NOON, "t1");
+    await change(store, "chn_hook", { delay: "6h" }, NOON + 30 * DAY);
+    await change(store, "chn_hook", { delay: "2h" }, NOON + HOUR);
+    await compose(opened, NOON + 2 * HOUR);
+    assert.deepEqual(await webhooks(opened), ["alert.opened"]);
+  });
+
   test("without its delay a webhook gets every event that was delayed", async (t) => {
     const opened = await openWithTank(t, engine);
     const { store } = opened;

@@ -97,7 +97,7 @@ export class ModelStore extends ModelReads implements ModelledStore {
     failedMail: async () => [],
     pendingNotifications: async () => [],
     verification: async () => undefined,
-    verificationsSince: async () => [],
+    verificationMailSince: async () => [],
     userList: async () => [],
     countryOf: async () => null,
     customersWithEmail: async () => [],

@@ -170,7 +170,7 @@ export function reasonNotToSend(
 ): string | undefined {
   if (deleted) return "the customer is deleted";
   if (recipientOf(payload) !== customer.email) return "the customer has another address";
-  if (event === "customer.verification") return undefined;
+  if (event === "customer.verification") return customer.verified_at === null ? undefined : "the address is verified already";
   if (customer.verified_at === null) return "the address is not verified";
   return notifications.unsubscribed_at === null ? undefined : "the customer has unsubscribed";
 }

@@ -92,11 +92,15 @@ export async function signInsFor(
 ): Promise<readonly SignIn[]> {
   if ("token" in proof) {
     const found = await lookup.signInByHash(proof.token);
-    return found === undefined || found.expires_at <= at ? [] : [found];
+    return found !== undefined && isUsable(found, at) ? [found] : [];
   }
   const requested = await lookup.signInsOf(proof.browser, proof.email);
-  return requested.filter(({ expires_at, code }) => expires_at > at && code !== null);
+  return requested.filter((one) => one.code !== null && isUsable(one, at));
 }
+
+/** Not if it was created while the clock was ahead: it would stay valid for as much longer. */
+const isUsable = ({ created_at, expires_at }: SignIn, at: Instant): boolean =>
+  expires_at > at && created_at <= at + SIGN_IN_LINK_LIFETIME_MS;
 
 const INVALID_PROOF = { object: { object: "sign_in_invalid" }, etag: "" };
 

@@ -1,17 +1,18 @@
 // Commands that verify the e-mail address of a customer: sending a link, and using it.
 
 import { MAIL_DESTINATION, type NewNotification, type Notification } from "../alerts/notification.ts";
+import { MAIL_EXPIRES_MS } from "../alerts/notification-queue.ts";
 import { HOUR, type Instant, nextUpdatedAt } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { languageOf } from "../mail/region.ts";
 import { verificationMail } from "../mail/service-mail.ts";
 import { customerResource, type ManagedCustomer, notificationResource } from "../resource.ts";
-import { TOKEN_PLACEHOLDER } from "../verification.ts";
+import { TOKEN_PLACEHOLDER, type VerificationMail } from "../verification.ts";
 import { type CommandError, type Commands, changeSet, commandError, existing, isCommandError, type Planned } from "./command.ts";
 
 const MAX_LINKS = 5;
 
-/** Earlier links of the customer become invalid. */
+/** Earlier links of the customer become invalid, and mail with one that is not sent yet is not sent any more. */
 export async function requestVerification(
   lookups: Lookups,
   { id, newId, publicUrl }: Commands["request_verification"],
@@ -22,8 +23,10 @@ export async function requestVerification(
   if (found.deleted) return commandError("state_conflict", "This customer is deleted. Restore it first.");
   if (found.customer.verified_at !== null)
     return commandError("state_conflict", "The address of this customer is verified already.");
-  const limit = limitError(await lookups.verificationsSince(id, at - HOUR), at);
+  const earlier = await lookups.verificationMailSince(id, at - MAIL_EXPIRES_MS);
+  const limit = limitError(earlier, at);
   if (limit !== undefined) return limit;
+  const pending = earlier.filter(({ isPending }) => isPending).map((mail) => mail.id);
   const { name, email: to } = found.customer;
   const language = await languageFor(lookups, found);
   const notification: NewNotification = {
@@ -40,11 +43,16 @@ export async function requestVerification(
     payload: JSON.stringify(verificationMail({ to, language }, name, `${publicUrl}/verify?token=${TOKEN_PLACEHOLDER}`)),
   };
   const created: Notification = { ...notification, state: "pending", next_attempt_at: at, attempts: [] };
-  return changeSet(notificationResource(created), { notifications: [notification], verificationsRevoked: [id] });
+  return changeSet(notificationResource(created), {
+    notifications: [notification],
+    notificationsEnded: pending.length === 0 ? [] : [{ ids: pending, reason: "another link was requested" }],
+    verificationsRevoked: [id],
+  });
 }
 
-/** `sent`: when the links of the last hour were sent, oldest first. */
-function limitError(sent: readonly Instant[], at: Instant): CommandError | undefined {
+/** Mail of the last hour counts, not what was created while the clock was ahead. */
+function limitError(earlier: readonly VerificationMail[], at: Instant): CommandError | undefined {
+  const sent = earlier.map(({ created_at }) => created_at).filter((created) => created > at - HOUR && created <= at);
   const [oldest] = sent;
   if (oldest === undefined || sent.length < MAX_LINKS) return undefined;
   const retryAfter = Math.max(1, Math.ceil((oldest + HOUR - at) / 1000));

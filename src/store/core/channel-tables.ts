@@ -67,7 +67,7 @@ const RESCHEDULE = `UPDATE planned_notification
   SET due_at = CASE WHEN created_at + $2 > $3 THEN created_at + $2 ELSE $3 END WHERE recipient = $1`; // planned_notification_by_recipient
 
 export function channelTables({ prepare, runForIds }: SqlRunner, { now }: Pick<Dialect, "now">) {
-  async function putChannel({ before, after, secret }: ChannelChange): Promise<void> {
+  async function putChannel({ before, after, secret }: ChannelChange, at: Instant): Promise<void> {
     if (before !== undefined && after === undefined) {
       await prepare("DELETE FROM channel WHERE id = $1")(before.id);
       await prepare("DELETE FROM planned_notification WHERE recipient = $1")(before.id); // planned_notification_by_recipient
@@ -80,7 +80,7 @@ export function channelTables({ prepare, runForIds }: SqlRunner, { now }: Pick<D
       return;
     }
     await prepare(UPDATE)(...channelValues(after));
-    await prepare(RESCHEDULE)(after.id, after.delay, after.updated_at);
+    await prepare(RESCHEDULE)(after.id, after.delay, at);
     if (secret !== undefined) await prepare(ROTATE)(after.id, secret.value, secret.previousUntil);
     // What failed before says nothing about a channel that is enabled again, or has another address.
     const isRenewed = before.state !== after.state || before.url !== after.url || before.to !== after.to;
@@ -107,8 +107,8 @@ export function channelTables({ prepare, runForIds }: SqlRunner, { now }: Pick<D
     },
 
     /** Also removes the planned notifications of deleted channels. */
-    async putChannels(changes: readonly ChannelChange[]): Promise<void> {
-      for (const change of changes) await putChannel(change);
+    async putChannels(changes: readonly ChannelChange[], at: Instant): Promise<void> {
+      for (const change of changes) await putChannel(change, at);
     },
 
     async sendingChannels(ids: readonly string[]): Promise<ReadonlyMap<string, SendingChannel>> {

@@ -85,7 +85,7 @@ async function storeChanges(tx: StoreTransaction, plan: ChangeSet, context: Audi
 async function writeChannels(tx: StoreTransaction, plan: ChangeSet, at: Instant): Promise<void> {
   const { channels, notifications, notificationsRetried, notificationsEnded, verificationsRevoked } = plan;
   for (const customerId of verificationsRevoked) await tx.removeVerifications(customerId);
-  if (channels.length > 0) await tx.putChannels(channels);
+  if (channels.length > 0) await tx.putChannels(channels, at);
   if (notifications.length > 0) await tx.addNotifications(notifications);
   if (notificationsRetried.length > 0) await tx.retryNotifications(notificationsRetried, at);
   for (const { ids, reason } of notificationsEnded) await tx.endNotifications(ids, reason, at);

@@ -1,7 +1,7 @@
 // Links that verify the addresses of customers, in SQL for both engines.
 
 import type { Instant } from "../../domain/instant.ts";
-import type { EmailVerification } from "../../domain/verification.ts";
+import type { EmailVerification, VerificationMail } from "../../domain/verification.ts";
 import type { Row } from "../columns.ts";
 import type { Prepare } from "./reads.ts";
 
@@ -15,12 +15,16 @@ export function verificationTables(prepare: Prepare) {
     verification: async (hash: string): Promise<EmailVerification | undefined> =>
       (await prepare(VERIFICATION_BY_HASH)(hash)).map(verificationOf)[0],
 
-    async verificationsSince(customerId: string, since: Instant): Promise<readonly Instant[]> {
+    async verificationMailSince(customerId: string, since: Instant): Promise<readonly VerificationMail[]> {
       const rows = await prepare(
-        `SELECT created_at FROM notification WHERE customer_id = $1 AND created_at > $2 AND event = 'customer.verification'
+        `SELECT id, created_at, state FROM notification WHERE customer_id = $1 AND created_at > $2 AND event = 'customer.verification'
          ORDER BY created_at, id`, // notification_by_customer
       )(customerId, since);
-      return rows.map(([at]) => Number(at));
+      return rows.map(([id, created_at, state]) => ({
+        id: String(id),
+        created_at: Number(created_at),
+        isPending: state === "pending",
+      }));
     },
 
     async removeVerifications(customerId: string): Promise<void> {

@@ -67,6 +67,13 @@ test("a customer is sent five links an hour", async () => {
   assert.deepEqual([error.error, error.retryAfter], ["rate_limited", 5]);
 });
 
+test("mail with a link that is not sent yet ends when another is requested; mail of a clock that was ahead does not count", async () => {
+  const pending = { ...sentAt(NOW - 10 * HOUR), state: "pending" } as const;
+  const notifications = [pending, ...[1, 2, 3, 4, 5].map((hours) => sentAt(NOW + hours * HOUR))];
+  const { notificationsEnded } = await planned(request("ben"), { ...STORED, notifications });
+  assert.deepEqual(notificationsEnded, [{ ids: [pending.id], reason: "another link was requested" }]);
+});
+
 test("a link verifies the address it was sent to, and all links become invalid", async () => {
   const { customers, verificationsRevoked } = await planned(verify, { ...STORED, verifications: [LINK] });
   assert.deepEqual(
