@@ -22,8 +22,8 @@ const create = apiCommand({
       value: "ROLE",
       help: "read (default): /v1, /insight/v1; ingest: send readings; metrics: /metrics; manage: everything",
     },
-    { flag: "customer", path: "customer_id", value: "ID", help: "restrict the key to this customer" },
-    { flag: "device", path: "device_id", value: "ID", help: "restrict an ingest key to this device" },
+    { flag: "customer", path: "customer_id", value: "ID", help: "limit the key to this customer" },
+    { flag: "device", path: "device_id", value: "ID", help: "limit an ingest key to this device" },
     {
       flag: "expires",
       path: "expires_at",

@@ -105,30 +105,43 @@ function sameDatabase(): string {
   const { DATABASE_URL = "" } = process.env;
   if (DATABASE_URL === "") return "";
   // Other URLs may contain a password.
-  const value = DATABASE_URL.startsWith("sqlite:") ? `'${DATABASE_URL}'` : "…        # as for this service";
+  const [where, value] = DATABASE_URL.startsWith("sqlite:") ? ["", `'${DATABASE_URL}'`] : [", as for this service", "…"];
   return `
+The database${where}:
+
   export DATABASE_URL=${value}
 `;
 }
 
 function nextSteps(url: string): string {
   // The command does not know on which port the service listens.
-  const link = `PORT=${new URL(url).port || 80} npx tank-monitor user link ADDRESS`;
+  const port = new URL(url).port || 80;
   return `
 The database is empty. Next steps, in another terminal, in this folder:
 ${sameDatabase()}
+A customer and a tank:
+
   npx tank-monitor customer create --id c-1 --name NAME --email ADDRESS
   npx tank-monitor tank create --id t-1 --owner c-1 --name NAME --capacity 2700 --unit liters --threshold 20 --device DEVICE
-  npx tank-monitor key create --name gateway --role ingest                  # a key that sends readings; it is shown once
-  npx tank-monitor key create --name reports                                # a key that reads
-  npx tank-monitor user create --email ADDRESS --name NAME --role admin     # a person who signs in
-  ${link.padEnd(73)} # a link that signs them in
 
-Or, instead:
+A key that sends readings, and one that reads. Keys are shown once:
 
-  npx tank-monitor provision customers.csv tanks.csv     # customers and tanks from files
-  npx tank-monitor import FILE                           # existing data, with readings
-  npx tank-monitor demo                                  # a simulated fleet; stop this service first
+  npx tank-monitor key create --name gateway --role ingest
+  npx tank-monitor key create --name reports
+
+A person who signs in, and a link that signs them in. On a server, set PUBLIC_URL first (docs/configuration.md):
+
+  npx tank-monitor user create --email ADDRESS --name NAME --role admin
+  PORT=${port} npx tank-monitor user link ADDRESS
+
+Or, instead of a customer and a tank: many of them from files, or existing data with readings:
+
+  npx tank-monitor provision customers.csv tanks.csv
+  npx tank-monitor import FILE
+
+Or a simulated fleet (stop this service first):
+
+  npx tank-monitor demo
 
 Dashboard: ${url}/   API documentation: ${url}/docs
 `;

@@ -137,7 +137,7 @@ test("a dialog stays open if it is opened while the one before closes; an admin 
   await page.getByRole("dialog", { name: "Close this alert" }).getByRole("button", { name: "Cancel" }).click();
 
   await row.getByRole("button", { name: "Notifications" }).click();
-  await page.getByText("Nobody has been notified so far").waitFor();
+  await page.getByText("No notification lists this alert so far").waitFor();
   await page
     .getByRole("dialog")
     .getByText(/: Tank 1$/)

@@ -24,7 +24,7 @@ export function NotificationsDialog({ alert, entry, close }: Props) {
       <Subject tankId={alert.tank_id} entry={entry} kind={alert.kind} />
       {data === undefined ? <NotLoaded live={{ error, refresh }} /> : null}
       {data?.total_items === 0 ? (
-        <p>Nobody has been notified so far. Mail that waits for a delay or for quiet hours is not shown here.</p>
+        <p>No notification lists this alert so far. Mail that waits for a delay or for quiet hours is not shown here.</p>
       ) : null}
       <ul class="rows">
         {data?.data.map((one) => (

@@ -44,7 +44,7 @@ export default function Keys() {
   const columns: readonly Column<Key>[] = [
     { label: "Name", look: "title", cell: ({ name }) => <span dir="auto">{name}</span> },
     { label: "Role", cell: ({ role }) => ROLE_LABELS[role] },
-    { label: "Restricted to", cell: (key) => <Scope of={key} nameOf={nameOf} /> },
+    { label: "Limited to", cell: (key) => <Scope of={key} nameOf={nameOf} /> },
     { label: "Rate", cell: (key) => <Rate of={key} /> },
     { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
     {
