@@ -1643,7 +1643,7 @@ export type Key = {
   /** The key that replaced it when it was rotated */
   readonly replaced_by: string | null;
   /** Whether it is active, or why not */
-  readonly state: "active" | "revoked" | "expired" | "customer deleted";
+  readonly state: "active" | "revoked" | "expired" | "customer_deleted";
 };
 
 /** A new key with its secret */
@@ -1671,7 +1671,7 @@ export type CreatedKey = {
   /** The key that replaced it when it was rotated */
   readonly replaced_by: string | null;
   /** Whether it is active, or why not */
-  readonly state: "active" | "revoked" | "expired" | "customer deleted";
+  readonly state: "active" | "revoked" | "expired" | "customer_deleted";
   /** The key itself, shown only once; null if the request is replayed */
   readonly secret: string | null;
 };

@@ -96,6 +96,7 @@ function missingFor({ tank_id, profile, pending_reason }: Item): string {
   if (profile === null) return "a profile";
   // Lists do not have the reason.
   if (pending_reason === undefined) return "a shape of its tank with sensor_height, or another profile: see device show";
+  if (pending_reason === null) return "a tank that it was assigned to before: restored, or with its shape";
   const reason = String(pending_reason);
   const mismatch = /does not match the payload \((.*)\)/.exec(reason)?.[1];
   if (mismatch !== undefined) return `another profile (${mismatch})`;

@@ -250,7 +250,6 @@ function withFlagNames(detail: string, fields: readonly Field[]): string {
     .replaceAll(/\b(tanks|swap)=true\b/g, "--$1")
     .replaceAll(/\btanks=false\b/g, "--no-tanks")
     .replaceAll(" Ask the operator for a new one.", "")
-    .replaceAll('with {"state":"active"} first', "first: npx tank-monitor channel update ID --state active")
     .replaceAll(/\b(restore each tank), with another assigned_device_id\b/g, '$1 ("tank restore ID"), with another --device');
   return fields
     .filter(({ path }) => /^[a-z]+_[a-z_]+$/.test(path))

@@ -93,10 +93,14 @@ function ageText(seconds: unknown, silent: unknown): string | null {
   return text !== null && silent === true ? `${text} silent` : text;
 }
 
-function csvRow(entry: Item): Readonly<Record<string, unknown>> {
+export function csvRow(entry: Item): Readonly<Record<string, unknown>> {
   const { state, silent, margin, age_seconds, days_left, remaining, room, latest, forecast, customer } = entry;
   const tank = tankIn(entry);
-  const { runs_low_at, runs_empty_at, use_per_day, suggested_delivery } = fieldsOf(forecast);
+  const known = fieldsOf(forecast);
+  // After a rise that may be a refill, the forecast is that from before it until the refill is certain.
+  const isOutdated = days_left === null && known["state"] === "ok";
+  const { runs_low_at, runs_empty_at, suggested_delivery } = isOutdated ? {} : known;
+  const { use_per_day } = known;
   const delivery = fieldsOf(suggested_delivery);
   const [days, low, empty, use] = [fieldsOf(days_left), fieldsOf(runs_low_at), fieldsOf(runs_empty_at), fieldsOf(use_per_day)];
   const address = fieldsOf(tank["location"]);
@@ -115,7 +119,7 @@ function csvRow(entry: Item): Readonly<Record<string, unknown>> {
     runs_empty_at_p10: csvTime(empty["p10"]),
     runs_empty_at_p50: csvTime(empty["p50"]),
     runs_empty_at_p90: csvTime(empty["p90"]),
-    forecast_state: fieldsOf(forecast)["state"],
+    forecast_state: known["state"],
     delivery_by: csvTime(delivery["by"]),
     delivery_volume: rounded(delivery["volume"]),
     use_per_day: rounded(use["volume"]),

@@ -85,8 +85,8 @@ const OPERATOR: Caller = {
   session: null,
 };
 
-/** For messages that depend on settings: whose were checked. */
-const SETTINGS_OF = { name: "this command", hint: "For those of a running service, use --url." };
+/** For messages that depend on settings. */
+const SETTINGS_NOTE = "With the settings of this command (--url uses those of the service)";
 
 /** Commands manage objects, and read alerts and the fleet. They send no readings, and only browsers sign in. */
 function unused(): never {
@@ -102,7 +102,7 @@ export async function localService(store: Store, config: Config): Promise<Servic
     import("../http/routes.ts"),
     import("../http/management.ts"),
   ]);
-  const management = new ManagementService(store, Date.now, { ...managementSettings(config), settingsOf: SETTINGS_OF });
+  const management = new ManagementService(store, Date.now, { ...managementSettings(config), note: SETTINGS_NOTE });
   const services = { management, ingest: NO_INGEST, signIn: NO_SIGN_IN, warnings: unused, wholeMap: unused };
   const environment = { reads: store, metrics: { text: unused }, services, caller: OPERATOR };
   let updated: Promise<void> | undefined;

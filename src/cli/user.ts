@@ -6,7 +6,7 @@ import { isObject } from "../domain/validate.ts";
 import { apiCommand, createCommand, listCommand, textOrNull, updateCommand } from "./api-command.ts";
 import { type CommandGroup, configOf, text } from "./command.ts";
 import { clean, print, printMessage, Table } from "./output.ts";
-import { type Item, pathTo, type Service } from "./service.ts";
+import { type Item, Problem, pathTo, type Service } from "./service.ts";
 
 const FIELDS = [
   { flag: "email", path: "email", value: "ADDRESS", help: "the address that sign-in mail goes to" },
@@ -111,6 +111,15 @@ async function sessionsOf(service: Service, id: string): Promise<readonly Item[]
   return Array.isArray(data) ? data.filter(isObject) : [];
 }
 
+/** It may have ended meanwhile. */
+async function endSession(service: Service, id: string): Promise<void> {
+  try {
+    await service({ method: "DELETE", path: pathTo("sessions", id) });
+  } catch (error) {
+    if (!(error instanceof Problem && error.status === 404)) throw error;
+  }
+}
+
 const signOut = apiCommand({
   name: "sign-out",
   summary: "end all sessions of a user within a second",
@@ -118,7 +127,7 @@ const signOut = apiCommand({
   takes: ["user"],
   async execute({ id: given, service }) {
     const found = await sessionsOf(service, await idOf(service, given));
-    for (const { id } of found) await service({ method: "DELETE", path: pathTo("sessions", String(id)) });
+    for (const { id } of found) await endSession(service, String(id));
     printMessage(`${found.length} ${found.length === 1 ? "session" : "sessions"} ended`);
     return 0;
   },

@@ -99,13 +99,13 @@ function checksum(text: string): string {
   return digits;
 }
 
-export const KEY_STATES = ["active", "revoked", "expired", "customer deleted"] as const;
+export const KEY_STATES = ["active", "revoked", "expired", "customer_deleted"] as const;
 type KeyState = (typeof KEY_STATES)[number];
 
 export function keyState(key: StoredKey, now: Instant): KeyState {
   if (key.revoked_at !== null) return "revoked";
   if (key.expires_at !== null && key.expires_at <= now) return "expired";
-  return key.customer_deleted ? "customer deleted" : "active";
+  return key.customer_deleted ? "customer_deleted" : "active";
 }
 
 /** What is wrong with a stored key. */

@@ -141,7 +141,7 @@ function requireActive(key: StoredKey, now: Instant): void {
   const state = keyState(key, now);
   if (state === "active") return;
   if (state === "expired") throw new RequestError("key_expired", "This key has expired. Ask the operator for a new one.");
-  if (state === "customer deleted") throw new RequestError("key_revoked", "The customer of this key is deleted.");
+  if (state === "customer_deleted") throw new RequestError("key_revoked", "The customer of this key is deleted.");
   throw new RequestError("key_revoked", "This key has been revoked. Ask the operator for a new one.");
 }
 

@@ -64,8 +64,8 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
     socket.resetAndDestroy();
   }
 
-  /** Connections that do nothing do not block new clients: the one that has been idle longest is dropped for a new one. */
-  function hasPlace(): boolean {
+  /** Connections that do nothing do not block new clients: the one that has been idle longest is dropped for a new one. False: there is none. */
+  function makePlace(): boolean {
     if (connections.size < max) return true;
     for (const [socket, { unsent }] of connections) {
       if (unsent > 0) continue;
@@ -76,7 +76,7 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
   }
 
   server.on("connection", (socket: Socket) => {
-    if (!limit.admit(socket) || !hasPlace()) {
+    if (!limit.admit(socket) || !makePlace()) {
       drop(socket, "too_many");
       return;
     }

@@ -4,7 +4,7 @@ import { RequestError } from "../domain/errors.ts";
 import type { Caller } from "./auth.ts";
 import { contentOfValue, emptyContent } from "./content.ts";
 import { idIn, parameterReaderOf, type ResponseText, responseOf } from "./handler.ts";
-import { KnownPaths, malformedPath, patternOf } from "./paths.ts";
+import { patternOf } from "./paths.ts";
 import { problemHeaders, problemOf, STATUS } from "./problems.ts";
 import { type Dependencies, JSON_TYPE, type Method, methodOf, NO_CONTENT, type Route } from "./route.ts";
 
@@ -76,16 +76,6 @@ function findRoute(routes: readonly Route[], { method, path }: LocalRequest): { 
   const [route] = routes
     .filter((candidate) => methodOf(candidate) === method && patternOf(candidate.path).test(path))
     .toSorted((a, b) => a.path.split("/:").length - b.path.split("/:").length);
-  if (route !== undefined) return { route, id: idIn(decodeId(patternOf(route.path).exec(path)?.[1] ?? "")) };
-  const paths = new KnownPaths(false);
-  for (const known of routes) paths.add(known.path, [methodOf(known)]);
-  throw paths.error(method, path);
-}
-
-function decodeId(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw malformedPath();
-  }
+  if (route === undefined) throw new Error(`there is no route ${method} ${path}`);
+  return { route, id: idIn(decodeURIComponent(patternOf(route.path).exec(path)?.[1] ?? "")) };
 }

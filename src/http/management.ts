@@ -30,11 +30,8 @@ type ManagementStore = ManagementReads & SessionReads & Pick<Writes, "execute">;
 
 /** `replayed`: an earlier request with the same idempotency key has done it. */
 export type Executed = { readonly resource: Resource; readonly replayed: boolean };
-/** The secret is shown once: null where the creation is replayed. */
-export type CreatedKey = Executed & { readonly secret: string | null };
-
-/** The secret of a webhook is shown once: null for e-mail, and where the creation is replayed. */
-export type CreatedChannel = CreatedKey;
+/** A key or channel. Its secret is shown once: null where the creation is replayed, and for e-mail. */
+export type CreatedWithSecret = Executed & { readonly secret: string | null };
 
 type ManagementSettings = {
   readonly webhookAllow: WebhookAllow;
@@ -44,8 +41,8 @@ type ManagementSettings = {
   readonly publicUrl: string | null;
   /** Milliseconds without a reading after which a tank is silent. */
   readonly silentAfter: number;
-  /** Whose settings these are, if perhaps not those of the service, and where those are: for messages. */
-  readonly settingsOf?: { readonly name: string; readonly hint: string };
+  /** Says in messages whose settings these are, if perhaps not those of the service. */
+  readonly note?: string;
 };
 export type SignInLink = {
   readonly object: "sign_in_link";
@@ -62,8 +59,8 @@ const NO_SETTINGS: ManagementSettings = {
 };
 
 /** A message that is true with these settings. */
-export function bySettings({ settingsOf }: ManagementSettings, message: string): string {
-  return settingsOf === undefined ? message : `By the settings of ${settingsOf.name}: ${message} ${settingsOf.hint}`;
+export function bySettings({ note }: ManagementSettings, message: string): string {
+  return note === undefined ? message : `${note}: ${message}`;
 }
 
 /** Why no mail is sent. */
@@ -75,7 +72,7 @@ export function mailProblem(settings: ManagementSettings): string {
 
 /** Whether a URL is permitted depends on WEBHOOK_ALLOW. */
 function withSettings(error: FieldError, settings: ManagementSettings): FieldError {
-  const isBySettings = settings.settingsOf !== undefined && error.message.includes("WEBHOOK_ALLOW");
+  const isBySettings = settings.note !== undefined && error.message.includes("WEBHOOK_ALLOW");
   return isBySettings ? { ...error, message: bySettings(settings, `${error.message}.`) } : error;
 }
 
@@ -153,7 +150,7 @@ export class ManagementService {
     }
   }
 
-  async createKey(fields: unknown, by: string, idempotencyKey?: IdempotencyKey): Promise<CreatedKey> {
+  async createKey(fields: unknown, by: string, idempotencyKey?: IdempotencyKey): Promise<CreatedWithSecret> {
     const secret = newSecret();
     const command = { type: "create_key", newId: newId("key", this.clock()), fields, hash: hashSecret(secret) } as const;
     const executed = await this.execute(command, by, idempotencyKey);
@@ -161,13 +158,13 @@ export class ManagementService {
   }
 
   /** The new key lives as long as the old one did; the old one works for `overlap` more milliseconds. */
-  async rotateKey(id: string, overlap: number, by: string): Promise<CreatedKey> {
+  async rotateKey(id: string, overlap: number, by: string): Promise<CreatedWithSecret> {
     const secret = newSecret();
     const command = { type: "rotate_key", id, overlap, newId: newId("key", this.clock()), hash: hashSecret(secret) } as const;
     return { ...(await this.execute(command, by)), secret };
   }
 
-  async createChannel(fields: unknown, by: string, idempotencyKey?: IdempotencyKey): Promise<CreatedChannel> {
+  async createChannel(fields: unknown, by: string, idempotencyKey?: IdempotencyKey): Promise<CreatedWithSecret> {
     const secret = newWebhookSecret();
     const { webhookAllow } = this.settings;
     const command = { type: "create_channel", newId: newId("chn", this.clock()), fields, secret, webhookAllow } as const;
@@ -177,7 +174,7 @@ export class ManagementService {
   }
 
   /** The old secret signs, too, for `overlap` more milliseconds. */
-  async rotateChannel(id: string, overlap: number, by: string): Promise<CreatedChannel> {
+  async rotateChannel(id: string, overlap: number, by: string): Promise<CreatedWithSecret> {
     const secret = newWebhookSecret();
     return { ...(await this.execute({ type: "rotate_channel", id, overlap, secret }, by)), secret };
   }

@@ -40,8 +40,7 @@ export function rejectMalformedPath(request: object): void {
   if (malformed.has(request)) throw malformedPath();
 }
 
-export const malformedPath = (): RequestError =>
-  new RequestError("encoding_invalid", "The path is not valid percent-encoded UTF-8.");
+const malformedPath = (): RequestError => new RequestError("encoding_invalid", "The path is not valid percent-encoded UTF-8.");
 
 /** Matches the path of a route, with or without a slash at its end, and captures its parameters. */
 export function patternOf(path: string): RegExp {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { daysText, remainingText, roomText } from "../../src/cli/fleet.ts";
+import { csvRow, daysText, remainingText, roomText } from "../../src/cli/fleet.ts";
 
 const [HOUR, DAY] = [3_600_000, 86_400_000];
 const soon = (ms: number): string => new Date(Date.now() + ms + 30_000).toISOString();
@@ -31,6 +31,17 @@ test("a low tank shows between which times it is empty", () => {
 test("a low tank without a known empty date, and one that is not low, show the days until the threshold", () => {
   assert.equal(daysText(entry("low", { p10: null, p50: null, p90: null })), "0 d");
   assert.equal(daysText(entry("ok", between(8 * DAY, 9 * DAY, 12 * DAY))), "3–9 d");
+});
+
+test("CSV for a route planner has no dates and no delivery from before a refill that is not certain yet", () => {
+  const dates = between(DAY, 2 * DAY, 3 * DAY);
+  const forecast = { state: "ok", runs_low_at: dates, runs_empty_at: dates, suggested_delivery: { by: soon(DAY), volume: 100 } };
+  const planned = (fields: object) => {
+    const { runs_low_at_p50, runs_empty_at_p90, delivery_by, delivery_volume } = csvRow({ forecast, ...fields });
+    return [runs_low_at_p50, runs_empty_at_p90, delivery_by, delivery_volume].map((cell) => (cell ?? null) !== null);
+  };
+  assert.deepEqual(planned({ days_left: { p50: 1 } }), [true, true, true, true]);
+  assert.deepEqual(planned({ days_left: null }), [false, false, false, false]);
 });
 
 test("remaining and free volume add up to the capacity", () => {

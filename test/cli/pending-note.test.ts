@@ -22,5 +22,9 @@ test("a command says what pending readings need", () => {
     pendingNote(device),
     "; 2 pending readings need a shape of its tank with sensor_height, or another profile: see device show",
   );
+  assert.match(
+    pendingNote({ ...device, pending_reason: null }),
+    /need a tank that it was assigned to before: restored, or with its shape$/,
+  );
   assert.equal(pendingNote({ ...device, pending: 0 }), "");
 });

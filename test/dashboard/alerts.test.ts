@@ -212,6 +212,28 @@ test("who is the second to acknowledge an alert sees who was the first, and keep
 /** The name of the tank whose row has the focus, or the text of what has it. */
 const FOCUSED = `(document.activeElement.closest("tr")?.querySelector("td.title a") ?? document.activeElement).textContent`;
 
+test("closing an alert overwrites no note of somebody else, and does not drop one for an alert that has closed meanwhile", async (t) => {
+  expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: "t6", fill_percentage: 4 }), 200);
+  const { id } = (await until("an alert is open", () => alertOf("t6"))) as { id: string };
+  expectStatus(await manage("POST", `/manage/v1/alerts/${id}/acknowledge`, { note: "Monday" }), 200);
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/alerts?state=acknowledged");
+  if (opened === undefined) return;
+  const dialog = opened.page.getByRole("dialog");
+  await rowIn(opened, "Tank 6").getByRole("button", { name: "Close" }).click();
+  assert.equal(await dialog.getByLabel("Note").inputValue(), "Monday");
+  expectStatus(await manage("PATCH", `/manage/v1/alerts/${id}`, { note: "Tuesday" }), 200);
+  await dialog.getByRole("button", { name: "Close alert" }).click();
+  await dialog.getByText("Somebody else changed the note meanwhile.").waitFor();
+  assert.equal(await dialog.getByLabel("Note").inputValue(), "Tuesday");
+  assert.equal((await alertOf("t6"))?.["state"], "acknowledged");
+
+  expectStatus(await manage("POST", `/manage/v1/alerts/${id}/close`), 200);
+  await dialog.getByLabel("Note").fill("Wednesday");
+  await dialog.getByRole("button", { name: "Close alert" }).click();
+  await dialog.getByText("This alert has closed meanwhile. Your note was not stored.").waitFor();
+  assert.equal((await alertOf("t6"))?.["note"], "Tuesday");
+});
+
 test("rows are shown together with the names in them, which would move them, in alerts and the audit log", async (t) => {
   expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: "t62", fill_percentage: 4 }), 200);
   await until("an alert is open", async () => (await alertOf("t62"))?.["state"] === "open");

@@ -320,8 +320,8 @@ test("an admin creates a key, a webhook and a user: secrets are shown once, a te
   await dialog.getByLabel("Name").fill("Ida");
   await dialog.getByLabel("E-mail address").fill("ida@operator.example");
   await submit("Add");
-  await page.getByRole("button", { name: "Create link for Ida" }).click();
-  assert.match(await dialog.getByLabel("Link for Ida").inputValue(), /^http.*\/sign-in#token=/);
+  await page.getByRole("button", { name: "Create sign-in link for Ida" }).click();
+  assert.match(await dialog.getByLabel("Sign-in link for Ida").inputValue(), /^http.*\/sign-in#token=/);
   await submit("Done");
   await page.getByRole("button", { name: "Remove The admin" }).click();
   await submit("Remove");

@@ -8,6 +8,7 @@ import { expectStatus } from "../http/client.ts";
 import { createUser, startSession } from "../support/browser.ts";
 import { openBrowser } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
+import { expectGood } from "./expect-good.ts";
 import { openDashboard, startFleet } from "./support.ts";
 
 const browser = await openBrowser();
@@ -111,8 +112,8 @@ test("behind a path prefix, the link of a user has the prefix", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.admin, "/tank-monitor/users", { prepare });
   if (opened === undefined) return;
   const { page } = opened;
-  await page.getByRole("button", { name: "Create link for The viewer" }).click();
-  const link = await page.getByRole("dialog").getByLabel("Link for The viewer").inputValue();
+  await page.getByRole("button", { name: "Create sign-in link for The viewer" }).click();
+  const link = await page.getByRole("dialog").getByLabel("Sign-in link for The viewer").inputValue();
   assert.ok(link.startsWith(`${prefixed}/sign-in#token=`), link);
 });
 
@@ -141,6 +142,12 @@ test("an admin sets and changes the rate of a key; keys and channels of one cust
   await dialog.getByLabel("Name").fill("gateway 2");
   await dialog.getByRole("button", { name: "Save" }).click();
   await rowOf(page, "gateway 2").getByText("none", { exact: true }).waitFor();
+
+  await rowOf(page, "gateway 2").getByRole("button", { name: "Replace gateway 2" }).click();
+  await dialog.getByRole("button", { name: "Replace" }).click();
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await page.getByText("Replaced", { exact: true }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Replace gateway 2" }).count(), 1, "of the new key only");
 
   // Without a rate of its own, a key has the default rate only if it is of one customer.
   await rowOf(page, "sends for all").getByRole("cell", { name: "none", exact: true }).waitFor();
@@ -181,6 +188,24 @@ test("a form changes only what was changed in it: not what somebody else has cha
   assert.deepEqual([...(stored["kinds"] as string[])].sort(), [...kinds].sort());
   const { description, customer_id, delay } = stored;
   assert.deepEqual([description, customer_id, delay], ["Office", "c1", "2h"]);
+});
+
+test("the secret of a webhook is replaced only after a question, which says how long the old one is used, too", async (t) => {
+  const { id } = expectStatus(
+    await manage("POST", "/manage/v1/channels", { type: "webhook", url: "https://hooks.example/a" }),
+    201,
+  );
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/channels");
+  if (opened === undefined) return;
+  const dialog = opened.page.getByRole("dialog");
+  const isRotated = async () => (await manage("GET", `/manage/v1/audit?id=${id}`)).body["total_items"] !== 1;
+  await rowOf(opened.page, "hooks.example/a").getByRole("button", { name: "New secret" }).click();
+  await dialog.getByLabel("Also sign with the old secret").selectOption("168h");
+  assert.equal(await isRotated(), false);
+  await expectGood(opened);
+  await dialog.getByRole("button", { name: "Create" }).click();
+  assert.match(await dialog.getByLabel("Secret of the webhook").inputValue(), /^whsec_/);
+  assert.equal(await isRotated(), true);
 });
 
 test("the audit log names what exists and removed users, and requests no channel that was deleted", async (t) => {
@@ -242,7 +267,7 @@ test("mail that was not sent in time is sent again, that to one customer or to a
     await page.getByRole("button", { name: "Send all again" }).click();
     await page.getByRole("dialog").getByRole("heading", { name: title }).waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Send again" }).click();
-    await page.getByText("2 notifications sent again").first().waitFor();
+    await page.getByText("2 notifications will be sent again").first().waitFor();
   };
   await sendAll(/^Send all mail to .+ again$/);
   assert.deepEqual((await expired()).toSorted(), others);

@@ -66,6 +66,6 @@ test("a key is active until it is revoked, expires or loses its customer", () =>
   assert.equal(keyState({ ...key, expires_at: 1001 }, 1000), "active");
   assert.equal(keyState({ ...key, expires_at: 1000 }, 1000), "expired");
   assert.equal(keyState({ ...key, revoked_at: 1 }, 1000), "revoked");
-  assert.equal(keyState({ ...key, customer_deleted: true }, 1000), "customer deleted");
+  assert.equal(keyState({ ...key, customer_deleted: true }, 1000), "customer_deleted");
   assert.equal(keyState({ ...key, customer_deleted: true, expires_at: 1, revoked_at: 1 }, 1000), "revoked");
 });

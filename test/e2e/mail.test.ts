@@ -89,7 +89,7 @@ suite("mail to a customer", async () => {
   test("a test of a channel is sent with the settings of the service, also by a command that has others", async () => {
     const other = { env: { SMTP_URL: undefined, MAIL_FROM: undefined, PUBLIC_URL: undefined } };
     const { stdout, stderr } = await here.run(["channel", "create", "--email", "dispatch@x.example"], other);
-    assert.match(stderr, /^By the settings of this command: No mail is sent: .* For those of a running service, use --url\.$/m);
+    assert.match(stderr, /^With the settings of this command \(--url uses those of the service\): No mail is sent: .*$/m);
     const tested = await here.run(["channel", "test", stdout.trim()], other);
     assert.equal(tested.code, 0, tested.stderr);
     assert.deepEqual(smtp.received.at(-1)?.to, ["dispatch@x.example"]);
@@ -116,7 +116,7 @@ test("a link is not sent where mail is not configured, and the message says what
   await here.run(["import", "a.ndjson"]);
   const { code, stderr } = await here.run(["customer", "verify", "a"]);
   const problem =
-    "By the settings of this command: No mail is sent: SMTP_URL and MAIL_FROM are not set. For those of a running service, use --url.";
+    "With the settings of this command (--url uses those of the service): No mail is sent: SMTP_URL and MAIL_FROM are not set.";
   assert.deepEqual([code, stderr], [1, `tank-monitor: ${problem}\n`]);
 });
 

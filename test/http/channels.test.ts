@@ -46,6 +46,15 @@ describe("a channel", () => {
     assert.deepEqual(idsIn(await manage("GET", `${CHANNELS}?size=2`)).sort(), [mail["id"], shown["id"]].sort());
   });
 
+  it("that fails says so in the response to a change, too", async () => {
+    const { id } = await createHook();
+    await runSql(`sqlite:${service.databaseFile}`, `UPDATE channel SET failing_since = 1 WHERE id = '${id}'`);
+    const { problem } = await inspect(id);
+    assert.match(String(problem), /^Every delivery has failed since /);
+    assert.equal(expectStatus(await manage("PATCH", `${CHANNELS}/${id}`, { delay: "4h" }), 200)["problem"], problem);
+    assert.equal(expectStatus(await manage("POST", `${CHANNELS}/${id}/rotate`), 200)["problem"], problem);
+  });
+
   it("with invalid fields gets all errors at once", async () => {
     const response = await manage("POST", CHANNELS, {
       ...{ type: "webhook", url: "https://localhost/", to: "a@b.example", events: ["alert.opend"], kinds: ["low", "low"] },

@@ -47,7 +47,7 @@ export function AlertDetails({ alert, entry, acknowledgedBy }: DetailsProps) {
     <>
       <span>{reasonOf(alert, entry)}</span>
       <span class="dim block">
-        {closed_at === null ? "Now" : "At the end"} {percent(latest_fill_percentage)}, {ago(latest_reading_at)}
+        {closed_at === null ? "Latest reading" : "At the end"} {percent(latest_fill_percentage)}, {ago(latest_reading_at)}
       </span>
       {acknowledged_at === null ? null : (
         <span class="dim clamp" title={acknowledgedBy} dir="auto">

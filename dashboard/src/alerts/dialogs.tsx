@@ -79,15 +79,23 @@ export function AcknowledgeDialog({ alert, entry, close, changed }: Props) {
   );
 }
 
+/** The note that a form shows, and the alert as it is now, unless somebody else has changed its note meanwhile. */
+function useNote(alert: Alert) {
+  const [note, setNote] = useState(alert.note);
+  const currentAlert = async (): Promise<Alert> => {
+    const current = await api.insight.alerts.retrieve(alert.id);
+    if (current.note === note) return current;
+    setNote(current.note);
+    throw new Error("Somebody else changed the note meanwhile. It is shown as it is now.");
+  };
+  return { note, currentAlert };
+}
+
 /** An empty note removes the one that is there. */
 export function NoteDialog({ alert, entry, close, changed }: Props) {
-  const [note, setNote] = useState(alert.note);
+  const { note, currentAlert } = useNote(alert);
   const submit = async (form: FormData) => {
-    const current = await api.insight.alerts.retrieve(alert.id);
-    if (current.note !== note) {
-      setNote(current.note);
-      throw new Error("Somebody else changed the note meanwhile. It is shown as it is now.");
-    }
+    const current = await currentAlert();
     await api.manage.alerts.update(alert.id, { note: textIn(form, "note") || null }, { ifMatch: current });
     notify({ text: "The note was changed" });
     await changed();
@@ -100,11 +108,22 @@ export function NoteDialog({ alert, entry, close, changed }: Props) {
   );
 }
 
+/** An empty note removes the one that is there. */
 export function CloseDialog({ alert, entry, close, changed }: Props) {
+  const { note, currentAlert } = useNote(alert);
   const submit = async (form: FormData) => {
+    const current = await currentAlert();
     const body = bodyOf(form);
-    if (body.note === undefined && alert.note !== null) await api.manage.alerts.update(alert.id, { note: null });
-    await api.manage.alerts.close(alert.id, body);
+    if (current.state === "closed") {
+      await changed();
+      const text = "This alert has closed meanwhile.";
+      // The dialog stays open, with the note.
+      if ((body.note ?? null) !== note) throw new Error(`${text} Your note was not stored.`);
+      return notify({ text });
+    }
+    const isRemoved = body.note === undefined && note !== null;
+    const ifMatch = isRemoved ? await api.manage.alerts.update(alert.id, { note: null }, { ifMatch: current }) : current;
+    await api.manage.alerts.close(alert.id, body, { ifMatch });
     notify({ text: "Closed" });
     await changed();
   };
@@ -112,7 +131,7 @@ export function CloseDialog({ alert, entry, close, changed }: Props) {
     <Dialog title="Close this alert" action="Close alert" submit={submit} close={close}>
       <Subject tankId={alert.tank_id} entry={entry} kind={alert.kind} />
       <p>An alert closes automatically once its condition has cleared. Closed manually, it does not open again until then.</p>
-      <Note note={alert.note} />
+      <Note key={note} note={note} />
     </Dialog>
   );
 }

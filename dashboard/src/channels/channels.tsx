@@ -6,6 +6,7 @@ import { ActionButton } from "../components/action-button.tsx";
 import { ALERT_KINDS } from "../components/alert-kinds.tsx";
 import { Badge } from "../components/badge.tsx";
 import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
+import { SelectField } from "../components/field.tsx";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { channelName, customerOf, useNames } from "../components/names.ts";
 import { notify } from "../components/notices.tsx";
@@ -75,7 +76,6 @@ function ChannelList({ dialog, showSecret }: ListProps) {
     notify({ text: state === "active" ? "The channel is active again" : "The channel is disabled" });
     await live.refresh();
   };
-  const rotate = async ({ id }: Channel) => showSecret((await api.manage.channels.rotate(id, { overlap: "24h" })).secret);
   const columns: readonly Column<Channel>[] = [
     { label: "Channel", look: "title", cell: (channel) => <Target channel={channel} /> },
     { label: "Sends", cell: (channel) => <Filter channel={channel} nameOf={nameOf} /> },
@@ -106,9 +106,15 @@ function ChannelList({ dialog, showSecret }: ListProps) {
             Edit <span class="hidden">{channelName(channel)}</span>
           </button>
           {channel.type === "webhook" ? (
-            <ActionButton act={() => rotate(channel)} of={`of ${channelName(channel)}`} look="quiet">
-              New secret
-            </ActionButton>
+            <button
+              class="button quiet"
+              type="button"
+              onClick={() =>
+                dialog.open((close) => <SecretChangeDialog channel={channel} close={close} showSecret={showSecret} />)
+              }
+            >
+              New secret <span class="hidden">of {channelName(channel)}</span>
+            </button>
           ) : null}
           {channel.state === "active" ? (
             <ActionButton act={() => setState(channel, "disabled")} of={channelName(channel)} look="quiet">
@@ -168,7 +174,9 @@ function Filter({ channel, nameOf }: FilterProps) {
   return (
     <>
       <span class="block">{events === null ? "All events" : events.map((event) => EVENTS[event]).join(", ")}</span>
-      <span class="block">{kinds === null ? "of all kinds" : kinds.map((kind) => ALERT_KINDS[kind].label).join(", ")}</span>
+      <span class="block">
+        {kinds === null ? "of all kinds" : `only ${kinds.map((kind) => ALERT_KINDS[kind].label).join(", ")}; no refills`}
+      </span>
       {customer_id === null ? null : (
         <span class="dim block">
           only of customer <bdi>{nameOf(customer_id) ?? customer_id}</bdi>
@@ -193,6 +201,25 @@ function State({ channel: { state, disabled_reason, problem } }: { readonly chan
       {state === "active" && problem === null ? <Badge text="Active" icon="check" tone="ok" /> : null}
       {reason === null ? null : <span class="block break">{withLocalTimes(reason)}</span>}
     </>
+  );
+}
+
+const OVERLAPS = [
+  ["24h", "For a day"],
+  ["168h", "For a week"],
+  ["0s", "No, only with the new one"],
+] as const;
+
+type SecretChangeProps = Pick<ListProps, "showSecret"> & { readonly channel: Channel; readonly close: () => void };
+
+function SecretChangeDialog({ channel, close, showSecret }: SecretChangeProps) {
+  const submit = async (form: FormData) =>
+    showSecret((await api.manage.channels.rotate(channel.id, { overlap: String(form.get("overlap")) })).secret);
+  return (
+    <Dialog title={`New secret of ${channelName(channel)}?`} action="Create" submit={submit} close={close}>
+      <p>Requests are signed with a new secret from now on. It is shown once: enter it in the receiver.</p>
+      <SelectField label="Also sign with the old secret" name="overlap" options={OVERLAPS} />
+    </Dialog>
   );
 }
 

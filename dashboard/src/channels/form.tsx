@@ -81,7 +81,14 @@ export function ChannelDialog({ channel, nameOf, close, showSecret }: Props) {
       )}
       <Field label="Description" name="description" defaultValue={channel?.description ?? ""} help="Optional." dir="auto" />
       <Choices legend="Events" name="events" all={CHANNEL_EVENTS} labels={EVENTS} chosen={channel?.events ?? null} />
-      <Choices legend="Kinds of alerts" name="kinds" all={KINDS} labels={KIND_LABELS} chosen={channel?.kinds ?? null} />
+      <Choices
+        legend="Kinds of alerts"
+        name="kinds"
+        all={KINDS}
+        labels={KIND_LABELS}
+        chosen={channel?.kinds ?? null}
+        help="A channel that gets only some kinds of alerts gets no refills."
+      />
       <CustomerPicker
         label="Only for one customer"
         name="customer_id"
@@ -109,9 +116,10 @@ type ChoicesProps<T extends string> = {
   readonly labels: Readonly<Record<T, string>>;
   /** null: all. */
   readonly chosen: readonly string[] | null;
+  readonly help?: string;
 };
 
-function Choices<T extends string>({ legend, name, all, labels, chosen }: ChoicesProps<T>) {
+function Choices<T extends string>({ legend, name, all, labels, chosen, help }: ChoicesProps<T>) {
   const id = useId();
   const error = useContext(FieldErrors)[name];
   return (
@@ -122,6 +130,7 @@ function Choices<T extends string>({ legend, name, all, labels, chosen }: Choice
           {labels[one]}
         </Checkbox>
       ))}
+      {help === undefined ? null : <p class="dim">{help}</p>}
       {error === undefined ? null : (
         <p class="error" id={id}>
           {error}

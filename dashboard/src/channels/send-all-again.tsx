@@ -39,7 +39,9 @@ function SendDialog({ channelId, customerId, name, sent, close }: Props & { read
     const { recovered } = await (channelId === undefined
       ? api.manage.notifications.recover({ since, ...(customerId === undefined ? {} : { customer_id: customerId }) })
       : api.manage.channels.recover(channelId, { since }));
-    notify({ text: recovered === 0 ? "There is nothing to send again" : `${counted(recovered, "notification")} sent again` });
+    notify({
+      text: recovered === 0 ? "There is nothing to send again" : `${counted(recovered, "notification")} will be sent again`,
+    });
     await sent();
   };
   const isMail = channelId === undefined;

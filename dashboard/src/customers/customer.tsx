@@ -105,7 +105,7 @@ function Facts({ customer, changed }: Props) {
   const { id, email, phone, is_verified, last_seen_at, created_at, notifications, deleted } = customer;
   const verify = async () => {
     await api.manage.customers.verification(id);
-    notify({ text: `A link was sent to ${email}` });
+    notify({ text: `A link will be sent to ${email}` });
     await changed();
   };
   return (

@@ -1,7 +1,7 @@
 // Forms about a customer: create, change, delete, restore, and add a tank.
 
 import { useEffect, useState } from "preact/hooks";
-import type { ManagedCustomer } from "../../../client/src/index.ts";
+import { ApiError, type ManagedCustomer } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { useConflict } from "../components/conflict.ts";
 import { Dialog } from "../components/dialog.tsx";
@@ -137,7 +137,12 @@ export function DeleteDialog({ customer, close, done }: Props) {
 export function RestoreDialog({ customer, close, done }: Props) {
   const { latest, attempt } = useCustomer(customer);
   const submit = async (form: FormData) => {
-    await attempt(api.manage.customers.restore(customer.id, { ifMatch: latest, tanks: form.has("tanks") }));
+    try {
+      await attempt(api.manage.customers.restore(customer.id, { ifMatch: latest, tanks: form.has("tanks") }));
+    } catch (error) {
+      if (!(error instanceof ApiError && error.code === "device_in_use")) throw error;
+      throw new Error("Other tanks have devices of these tanks now. Restore the customer alone, then its tanks one by one.");
+    }
     notify({ text: `${customer.name} was restored` });
     await done();
   };
@@ -187,7 +192,7 @@ export function TankDialog({ customer, close, done }: Props) {
         name="min_fill_alert_percentage"
         required
         defaultValue="20"
-        help="At or below it, an alert is opened and the customer is notified."
+        help="At or below it, an alert is opened."
       />
       <Field label="City" name="location.city" dir="auto" help="Optional." />
     </Dialog>

@@ -8,6 +8,7 @@ import { Checkbox, DecimalField, Field, SelectField } from "../components/field.
 import { notify } from "../components/notices.tsx";
 import { type Choice, Picker } from "../components/picker.tsx";
 import { counted, dateTime, percent } from "../format.ts";
+import { inUseMessage } from "./in-use.ts";
 import { CUSTOM, changeOf, describeShape, KEEP, PERCENT, profileOptions } from "./profiles.ts";
 
 type LoadedDevice = { readonly device: InspectedDevice; readonly tank: ManagedTank | undefined };
@@ -37,8 +38,9 @@ export function DeviceDialog({ device, tank, close, changed }: Props) {
     try {
       notify({ text: resultOf(await api.manage.devices.update(device.id, change, form.has("swap") ? { swap: true } : {})) });
     } catch (error) {
-      if (error instanceof ApiError && error.code === "device_in_use") setCanSwap(true);
-      throw error;
+      if (!(error instanceof ApiError && error.code === "device_in_use")) throw error;
+      setCanSwap(true);
+      throw new Error(await inUseMessage(device.id));
     }
     await changed();
   };
@@ -51,7 +53,7 @@ export function DeviceDialog({ device, tank, close, changed }: Props) {
         name="tank_id"
         help="The tank's readings come from this device from now on, and the pending ones are stored for it. A new tank is added on the page of its customer."
         initial={tank === undefined ? undefined : { id: tank.id, title: tank.name }}
-        none="No tank yet"
+        {...(tank === undefined ? { none: "No tank yet" } : {})}
         search={findTanks}
         onChoose={(choice) => setChosen(choice?.id)}
       />

@@ -1,4 +1,4 @@
-// Search and order. Other filters, which links of other screens set, are shown as chips that remove them.
+// Search and order. Other filters, which links set, are shown as chips that remove them.
 
 import { Icon } from "../components/icon.tsx";
 import { SearchField } from "../components/search-field.tsx";

@@ -56,7 +56,7 @@ export function ThresholdDialog({ tanks, elsewhere, close, done }: Props) {
       )}
       <Field
         label="Alert threshold in %"
-        help="At or below it, an alert is opened and the customer is notified."
+        help="At or below it, an alert is opened."
         name="threshold"
         type="number"
         min={0}

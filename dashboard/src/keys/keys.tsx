@@ -51,7 +51,7 @@ export default function Keys() {
       label: "Expires",
       cell: ({ expires_at }) => (expires_at === null ? <span class="dim">never</span> : <Time at={expires_at} />),
     },
-    { label: "State", cell: ({ state }) => <State state={state} /> },
+    { label: "State", cell: (key) => <State of={key} /> },
     {
       label: "Actions",
       look: "buttons",
@@ -65,13 +65,15 @@ export default function Keys() {
             >
               Edit <span class="hidden">{key.name}</span>
             </button>
-            <button
-              class="button"
-              type="button"
-              onClick={() => dialog.open((close) => <ReplaceDialog of={key} close={close} done={done} />)}
-            >
-              Replace <span class="hidden">{key.name}</span>
-            </button>
+            {key.replaced_by === null ? (
+              <button
+                class="button"
+                type="button"
+                onClick={() => dialog.open((close) => <ReplaceDialog of={key} close={close} done={done} />)}
+              >
+                Replace <span class="hidden">{key.name}</span>
+              </button>
+            ) : null}
             <button
               class="button quiet"
               type="button"
@@ -130,7 +132,7 @@ function Rate({ of: { rate, customer_id } }: { readonly of: Key }) {
 type ScopeProps = { readonly of: Key; readonly nameOf: ReturnType<typeof useNames> };
 
 function Scope({ of: { customer_id, device_id }, nameOf }: ScopeProps) {
-  if (customer_id === null && device_id === null) return <span class="dim">not restricted</span>;
+  if (customer_id === null && device_id === null) return <span class="dim">not limited</span>;
   return (
     <>
       {customer_id === null ? null : (
@@ -147,11 +149,14 @@ function Scope({ of: { customer_id, device_id }, nameOf }: ScopeProps) {
   );
 }
 
-function State({ state }: { readonly state: Key["state"] }) {
-  return state === "active" ? <Badge text="Active" icon="check" tone="ok" /> : <Badge text={STATES[state]} icon="close" />;
+function State({ of: { state, replaced_by } }: { readonly of: Key }) {
+  if (state !== "active") return <Badge text={STATES[state]} icon="close" />;
+  // Until it expires.
+  if (replaced_by !== null) return <Badge text="Replaced" icon="unknown" />;
+  return <Badge text="Active" icon="check" tone="ok" />;
 }
 
-const STATES = { revoked: "Revoked", expired: "Expired", "customer deleted": "Customer deleted" } as const;
+const STATES = { revoked: "Revoked", expired: "Expired", customer_deleted: "Customer deleted" } as const;
 
 type Props<Result> = { readonly close: () => void; readonly done: (result: Result) => Promise<void> };
 

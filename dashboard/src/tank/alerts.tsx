@@ -58,7 +58,7 @@ function Settings({ entry }: { readonly entry: FleetTank }) {
   const pause = async () => dialog.open((close) => <PauseDialog {...{ tankId, entry, close }} changed={refresh} />);
   const resume = async () => {
     await api.manage.tanks.update(tankId, { alerts: { paused_until: null } });
-    notify({ text: "Alerts of this tank open again" });
+    notify({ text: "The pause has ended: alerts of this tank can open again" });
     await refresh();
   };
   return (

@@ -10,6 +10,7 @@ import { Checkbox, DecimalField, Field, FieldErrors, SelectField } from "../comp
 import { notify } from "../components/notices.tsx";
 import { CustomerPicker } from "../components/picker.tsx";
 import { ErrorState, Loading } from "../components/states.tsx";
+import { inUseMessage } from "../devices/in-use.ts";
 import { COORDINATES, changeOf, PLACES } from "./change.ts";
 import { UNITS, USE_CASES } from "./options.ts";
 
@@ -42,7 +43,7 @@ export function EditTank({ id, close, changed }: Props) {
     } catch (error) {
       if (!(error instanceof ApiError && error.code === "device_in_use")) throw error;
       setCanSwap(true);
-      throw new Error(await inUse(change.assigned_device_id));
+      throw new Error(await inUseMessage(change.assigned_device_id ?? ""));
     }
     notify({ text: "The tank was changed" });
     await changed();
@@ -56,13 +57,6 @@ export function EditTank({ id, close, changed }: Props) {
       {canSwap ? <Checkbox name="swap">Exchange the devices of the two tanks</Checkbox> : null}
     </Dialog>
   );
-}
-
-/** The names of tanks are what people know them by. */
-async function inUse(deviceId = ""): Promise<string> {
-  const { tank_id } = await api.manage.devices.retrieve(deviceId);
-  const name = tank_id === null ? "another tank" : `the tank “${(await api.manage.tanks.retrieve(tank_id)).name}”`;
-  return `Device ${deviceId} is assigned to ${name}. Assign another device to that tank first, or exchange the devices of both.`;
 }
 
 /** Keyed by its value, a field is created again when somebody else has changed it. Other fields keep what was typed. */

@@ -35,7 +35,7 @@ export default function Users() {
     // Without PUBLIC_URL it is a path of this service.
     const link = new URL(url.startsWith("/") ? href(url) : url, globalThis.location.href).href;
     dialog.open((close) => (
-      <SecretDialog title={`Link for ${user.name}`} value={link} close={close}>
+      <SecretDialog title={`Sign-in link for ${user.name}`} value={link} close={close}>
         <p>Whoever opens it signs in as this user: send it to nobody else. It works once, until {dateTime(expires_at)}.</p>
       </SecretDialog>
     ));
@@ -62,7 +62,7 @@ export default function Users() {
             Edit <span class="hidden">{user.name}</span>
           </button>
           <ActionButton act={() => createLink(user)} of={`for ${user.name}`}>
-            Create link
+            Create sign-in link
           </ActionButton>
           <button
             class="button quiet"

@@ -144,5 +144,5 @@ async function customerConflict(
 async function activeChannel(lookups: Lookups, id: string): Promise<Channel | CommandError> {
   const channel = existing("channel", await findOne(lookups.channelsById, id), undefined, channelResource);
   if (isCommandError(channel) || channel.state === "active") return channel;
-  return commandError("state_conflict", 'This channel is disabled. Enable it with {"state":"active"} first.');
+  return commandError("state_conflict", "This channel is disabled: set its state to active first.");
 }

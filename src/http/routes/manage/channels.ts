@@ -13,7 +13,7 @@ import { Recovery } from "../../../domain/commands/notifications.ts";
 import { formatInstant, formatInstantOrNull } from "../../../domain/instant.ts";
 import { channelResource, type Resource } from "../../../domain/resource.ts";
 import { anyOf, idField, instantField, integer, literal, nullable, object, ref, text } from "../../../domain/schema.ts";
-import { bySettings, type CreatedChannel, type ManagementService, mailProblem } from "../../management.ts";
+import { bySettings, type ManagementService, mailProblem } from "../../management.ts";
 import { listSchema, PAGE_PARAMETERS, pageOfAllJson } from "../../parameters.ts";
 import { jsonBody, patchBody, type Route } from "../../route.ts";
 import { deletedSchema, requireFound } from "../found.ts";
@@ -103,8 +103,9 @@ export const routes: readonly Route[] = [
     errors: ["state_conflict"],
     async handle(request) {
       const { services, body, key } = request;
-      const created = await services.management.createChannel(body, key.id, idempotencyKeyOf(PATH, request));
-      return createdResponse(PATH, withSecret(services.management, created), created.replayed);
+      const { management } = services;
+      const { resource, secret, replayed } = await management.createChannel(body, key.id, idempotencyKeyOf(PATH, request));
+      return createdResponse(PATH, withSecret(withProblem(management, resource), secret), replayed);
     },
   }),
   manageRoute("GET", `${PATH}/:id`, {
@@ -116,7 +117,7 @@ export const routes: readonly Route[] = [
     response: objectResponse(ref("ChannelDetails"), "The channel"),
     errors: ["channel_unknown"],
     async handle({ services: { management }, id }) {
-      const channel = await channelById(management, id);
+      const channel = requireFound("channel", await storedChannel(management, id));
       const { pending, last_delivered_at, last_error } = await management.reads.channelStatus(channel);
       const { object, etag } = withProblem(management, channelResource(channel), channel);
       const failing_since = formatInstantOrNull(channel.failing_since);
@@ -136,7 +137,8 @@ export const routes: readonly Route[] = [
     async handle({ services: { management }, id, body, key, headers: { ifMatch } }) {
       const { webhookAllow } = management.settings;
       const command = { type: "change_channel", id, fields: body, ifMatch, webhookAllow } as const;
-      return resourceResponse(withProblem(management, (await management.execute(command, key.id)).resource));
+      const { resource } = await management.execute(command, key.id);
+      return resourceResponse(withProblem(management, resource, await storedChannel(management, id)));
     },
   }),
   manageRoute("DELETE", `${PATH}/:id`, {
@@ -176,7 +178,8 @@ export const routes: readonly Route[] = [
     response: objectResponse(ref("CreatedChannel"), "The channel with its new secret"),
     errors: ["channel_unknown", "state_conflict"],
     async handle({ services: { management }, id, key, parameters: { overlap } }) {
-      return resourceResponse(withSecret(management, await management.rotateChannel(id, overlap, key.id)));
+      const { resource, secret } = await management.rotateChannel(id, overlap, key.id);
+      return resourceResponse(withSecret(withProblem(management, resource, await storedChannel(management, id)), secret));
     },
   }),
   manageRoute("POST", `${PATH}/:id/recover`, {
@@ -195,19 +198,17 @@ export const routes: readonly Route[] = [
   }),
 ];
 
-async function channelById({ reads }: ManagementService, id: string): Promise<StoredChannel> {
-  const channel = (await reads.channelList()).find((known) => known.id === id);
-  return requireFound("channel", channel);
-}
+const storedChannel = async ({ reads }: ManagementService, id: string): Promise<StoredChannel | undefined> =>
+  (await reads.channelList()).find((known) => known.id === id);
 
-function withSecret(management: ManagementService, { resource, secret: value }: CreatedChannel): Resource {
-  const { object: shown, etag } = withProblem(management, resource);
-  return { object: { ...shown, secret: value }, etag };
-}
+const withSecret = ({ object: shown, etag }: Resource, secret: string | null): Resource => ({
+  object: { ...shown, secret },
+  etag,
+});
 
 type SendingTimes = Pick<StoredChannel, "failing_since" | "pending_since">;
 
-function withProblem(management: ManagementService, { object: shown, etag }: Resource, times?: SendingTimes) {
+function withProblem(management: ManagementService, { object: shown, etag }: Resource, times?: SendingTimes): Resource {
   return { object: { ...shown, problem: problemOf(shown, management, times) }, etag };
 }
 

@@ -4,7 +4,7 @@ import { KeyChangeObject, NewKey } from "../../../domain/commands/keys.ts";
 import { KEY_STATES } from "../../../domain/key.ts";
 import { keyResource } from "../../../domain/resource.ts";
 import { idField, instantField, literal, nullable, object, oneOf, ref, type Schema, text } from "../../../domain/schema.ts";
-import type { CreatedKey } from "../../management.ts";
+import type { CreatedWithSecret } from "../../management.ts";
 import { listSchema, PAGE_PARAMETERS, pageOfAllJson } from "../../parameters.ts";
 import { jsonBody, patchBody, type Route, type RouteResponse } from "../../route.ts";
 import { requireFound } from "../found.ts";
@@ -131,6 +131,6 @@ export const routes: readonly Route[] = [
   }),
 ];
 
-function keyResponse({ resource, secret, replayed }: CreatedKey): RouteResponse {
+function keyResponse({ resource, secret, replayed }: CreatedWithSecret): RouteResponse {
   return createdResponse(PATH, { ...resource, object: { ...resource.object, secret } }, replayed);
 }
