@@ -84,12 +84,12 @@ export function customerObject(customer: CustomerWithCount): Static<typeof Custo
   };
 }
 
-const FOREIGN_PREFIXES: readonly `${IdPrefix}_`[] = ["usr_", "key_"];
+const FOREIGN_PREFIXES = { usr: "users", key: "keys", chn: "channels" } as const satisfies Partial<Record<IdPrefix, string>>;
 
-/** Why a new customer cannot have this id: what the customer does would be recorded, and limited, as done by somebody else. */
+/** Why a new customer cannot have this id: what the customer does would be recorded, limited or notified as of somebody else. */
 export function errorInNewCustomerId(id: string): string | undefined {
-  const prefix = FOREIGN_PREFIXES.find((one) => id.startsWith(one));
-  if (prefix !== undefined) return `must not begin with "${prefix}", which is for ids of ${prefix === "usr_" ? "users" : "keys"}`;
+  const foreign = Object.entries(FOREIGN_PREFIXES).find(([prefix]) => id.startsWith(`${prefix}_`));
+  if (foreign !== undefined) return `must not begin with "${foreign[0]}_", which is for ids of ${foreign[1]}`;
   return isActorName(id) ? `must not be "${id}", which is a name in the audit log` : undefined;
 }
 

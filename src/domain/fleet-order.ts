@@ -5,7 +5,7 @@ import type { FleetSort, LevelState } from "./fleet.ts";
 import type { ForecastValues } from "./forecast/stored.ts";
 import { DAY, type Instant, isInstant, MINUTE } from "./instant.ts";
 import type { Reading } from "./reading.ts";
-import { isObject } from "./validate.ts";
+import { isObject, parseJson } from "./validate.ts";
 
 /** Margins are compared to a billionth of a percentage point, which is how exactly they are shown. */
 const MARGIN_UNITS = 1e9;
@@ -81,9 +81,14 @@ export const SORT_COLUMNS = { urgency: "urgency", margin: "margin", silent: "at"
  */
 export type FleetOrderState = { readonly asOf: Instant; readonly holder: string; readonly at: Instant };
 
-/** Whether what is stored is a state. */
-export const isFleetOrderState = (value: unknown): boolean =>
-  isObject(value) && isInstant(Number(value["asOf"])) && isInstant(Number(value["at"])) && typeof value["holder"] === "string";
+/** Undefined if what is stored is not a state: the order is then updated as if for the first time. */
+export function fleetOrderStateOf(stored: string): FleetOrderState | undefined {
+  const state = parseJson(stored)?.value;
+  return isObject(state) && isFleetOrderState(state as FleetOrderState) ? (state as FleetOrderState) : undefined;
+}
+
+const isFleetOrderState = ({ asOf, holder, at }: FleetOrderState): boolean =>
+  isInstant(asOf) && isInstant(at) && typeof holder === "string";
 
 /** A forecast is computed again after a day, also without a new reading: its range widens. */
 export const FORECAST_MAX_AGE_MS = DAY;

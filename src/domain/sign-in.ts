@@ -43,8 +43,7 @@ export const MAX_SPELLINGS = 3;
 const CODE_DIGITS = 8;
 const CODE = new RegExp(`^\\d{${CODE_DIGITS}}$`);
 
-export const newCode = (random: (below: number) => number = randomInt): string =>
-  String(random(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, "0");
+export const newCode = (): string => String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, "0");
 
 /** People type the spaces and hyphens that they see. */
 export const cleanCode = (text: string): string | undefined => {

@@ -8,7 +8,7 @@ import { forecastFrom, type History, historyOf } from "../domain/forecast/foreca
 import { leakStates } from "../domain/forecast/leak.ts";
 import { type LeakState, leakStateOf } from "../domain/forecast/leak-state.ts";
 import { seasonAt } from "../domain/forecast/season.ts";
-import type { ComputedForecast, DueTank } from "../domain/forecast/stored.ts";
+import { type ComputedForecast, type DueTank, forecastSettings } from "../domain/forecast/stored.ts";
 import type { Level } from "../domain/forecast/variation.ts";
 import type { Instant } from "../domain/instant.ts";
 import type { ReadingColumns } from "../domain/reading.ts";
@@ -22,16 +22,15 @@ export type ForecastTask = Omit<DueTank, "dueAt"> & {
 
 export function computeForecast({ tank, latestAt, latestFill, parts, now }: ForecastTask): ComputedForecast {
   const history = historyOf(parts.flatMap((part) => thinned(levelsOf(part))));
-  const { capacity, capacity_unit, use_case, location, min_fill_alert_percentage: threshold } = tank;
-  const input = { capacity, capacity_unit, use_case, latitude: location.latitude, threshold, now };
-  const { levelAt, ...values } = forecastFrom(history, input);
+  const settings = forecastSettings(tank);
+  const { levelAt, ...values } = forecastFrom(history, { ...settings, now });
   const found = { level: levelAt(now)?.p50 ?? null, leak: leakIn(history, tank), interval: usualInterval(parts) };
   const isRisen = isRisenAbove(levelAt(latestAt)?.p50 ?? null, latestFill) || undefined;
   let delivery = values.suggested_delivery;
   if (delivery !== null && isRisen) {
     // Perhaps it was refilled: suggest no more than fits above the latest reading.
     delivery = { ...delivery, volume: Math.min(delivery.volume, volumeAt(tank, 100 - latestFill).volume) };
-  } else if (delivery !== null && latestFill <= threshold) {
+  } else if (delivery !== null && latestFill <= settings.threshold) {
     // The forecast starts from the level of the whole day, which may have been above the threshold.
     const missing = volumeAt(tank, Math.max(0, (levelAt(delivery.by)?.p50 ?? 0) - latestFill)).volume;
     delivery = { ...delivery, by: now, volume: delivery.volume + missing };
@@ -39,7 +38,7 @@ export function computeForecast({ tank, latestAt, latestFill, parts, now }: Fore
   const suggested_delivery = delivery !== null && delivery.volume > 0 ? delivery : null;
   const forecast = { ...values, suggested_delivery, based_on_until: latestAt, ...found, isRisen };
   const refills = history.isErratic ? null : history.refills;
-  return { tankId: tank.id, updatedAt: tank.updated_at, latestAt, latestFill, forecast, refills };
+  return { tankId: tank.id, settings, latestAt, latestFill, forecast, refills };
 }
 
 /** Sensors are set to another interval now and then, so only the newest readings count. */

@@ -5,11 +5,12 @@ import { suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
-import type { ForecastTask } from "../../src/forecast/compute.ts";
+import { computeForecast, type ForecastTask } from "../../src/forecast/compute.ts";
 import { ForecastThread } from "../../src/forecast/forecast-thread.ts";
 import { ForecastJob, HOLDER_TIMEOUT_MS } from "../../src/forecast/job.ts";
 import { customer, putCustomers, putTanks, tank } from "../store/conformance/objects.ts";
 import { type Engine, type Opened, postgresEngine, sqliteEngine } from "../store/engines.ts";
+import { runSql } from "../store/raw-sql.ts";
 import { at, command, executed } from "../support/commands.ts";
 import { ingest } from "../support/readings.ts";
 import { until } from "../support/until.ts";
@@ -124,6 +125,38 @@ function forecastJob(engine: Engine): void {
     const { use_per_day } = await forecastOf(store, "one");
     assert.equal(use_per_day?.unit, "gallons");
     assert.ok(Math.abs((use_per_day?.volume ?? 0) - 54) < 5, JSON.stringify(use_per_day));
+  });
+
+  test("a forecast of a tank that an import has changed meanwhile, keeping its version, is computed again", async (t) => {
+    const { store } = await engine.open(t);
+    await putCustomers(store, customer("a"));
+    await putTanks(store, tank("one", "a"));
+    await ingest(store, ...falling("one", 50, 1, 30));
+    await store.updateSortKeys(["one"], NOW);
+    const version = async () => (await store.managedTank("one"))?.tank.updated_at;
+    const before = await version();
+    await computeAll(store, {
+      clock: () => NOW + 1,
+      async compute(task) {
+        await putTanks(store, tank("one", "a", { min_fill_alert_percentage: 40 }));
+        return computeForecast(task);
+      },
+    });
+    assert.deepEqual([await version(), await outdated(store)], [before, 1]);
+  });
+
+  job("a state of the order that cannot be read stops nothing", engine, async (opened, startJob) => {
+    const { store, url } = opened;
+    const first = startJob(store);
+    await until("it begins", () => store.fleetOrderState(), WAIT_MS);
+    await first.stop();
+    for (const damaged of ["{", "{}"]) {
+      await runSql(url, `UPDATE service_state SET value = '${damaged}' WHERE name = 'fleet_order'`);
+      assert.equal(await store.fleetOrderState(), undefined);
+      const next = startJob(store);
+      await until("it begins again", () => store.fleetOrderState(), WAIT_MS);
+      await next.stop();
+    }
   });
 
   job("of two processes one keeps the order; when it stops, the other does", engine, async ({ store, reopen }, startJob) => {

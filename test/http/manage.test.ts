@@ -53,10 +53,11 @@ describe("a customer", () => {
     ]);
   });
 
-  it("with the id of a user or key, or a name of the audit log, is not created", async () => {
+  it("with the id of a user, key or channel, or a name of the audit log, is not created", async () => {
     for (const [id, message] of [
       ["usr_01kxa8w5s0v3m4q9t7r2n6c8d1", 'must not begin with "usr_", which is for ids of users'],
       ["key_", 'must not begin with "key_", which is for ids of keys'],
+      ["chn_1", 'must not begin with "chn_", which is for ids of channels'],
       ["command line", 'must not be "command line", which is a name in the audit log'],
       ["sign-in link", 'must not be "sign-in link", which is a name in the audit log'],
     ] as const) {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { Alert } from "../../src/domain/alerts/alert.ts";
 import type { AlertQuery } from "../../src/domain/alerts/reads.ts";
 import type { Refill } from "../../src/domain/forecast/refills.ts";
-import type { ForecastValues } from "../../src/domain/forecast/stored.ts";
+import { type ForecastValues, forecastSettings } from "../../src/domain/forecast/stored.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { ingest } from "../support/readings.ts";
@@ -50,6 +50,8 @@ export async function putForecast(
   const when = { p10: null, p50: now + days * 86_400_000, p90: null };
   const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null, ...given };
   const forecast = { state: "ok", based_on_until: latestAt, ...values, level, leak } as const;
-  const updatedAt = (await store.managedTank(tankId))?.tank.updated_at ?? 0;
-  await store.storeForecasts([{ tankId, updatedAt, latestAt, latestFill: level, forecast, refills }], now);
+  const tank = (await store.managedTank(tankId))?.tank;
+  assert.ok(tank !== undefined, `there is no tank ${tankId}`);
+  const settings = forecastSettings(tank);
+  await store.storeForecasts([{ tankId, settings, latestAt, latestFill: level, forecast, refills }], now);
 }

@@ -193,7 +193,7 @@ function owners(engine: Engine): void {
     ]);
   });
 
-  test("a new owner gets mail about a low tank once it is at or below its threshold, or has recovered", async (t) => {
+  test("a new owner gets mail about a low tank once it is at or below its threshold, and none if it has recovered before", async (t) => {
     const opened = await engine.open(t);
     const { store } = opened;
     await putOwner(store, "a", ["t1", "t2"]);
@@ -208,7 +208,7 @@ function owners(engine: Engine): void {
     await measure(store, 19, NOON + 6 * DAY, "t1");
     await measure(store, 50, NOON + 6 * DAY, "t2");
     await compose(opened, NOON + 6 * DAY + 11 * MINUTE);
-    assert.deepEqual(await sent(opened), ["a: 2 tanks are low", "b: 1 tank is low, 1 tank is no longer low"]);
+    assert.deepEqual(await sent(opened), ["a: 2 tanks are low", "b: Tank low, 19%: Tank t1"]);
     assert.equal(await planned(opened), 0);
   });
 

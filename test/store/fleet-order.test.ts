@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FLEET_SORTS, type FleetEntry, type FleetQuery, LEVEL_STATES } from "../../src/domain/fleet.ts";
 import type { Area } from "../../src/domain/fleet-map.ts";
-import type { ForecastValues } from "../../src/domain/forecast/stored.ts";
+import { type ForecastValues, forecastSettings } from "../../src/domain/forecast/stored.ts";
 import type { Page } from "../../src/domain/page.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { type Random, seeded } from "../../src/simulate/random.ts";
@@ -61,7 +61,8 @@ function randomPlace(random: Random) {
 type Forecasts = Map<string, { readonly low: number | null; readonly empty: number }>;
 
 async function storeForecasts(store: Store, model: ModelStore, forecasts: Forecasts, random: Random): Promise<void> {
-  const computed = model.tanks().flatMap(({ id, updated_at }) => {
+  const computed = model.tanks().flatMap((tank) => {
+    const { id } = tank;
     const [latest] = model.readings(id);
     if (latest === undefined || !random.chance(0.6)) return [];
     // Few dates, so that some tanks run low at the same time, and in another order than they are empty.
@@ -78,7 +79,7 @@ async function storeForecasts(store: Store, model: ModelStore, forecasts: Foreca
       level: latest.fill_percentage,
       leak: "none",
     };
-    const known = { updatedAt: updated_at, latestAt: latest.created_at, latestFill: latest.fill_percentage };
+    const known = { settings: forecastSettings(tank), latestAt: latest.created_at, latestFill: latest.fill_percentage };
     return { tankId: id, ...known, forecast, refills: [] };
   });
   await store.storeForecasts(computed, NEW_YEAR);

@@ -119,8 +119,9 @@ function refillNotifications(engine: Engine): void {
     const forecast = { state: "no_use", based_on_until: NOON, level: 92, leak: "none" } as const;
     const when = { p10: null, p50: null, p90: null };
     const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null };
+    const settings = { latitude: null, use_case: null, threshold: 20, capacity: 2700, capacity_unit: "liters" } as const;
     const computed = tanks.map((tankId, i) => ({
-      ...{ tankId, updatedAt: 0, latestAt: NOON, latestFill: 92, forecast: { ...forecast, ...values } },
+      ...{ tankId, settings, latestAt: NOON, latestFill: 92, forecast: { ...forecast, ...values } },
       refills: [{ startedAt: NOON - DAY, endedAt: NOON - DAY + HOUR + i, from: 10, to: 92 }],
     }));
     await store.storeForecasts(computed, NOON);

@@ -6,11 +6,12 @@ import { closeSync, copyFileSync, openSync, writeSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, suite, type TestContext, test } from "node:test";
 import type { RequestError } from "../../src/domain/errors.ts";
+import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { translateError } from "../../src/store/sqlite/connection.ts";
 import { incomingBatch } from "../support/readings.ts";
 import { databaseFolder } from "../support/stores.ts";
-import { checked, readingsOf } from "./conformance/objects.ts";
+import { checked, customer, putCustomers, readingsOf } from "./conformance/objects.ts";
 import {
   DAMAGED_ROWS,
   expectDamageKept,
@@ -77,6 +78,24 @@ suite("a corrupted SQLite database", () => {
       await expectReport(await corrupted(t, ...round.map(({ corrupt }) => corrupt)), round);
     });
   }
+
+  test("reads and changes of a list whose rank index cannot be read are refused as damaged", async (t) => {
+    const store = await corrupted(t, "UPDATE list_index SET ids = 'x' || ids WHERE series = 'customer'");
+    await assert.rejects(store.customerPage({ page: 1, size: 10, from: undefined, to: undefined, email: undefined }, UNRESTRICTED), {
+      code: "data_damaged",
+    });
+    await assert.rejects(putCustomers(store, customer("new")), { code: "data_damaged" });
+  });
+
+  test("tanks behind one with an absurd total are checked, too", async (t) => {
+    const totals = { t0: 600_000, t1: 600_000, t2: -9e15 };
+    const changes = Object.entries(totals).map(
+      ([id, total]) => `UPDATE head SET total = ${total} WHERE tank = (SELECT pk FROM tank WHERE id = '${id}')`,
+    );
+    const { findings } = await checked(await corrupted(t, changes.join(";")));
+    const places = new Set(findings.map(({ where }) => where));
+    for (const id of Object.keys(totals)) assert.ok(places.has(`tank ${id}`), id);
+  });
 
   test("damaged rows are reported until the whole of them is replaced", async (t) => {
     await expectDamageKept(await corrupted(t, DAMAGED_ROWS.sql));

@@ -139,7 +139,7 @@ export const releaseRecord = ({ id, lease, channel_id, attempts }: ClaimedNotifi
 
 /** Recorded in place of an attempt: why nothing was sent. */
 export const skippedAttempt = (at: Instant, error: string): Attempt => ({ at, status: null, duration_ms: 0, error });
-const DISABLED = "the channel is disabled";
+const DISABLED = "the channel is disabled or was deleted";
 /** It may be about others: see `mayReceive`. */
 export const LIMITED = "the channel is now limited to a customer, and this may be about others";
 export const disabledAttempt = (at: Instant): Attempt => skippedAttempt(at, DISABLED);

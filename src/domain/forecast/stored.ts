@@ -6,7 +6,7 @@ import type { Page, PageQuery } from "../page.ts";
 import type { InstantRange, ReadingColumns } from "../reading.ts";
 import { CAPACITY_UNITS, type Tank } from "../tank.ts";
 import { isObject, type JsonObject } from "../validate.ts";
-import { FORECAST_STATES, type Forecast } from "./forecast.ts";
+import { FORECAST_STATES, type Forecast, type ForecastInput } from "./forecast.ts";
 import type { LeakState } from "./leak-state.ts";
 import type { Refill } from "./refills.ts";
 
@@ -68,10 +68,18 @@ export type DueTank = {
   readonly latestAt: Instant;
   readonly latestFill: number;
 };
+/** What a forecast depends on, besides the readings. */
+export type ForecastSettings = Omit<ForecastInput, "now">;
+
+export function forecastSettings(tank: Tank): ForecastSettings {
+  const { capacity, capacity_unit, use_case, location, min_fill_alert_percentage: threshold } = tank;
+  return { capacity, capacity_unit, use_case, latitude: location.latitude, threshold };
+}
+
 export type ComputedForecast = {
   readonly tankId: string;
-  /** The version of the tank, and the latest reading, that were known. */
-  readonly updatedAt: Instant;
+  /** What was known of the tank, and its latest reading. */
+  readonly settings: ForecastSettings;
   readonly latestAt: Instant;
   readonly latestFill: number;
   readonly forecast: ForecastValues;

@@ -79,11 +79,11 @@ export function channelDisabledMail(receiver: Channel, disabled: Channel, reason
       },
       {
         type: "paragraph",
-        text: `When the cause is fixed, enable it: PATCH /manage/v1/channels/${id} with {"state":"active"}.`,
+        text: `When the cause is fixed, enable it again: under Channels in the dashboard, or with npx tank-monitor channel update ${id} --state active. What failed before can then be sent again.`,
       },
       {
         type: "paragraph",
-        text: `What failed before it was disabled can be sent again: POST /manage/v1/channels/${id}/recover with {"since":"…"}. Events while it is disabled are only in the feed: GET /insight/v1/events.`,
+        text: "What happens while the channel is disabled is not sent later. Programs can read it from the feed: GET /insight/v1/events.",
       },
     ],
     footer: [whyChannel(receiver.id, receiver.description)],

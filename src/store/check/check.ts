@@ -154,12 +154,13 @@ async function checkSomeCustomers(reads: CheckOperations, after: string): Promis
 const MAX_READINGS = 1_000_000;
 
 async function checkSomeTanks(reads: CheckOperations, after: string): Promise<(CheckedRow<string> & CheckedTank)[]> {
+  const rows = await reads.tanksAfter(after);
   let readings = 0;
-  const rows = (await reads.tanksAfter(after)).filter(({ head }, i) => {
-    readings += head?.total ?? 0;
-    return i === 0 || readings <= MAX_READINGS;
+  const end = rows.findIndex(({ head }, i) => {
+    readings += Math.max(0, head?.total ?? 0);
+    return i > 0 && readings > MAX_READINGS;
   });
-  return (await checkTanks(reads, rows)).map((tank) => ({ ...tank, key: tank.row.tank.id }));
+  return (await checkTanks(reads, end === -1 ? rows : rows.slice(0, end))).map((tank) => ({ ...tank, key: tank.row.tank.id }));
 }
 
 async function checkList(reads: CheckOperations, series: string): Promise<CheckResult[]> {

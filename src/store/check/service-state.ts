@@ -1,9 +1,8 @@
 // Checks the single values of the service. What the service would find out again is removed if it cannot be read.
 
 import { sweepStateOf } from "../../domain/alerts/sweep.ts";
-import { isFleetOrderState } from "../../domain/fleet-order.ts";
+import { fleetOrderStateOf } from "../../domain/fleet-order.ts";
 import { isUnsubscribeSecret } from "../../domain/unsubscribe.ts";
-import { parseJson } from "../../domain/validate.ts";
 import type { RunQuery } from "../core/reads.ts";
 import { PUT_SERVICE_STATE } from "../core/service-state.ts";
 import { type CheckResult, damagedRow, repairable } from "./inconsistency.ts";
@@ -34,7 +33,7 @@ type ServiceStateOperations = ReturnType<typeof serviceStateOperations>;
 const SEQUENCE = "event_sequence";
 const REMOVABLE: Readonly<Record<string, { readonly where: string; readonly isValid: IsValid }>> = {
   sweep: { where: "state of the sweep of alerts", isValid: (value) => sweepStateOf(value) !== undefined },
-  fleet_order: { where: "state of the fleet order", isValid: (value) => isFleetOrderState(parseJson(value)?.value) },
+  fleet_order: { where: "state of the fleet order", isValid: (value) => fleetOrderStateOf(value) !== undefined },
 };
 const isValidOrMissing = (value: string | undefined, isValid: IsValid): boolean => value === undefined || isValid(value);
 

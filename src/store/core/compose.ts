@@ -229,7 +229,7 @@ async function relevantChanges(
   rows: readonly PlannedNotification[],
   alerts: ReadonlyMap<string, Alert>,
 ): Promise<RelevantChange[]> {
-  const decide = channel === undefined ? await ownerUpdates(tx, id, rows) : channelUpdates(channel);
+  const decide = channel === undefined ? await ownerUpdates(tx, id, rows, alerts) : channelUpdates(channel);
   const changes = [...Map.groupBy(rows, ({ alert_id }) => alert_id)].flatMap(([alertId, alertRows]) => {
     const alert = alerts.get(alertId ?? "");
     if (alert === undefined) return [];
@@ -237,8 +237,10 @@ async function relevantChanges(
     return update === undefined ? [] : [{ alert, update }];
   });
   const oldestFirst = changes.toSorted((a, b) => a.alert.opened_at - b.alert.opened_at);
-  return [...new Map(oldestFirst.map((change) => [`${change.alert.kind} ${change.alert.tank_id}`, change])).values()];
+  return [...new Map(oldestFirst.map((change) => [subjectOf(change.alert), change])).values()];
 }
+
+const subjectOf = ({ kind, tank_id }: Alert): string => `${kind} ${tank_id}`;
 
 type Decide = (alert: Alert, updates: ReadonlySet<Update>) => Update | undefined;
 
@@ -255,12 +257,18 @@ function channelUpdates(channel: Channel): Decide {
   };
 }
 
-/** Owners are not notified of tanks that now belong to somebody else. */
-async function ownerUpdates(tx: StoreTransaction, ownerId: string, rows: readonly PlannedNotification[]): Promise<Decide> {
+/** Owners are not notified of tanks that now belong to somebody else, and only of the recovery of what they were notified of. */
+async function ownerUpdates(
+  tx: StoreTransaction,
+  ownerId: string,
+  rows: readonly PlannedNotification[],
+  alerts: ReadonlyMap<string, Alert>,
+): Promise<Decide> {
   const notified = await tx.alertsNotifiedTo(ownerId, alertIdsOf(rows.filter(({ event }) => event === "alert.closed")));
+  const known = new Set([...alerts.values()].filter(({ id }) => notified.has(id)).map(subjectOf));
   return (alert, updates) => {
     if (alert.owner_id !== ownerId) return undefined;
-    if (updates.has("closed")) return notified.has(alert.id) || updates.has("opened") ? "closed" : undefined;
+    if (updates.has("closed")) return known.has(subjectOf(alert)) ? "closed" : undefined;
     if (alert.state === "closed") return undefined;
     if (updates.has("opened")) return "opened";
     return alert.state === "open" ? "reminder" : undefined;

@@ -1,7 +1,14 @@
 // Keeps the sort keys of the fleet, and its rank indexes. All who change them hold the lists lock.
 
+import { isDeepStrictEqual } from "node:util";
 import { isRisenAbove } from "../../domain/alerts/forecast-conditions.ts";
-import { type FleetOrderState, FORECAST_MAX_AGE_MS, FORECAST_MIN_AGE_MS, sortKeysOf } from "../../domain/fleet-order.ts";
+import {
+  type FleetOrderState,
+  FORECAST_MAX_AGE_MS,
+  FORECAST_MIN_AGE_MS,
+  fleetOrderStateOf,
+  sortKeysOf,
+} from "../../domain/fleet-order.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { FleetTank, ForecastRow } from "./forecast-tables.ts";
@@ -85,5 +92,7 @@ export async function putFleetOrderState(
   before: FleetOrderState | undefined,
   after: FleetOrderState,
 ): Promise<boolean> {
-  return tx.replaceServiceState("fleet_order", before && JSON.stringify(before), JSON.stringify(after));
+  const stored = await tx.serviceState("fleet_order");
+  const current = stored === undefined ? undefined : fleetOrderStateOf(stored);
+  return isDeepStrictEqual(current, before) && tx.replaceServiceState("fleet_order", stored, JSON.stringify(after));
 }

@@ -9,6 +9,7 @@ import {
   type FleetScan,
   FORECAST_MAX_AGE_MS,
   FORECAST_MIN_AGE_MS,
+  fleetOrderStateOf,
   SORT_COLUMNS,
   sortKeyRange,
 } from "../../domain/fleet-order.ts";
@@ -16,7 +17,7 @@ import type { ForecastReads } from "../../domain/forecast/stored.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Page } from "../../domain/page.ts";
 import { searchWords } from "../../domain/search.ts";
-import { isDeleted, type Row, storedJson, TANK_COLUMNS, tankOf } from "../columns.ts";
+import { isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
 import { type Dialect, Parameters, prefixed, type SqlCondition, startsWith, where } from "./dialect.ts";
@@ -158,8 +159,8 @@ export function forecastReads(prepare: Prepare): EntryReads {
     },
 
     async fleetOrderState(): Promise<FleetOrderState | undefined> {
-      const state = await serviceState("fleet_order");
-      return state === undefined ? undefined : (storedJson(state, "the state of the fleet order") as FleetOrderState);
+      const stored = await serviceState("fleet_order");
+      return stored === undefined ? undefined : fleetOrderStateOf(stored);
     },
   };
 }

@@ -1,10 +1,11 @@
 // The tables of forecasts and refills, in SQL for both engines.
 
 import type { Refill } from "../../domain/forecast/refills.ts";
-import { type ForecastValues, isForecast, type StoredForecast } from "../../domain/forecast/stored.ts";
+import { type ForecastSettings, type ForecastValues, isForecast, type StoredForecast } from "../../domain/forecast/stored.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Row } from "../columns.ts";
+import { prefixed } from "./dialect.ts";
 import { type SqlRunner, updateExisting } from "./many-rows.ts";
 
 /** What the fleet is ordered by, as of the last update, and the forecast. */
@@ -21,13 +22,14 @@ export type ForecastRow = {
 };
 
 const FIELDS = ["id", "owner_id", "at", "fill", "urgency", "margin", "due_at", "computed_at", "forecast"] as const;
+const SETTINGS = "capacity, capacity_unit, use_case, latitude, min_fill_alert_percentage";
 export const FORECAST_COLUMNS = FIELDS.map((name) => `forecast.${name}`).join(", ");
 
 /** A tank of the fleet as it is, and what is stored of it. `threshold` is null if it is deleted. */
 export type FleetTank = {
   readonly id: string;
   readonly owner_id: string;
-  readonly updated_at: Instant;
+  readonly settings: ForecastSettings;
   readonly threshold: number | null;
   readonly latest: Reading | null;
   readonly stored: ForecastRow | undefined;
@@ -65,13 +67,15 @@ export function forecastTables({ insert, runForIds }: SqlRunner) {
     async fleetTanks(tankIds: readonly string[]): Promise<readonly FleetTank[]> {
       const rows = await runForIds(
         tankIds,
-        (is) => `SELECT tank.id, tank.owner_id, tank.updated_at, fleet.threshold, fleet.at, fleet.fill, ${FORECAST_COLUMNS}
+        (
+          is,
+        ) => `SELECT tank.id, ${prefixed("tank", SETTINGS)}, tank.owner_id, fleet.threshold, fleet.at, fleet.fill, ${FORECAST_COLUMNS}
          FROM tank LEFT JOIN fleet ON fleet.tank = tank.id LEFT JOIN forecast ON forecast.id = tank.id WHERE ${is("tank.id")}`,
       );
-      return rows.map(([id, owner_id, updated_at, threshold, at, fill, ...stored]) => ({
+      return rows.map(([id, capacity, capacity_unit, use_case, latitude, minFill, owner_id, threshold, at, fill, ...stored]) => ({
         id: String(id),
+        settings: { capacity, capacity_unit, use_case, latitude, threshold: minFill } as ForecastSettings,
         owner_id: String(owner_id),
-        updated_at: Number(updated_at),
         threshold: threshold as number | null,
         latest: fill === null ? null : { created_at: Number(at), fill_percentage: Number(fill) },
         stored: forecastRowOf(stored),

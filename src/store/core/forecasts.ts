@@ -1,6 +1,7 @@
 // Stores computed forecasts with the refills found on the way, moves their tanks in the fleet order, reports new refills, and
 // evaluates the alerts that follow from forecasts.
 
+import { isDeepStrictEqual } from "node:util";
 import { wants } from "../../domain/alerts/channel.ts";
 import { ON_FORECAST } from "../../domain/alerts/evaluate.ts";
 import { refillEventObject } from "../../domain/alerts/event.ts";
@@ -51,13 +52,13 @@ async function scheduleAlertChanges(tx: StoreTransaction, tanks: readonly FleetT
 
 /** Readings that came meanwhile, and changes of the tank, are left to the next forecast. */
 function computedForecast(
-  { updated_at, latest, stored }: FleetTank,
+  { settings, latest, stored }: FleetTank,
   computed: ComputedForecast | undefined,
   known: readonly Refill[],
   isOutdated: (latestAt: Instant) => boolean,
   at: Instant,
 ) {
-  const knowsTank = computed?.updatedAt === updated_at;
+  const knowsTank = isDeepStrictEqual(computed?.settings, settings);
   const knowsReading = computed?.latestAt === latest?.created_at && computed?.latestFill === latest?.fill_percentage;
   const refillsUntil = announcedUntil(stored, [...known, ...(computed?.refills ?? [])]);
   const knownAt = stored?.forecast?.based_on_until ?? null;

@@ -14,6 +14,7 @@ import {
 } from "../../domain/changes.ts";
 import type { ChangeSet } from "../../domain/commands/command.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
+import { forecastSettings } from "../../domain/forecast/stored.ts";
 import { entryChanges, LISTS, type ListedChange } from "../series/lists.ts";
 import { updateSortKeys } from "./fleet-order.ts";
 import { updateLists } from "./lists.ts";
@@ -125,13 +126,8 @@ function changesSortKeys({ before, after }: Change<TankState>): boolean {
   return before === undefined || !isDeepStrictEqual(fields(before), fields(after));
 }
 
-/** What `computeForecast` reads of the tank. */
 function changesForecast({ before, after }: Change<TankState>): boolean {
-  const fields = ({ tank }: TankState) => {
-    const { capacity, capacity_unit, use_case, location, min_fill_alert_percentage } = tank;
-    return [capacity, capacity_unit, use_case, location.latitude, min_fill_alert_percentage];
-  };
-  return before !== undefined && !isDeepStrictEqual(fields(before), fields(after));
+  return before !== undefined && !isDeepStrictEqual(forecastSettings(before.tank), forecastSettings(after.tank));
 }
 
 function newOwners(changes: readonly Change<TankState>[]): Map<string, string> {

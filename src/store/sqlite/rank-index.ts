@@ -3,6 +3,7 @@
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { DamageError } from "../../domain/errors.ts";
+import { parseJson } from "../../domain/validate.ts";
 import { RANK_TABLES } from "../core/rank-indexes.ts";
 import type { RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
 import { comparePositions, type Group, lastIndexWhere, missingGroup, type Position } from "../series/rank-index.ts";
@@ -38,7 +39,7 @@ export class PackedGroup {
   /** None where entries cannot share an instant. */
   #readIds(): string[] {
     if (this.#ids === undefined) return [];
-    const ids: unknown = JSON.parse(this.#ids);
+    const ids = parseJson(this.#ids)?.value;
     const isReadable = Array.isArray(ids) && ids.length === this.instants.length && ids.every((id) => typeof id === "string");
     if (!isReadable) throw damaged();
     return ids;

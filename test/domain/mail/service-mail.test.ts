@@ -37,6 +37,9 @@ test("the mail about a disabled channel says which, why and how to enable it, wi
     mail.text,
     /Destination: https:\/\/hooks\.example\.net\n {2}Reason: it failed for five days\n {2}Disabled: 14 November 2026 at 10:30 CET\n/,
   );
-  assert.match(mail.text, /PATCH \/manage\/v1\/channels\/chn_2 with \{"state":"active"\}/);
+  assert.match(
+    mail.text,
+    /enable it again: under Channels in the dashboard, or with npx tank-monitor channel update chn_2 --state active\./,
+  );
   assert.doesNotMatch(mail.text + mail.html, /secret|hush/);
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { Alert } from "../../../src/domain/alerts/alert.ts";
 import { DEFAULT_ALERT_SETTINGS } from "../../../src/domain/alerts/evaluate.ts";
 import type { Command } from "../../../src/domain/commands/command.ts";
-import type { ComputedForecast } from "../../../src/domain/forecast/stored.ts";
+import { type ComputedForecast, forecastSettings } from "../../../src/domain/forecast/stored.ts";
 import { formatInstant } from "../../../src/domain/instant.ts";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
@@ -200,7 +200,7 @@ class AlertRun {
       const values = { use_per_day: null, runs_low_at: when, runs_empty_at: when, suggested_delivery: null };
       const latestAt = knows.created_at - Number(one.isLate);
       const forecast = { state: one.state, based_on_until: latestAt, ...values, level: null, isRisen: one.isRisen, leak };
-      const known = { updatedAt: state.tank.updated_at, latestAt, latestFill: knows.fill_percentage };
+      const known = { settings: forecastSettings(state.tank), latestAt, latestFill: knows.fill_percentage };
       computed.push({ tankId: one.tank, ...known, forecast, refills: [] });
       const { isRisen, isLate: isOutdated } = one;
       const stored = { state: one.state, computedAt: this.#now, runsLowAt, isRisen, leak, knows, until: latestAt, isOutdated };
