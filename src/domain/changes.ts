@@ -90,7 +90,7 @@ export function deviceChangeGroups(
   const grouped = new Set<string>();
   for (const first of newDevices.keys()) {
     if (grouped.has(first)) continue;
-    // Each tank waits for the next one. No two get the same device, so the last one waits for none, for one in a group, or for the first.
+    // Follow the tanks that must release a device first, to a device that is free, to a tank in a group, or back to the first: a swap.
     const waiting: string[] = [];
     let next: string | null | undefined = first;
     while (typeof next === "string" && newDevices.has(next) && !grouped.has(next)) {

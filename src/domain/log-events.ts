@@ -67,8 +67,10 @@ export type LogEvent =
   | { readonly kind: "store_recovered" | "writes_recovered" }
   /** `object`: a tank, a customer or a device with its id, or the name of the query. */
   | { readonly kind: "data_damaged"; readonly object: string; readonly reason: string }
-  | { readonly kind: "replica_unavailable"; readonly replica: string; readonly reason: string }
-  | { readonly kind: "replica_recovered"; readonly replica: string }
+  /** `replica`: its host. */
+  | { readonly kind: "replica_unavailable" | "replica_damaged"; readonly replica: string; readonly reason: string }
+  /** It has become available, also after the start. */
+  | { readonly kind: "replica_available"; readonly replica: string }
   | { readonly kind: "last_seen_delayed"; readonly error: unknown }
   /** Tanks that have become silent, or whose pause has ended, could not be evaluated. */
   | { readonly kind: "sweep_failed"; readonly error: unknown }
@@ -135,8 +137,9 @@ export type LogEvent =
     }
   /** `missing`: settings, separated by commas. */
   | { readonly kind: "mail_not_configured"; readonly missing: string }
-  /** The oldest pending notification is older than it should be; and no longer. */
+  /** The oldest pending notification is over 10 minutes late. */
   | { readonly kind: "notifications_delayed"; readonly pending: number; readonly oldestSeconds: number }
+  /** None is any more. */
   | { readonly kind: "notifications_caught_up" }
   | { readonly kind: "sending_failed"; readonly error: unknown }
   /** Somebody has requested a link to sign in, and could not be sent one. */

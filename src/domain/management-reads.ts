@@ -9,7 +9,7 @@ import type { Page, PageQuery } from "./page.ts";
 import type { PendingReading } from "./placement.ts";
 import type { ManagedCustomer, ManagedDevice } from "./resource.ts";
 import type { AccountReads } from "./sign-in.ts";
-import type { RecipientReads } from "./verification.ts";
+import type { MailLinkReads } from "./verification.ts";
 
 /** Texts are prefixes, in any case of A to Z; ids are exact. */
 export type CustomerSearch = PageQuery & {
@@ -39,7 +39,7 @@ export type AuditQuery = PageQuery & {
   readonly id: string | undefined;
 };
 
-export interface ManagementReads extends ChannelReads, RecipientReads, AccountReads {
+export interface ManagementReads extends ChannelReads, MailLinkReads, AccountReads {
   managedCustomer(id: string): Promise<ManagedCustomer | undefined>;
   customerSearch(search: CustomerSearch): Promise<Page<ManagedCustomer>>;
   managedTank(id: string): Promise<TankState | undefined>;

@@ -177,7 +177,7 @@ function fractionBelow(shape: Shape, level: number): number {
       return (3 * length * straight + diameter * fractionOfHeads(level / diameter)) / (3 * length + diameter);
     }
     case "strapping_table":
-      return volumeAt(shape.points, level) / (shape.points.at(-1)?.[1] ?? 0);
+      return interpolatedVolume(shape.points, level) / (shape.points.at(-1)?.[1] ?? 0);
   }
 }
 
@@ -193,7 +193,7 @@ function fractionOfHeads(height: number): number {
   return height > 0.5 ? 1 - fractionOfHeads(1 - height) : height * height * (3 - 2 * height);
 }
 
-function volumeAt(points: readonly Point[], level: number): number {
+function interpolatedVolume(points: readonly Point[], level: number): number {
   let low = 0;
   let high = points.length - 1;
   while (high - low > 1) {

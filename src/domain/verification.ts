@@ -27,7 +27,7 @@ export const newVerificationToken = (): string => randomBytes(TOKEN_BYTES).toStr
 export const isVerificationToken = (text: string): boolean => TOKEN.test(text);
 
 /** Reads for the pages that links in mail lead to. */
-export interface RecipientReads {
+export interface MailLinkReads {
   verification(hash: string): Promise<EmailVerification | undefined>;
   /** Undefined: no link to unsubscribe was ever sent. */
   unsubscribeSecret(): Promise<string | undefined>;

@@ -1,7 +1,7 @@
 // Computes the forecast of a tank from its readings, in the thread of forecast-thread-main.ts.
 
 import { medianInterval } from "../domain/alerts/evaluate.ts";
-import { isRisenAbove } from "../domain/alerts/forecast-conditions.ts";
+import { isAboveForecast } from "../domain/alerts/forecast-conditions.ts";
 import { volumeAt } from "../domain/fleet.ts";
 import { thinned } from "../domain/forecast/daily.ts";
 import { forecastFrom, type History, historyOf } from "../domain/forecast/forecast.ts";
@@ -25,7 +25,7 @@ export function computeForecast({ tank, latestAt, latestFill, parts, now }: Fore
   const settings = forecastSettings(tank);
   const { levelAt, ...values } = forecastFrom(history, { ...settings, now });
   const found = { level: levelAt(now)?.p50 ?? null, leak: leakIn(history, tank), interval: usualInterval(parts) };
-  const isRisen = isRisenAbove(levelAt(latestAt)?.p50 ?? null, latestFill) || undefined;
+  const isRisen = isAboveForecast(levelAt(latestAt)?.p50 ?? null, latestFill) || undefined;
   let delivery = values.suggested_delivery;
   if (delivery !== null && isRisen) {
     // Perhaps it was refilled: suggest no more than fits above the latest reading.

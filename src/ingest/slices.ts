@@ -64,7 +64,7 @@ export function ingestInSlices(ingest: Ingest, scheduler: StepScheduler): Sliced
   };
 }
 
-type Decoded = {
+type DecodedSlices = {
   readonly decoded: readonly (IncomingReading | Rejected)[];
   /** The positions of the readings that are stored together. */
   readonly slices: readonly (readonly number[])[];
@@ -74,7 +74,7 @@ type Decoded = {
  * Readings of one tank or device stay together where possible: storing several of them costs little more than one. Not where tanks and
  * devices are mixed, because of two readings of one tank the later one counts.
  */
-function* decodeInSlices(readings: ReadingSlices, size: number): Generator<undefined, Decoded> {
+function* decodeInSlices(readings: ReadingSlices, size: number): Generator<undefined, DecodedSlices> {
   const decoded: (IncomingReading | Rejected)[] = [];
   const bySource = new Map<string, number[]>();
   const kinds = new Set<"tank" | "device">();

@@ -84,7 +84,7 @@ type Result = { readonly outgoing: OutgoingNotification; readonly record: Attemp
 export class NotificationSender {
   readonly #options: Options;
   readonly #outgoing = new Map<string, OutgoingNotification>();
-  /** Those with something waiting or in progress, and recent ones; the one that was served last is the last. */
+  /** Those with something waiting or in progress, and recent ones. They take turns: the one whose turn it is comes first. */
   readonly #destinations = new Map<string, Destination>();
   readonly #poll: NodeJS.Timeout;
   readonly #attempts = new Set<Promise<void>>();

@@ -82,7 +82,7 @@ export function openMetrics(worker?: number): MetricsCollector {
   const damagedData = counter("data_damaged", "Reads and writes that found damaged data");
   const rejectedClients = counter("mqtt_clients_rejected", "MQTT clients that failed to authenticate", "code");
   const droppedClients = counter("mqtt_clients_dropped", "MQTT clients that were disconnected", "reason");
-  const failedMessages = counter("mqtt_failures", "MQTT messages that failed with an internal error");
+  const failedMessages = counter("mqtt_failures", "Internal errors of the MQTT endpoint");
 
   let clients = async (): Promise<ConnectedClients> => ({ http: 0, mqtt: 0 });
   new Gauge({
@@ -117,6 +117,7 @@ export function openMetrics(worker?: number): MetricsCollector {
       case "write_completed":
         writes.observe(event.milliseconds / 1000, [event.write, String(event.ok)]);
         return;
+      case "replica_damaged":
       case "data_damaged":
         damagedData.inc();
         return;

@@ -38,10 +38,10 @@ function checksumOf(values: Row): number {
 }
 
 const PUBLIC_CUSTOMER_FIELDS = ["created_at", "email", "last_seen_at", "name", "phone", "updated_at", "verified_at"] as const;
-const NOTIFICATION_FIELDS = ["language", "unsubscribed_at"] as const;
+const MAIL_SETTING_FIELDS = ["language", "unsubscribed_at"] as const;
 /** Columns in the order of `customerValues`; without the id and `tank_count`. */
-export const CUSTOMER_FIELDS = [...PUBLIC_CUSTOMER_FIELDS, ...NOTIFICATION_FIELDS];
-export const CUSTOMER_COLUMNS = `id, ${PUBLIC_CUSTOMER_FIELDS.join(", ")}, tank_count, ${NOTIFICATION_FIELDS.join(", ")}, deleted`;
+export const CUSTOMER_FIELDS = [...PUBLIC_CUSTOMER_FIELDS, ...MAIL_SETTING_FIELDS];
+export const CUSTOMER_COLUMNS = `id, ${PUBLIC_CUSTOMER_FIELDS.join(", ")}, tank_count, ${MAIL_SETTING_FIELDS.join(", ")}, deleted`;
 
 export function customerOf(row: Row): CustomerWithCount {
   const [id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count] = row;
@@ -49,7 +49,7 @@ export function customerOf(row: Row): CustomerWithCount {
 }
 
 export function customerValues({ customer, notifications }: CustomerState): Scalar[] {
-  return [...PUBLIC_CUSTOMER_FIELDS.map((field) => customer[field]), ...NOTIFICATION_FIELDS.map((field) => notifications[field])];
+  return [...PUBLIC_CUSTOMER_FIELDS.map((field) => customer[field]), ...MAIL_SETTING_FIELDS.map((field) => notifications[field])];
 }
 
 /** The first columns of `tankValues`, without the id. */

@@ -106,7 +106,7 @@ const UNREPAIRABLE: Readonly<Record<string, Damage>> = {
   ],
   "a notification that has not ended": [
     /^notification msg_/,
-    /^ended_at: must be set, it is failed/,
+    /^ended_at: must be set, because the state is failed/,
     "UPDATE notification SET state = 'failed'",
   ],
   "the customer of a notification": [

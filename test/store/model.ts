@@ -39,7 +39,7 @@ import type { SessionReads } from "../../src/domain/session.ts";
 import type { AccountReads } from "../../src/domain/sign-in.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { MAX_PENDING_PER_DEVICE } from "../../src/domain/store.ts";
-import type { RecipientReads } from "../../src/domain/verification.ts";
+import type { MailLinkReads } from "../../src/domain/verification.ts";
 import { asJson, cached, found, newestFirst } from "./model-lists.ts";
 import { ModelReads, type Stored, type StoredDevice, withoutDeletedAt } from "./model-reads.ts";
 
@@ -62,7 +62,7 @@ export type ModelledStore = Omit<
   | keyof SweepWrites
   | keyof ChannelReads
   | keyof ComposeReads
-  | keyof RecipientReads
+  | keyof MailLinkReads
   | keyof AccountReads
   | keyof SessionReads
   | keyof ComposeWrites

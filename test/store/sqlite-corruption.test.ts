@@ -81,9 +81,12 @@ suite("a corrupted SQLite database", () => {
 
   test("reads and changes of a list whose rank index cannot be read are refused as damaged", async (t) => {
     const store = await corrupted(t, "UPDATE list_index SET ids = 'x' || ids WHERE series = 'customer'");
-    await assert.rejects(store.customerPage({ page: 1, size: 10, from: undefined, to: undefined, email: undefined }, UNRESTRICTED), {
-      code: "data_damaged",
-    });
+    await assert.rejects(
+      store.customerPage({ page: 1, size: 10, from: undefined, to: undefined, email: undefined }, UNRESTRICTED),
+      {
+        code: "data_damaged",
+      },
+    );
     await assert.rejects(putCustomers(store, customer("new")), { code: "data_damaged" });
   });
 

@@ -37,7 +37,7 @@ export type ConditionChange = "active" | "cleared" | "unchanged";
 
 /** A reading this many points above the level of the forecast may be a delivery, which the forecast does not count yet. */
 const POSSIBLE_DELIVERY_RISE = 5;
-export const isRisenAbove = (level: number | null, fill: number): boolean =>
+export const isAboveForecast = (level: number | null, fill: number): boolean =>
   level !== null && fill > level + POSSIBLE_DELIVERY_RISE;
 
 /** Opens within `days`, and closes only some days beyond: a forecast that fluctuates causes one alert. */

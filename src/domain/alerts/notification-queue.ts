@@ -152,7 +152,7 @@ export const failRecord = (claimed: ClaimedNotification, at: Instant, why = DISA
 });
 
 /** Undefined for a mail that is damaged, which nobody gets. */
-export function recipientOf(payload: string): string | undefined {
+export function addressIn(payload: string): string | undefined {
   try {
     return (JSON.parse(payload) as Mail).to;
   } catch {
@@ -169,7 +169,7 @@ export function reasonNotToSend(
   { customer, notifications, deleted }: ManagedCustomer,
 ): string | undefined {
   if (deleted) return "the customer is deleted";
-  if (recipientOf(payload) !== customer.email) return "the customer has another address";
+  if (addressIn(payload) !== customer.email) return "the customer has another address";
   if (event === "customer.verification") return customer.verified_at === null ? undefined : "the address is verified already";
   if (customer.verified_at === null) return "the address is not verified";
   return notifications.unsubscribed_at === null ? undefined : "the customer has unsubscribed";

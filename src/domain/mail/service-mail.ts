@@ -72,7 +72,7 @@ export function channelDisabledMail(receiver: Channel, disabled: Channel, reason
         title: name,
         values: [
           ["Channel", id],
-          ["Destination", plain(destinationOf(disabled), 320)],
+          ["Destination", plain(shownAddress(disabled), 320)],
           ["Reason", plain(reason, 300)],
           ["Disabled", time(at)],
         ],
@@ -91,6 +91,6 @@ export function channelDisabledMail(receiver: Channel, disabled: Channel, reason
 }
 
 /** Leaves out the path and query of a webhook, which may be secret. */
-function destinationOf({ url, to }: Channel): string {
+function shownAddress({ url, to }: Channel): string {
   return url === null ? (to ?? "") : (URL.parse(url)?.origin ?? "");
 }

@@ -41,13 +41,13 @@ import { checkListIndex, indexedSegments } from "./rank-index.ts";
 import { checkServiceState, repairServiceState } from "./service-state.ts";
 
 /** Runs reads in one snapshot. */
-type Snapshot = <T>(work: (reads: CheckOperations) => Promise<T>) => Promise<T>;
+type RunInSnapshot = <T>(work: (reads: CheckOperations) => Promise<T>) => Promise<T>;
 /** Runs a repair in one transaction. */
 export type Repair = (name: RepairName, id?: string) => Promise<Finding[]>;
 
 /** Without `repair` nothing is changed. */
 export async function* checkAll(
-  snapshot: Snapshot,
+  snapshot: RunInSnapshot,
   repair: Repair | undefined,
   progress: Progress,
 ): AsyncGenerator<Finding, CheckTotals, void> {
@@ -115,7 +115,7 @@ async function report(results: readonly CheckResult[], repair: (() => Promise<Fi
 
 /** All rows of a table, some in each snapshot. `checkAfter` returns the next ones, none at the end; `onChecked` gets them. */
 async function* checkRows<K, T>(
-  snapshot: Snapshot,
+  snapshot: RunInSnapshot,
   start: K,
   checkAfter: (reads: CheckOperations, after: K) => Promise<readonly (CheckedRow<K> & T)[]>,
   repair?: (key: K) => Promise<Finding[]>,

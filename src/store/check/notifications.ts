@@ -113,7 +113,7 @@ function notificationError(row: Row): string | undefined {
   const { state, customer_id, tank_id } = notification;
   const [endedAt, payload, customer, tank] = row.slice(NOTIFICATION_FIELDS.length);
   if ((endedAt === null) !== (state === "pending"))
-    return `ended_at: must be ${endedAt === null ? "set" : "null"}, it is ${state}`;
+    return `ended_at: must be ${endedAt === null ? "set" : "null"}, because the state is ${state}`;
   if (!isObject(parseJson(String(payload))?.value)) return "payload: cannot be read";
   if (customer_id !== null && customer === null) return `customer_id: there is no customer ${customer_id}`;
   return tank_id !== null && tank === null ? `tank_id: there is no tank ${tank_id}` : undefined;

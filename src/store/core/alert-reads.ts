@@ -7,7 +7,7 @@ import type { Page } from "../../domain/page.ts";
 import { intactJson } from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
 import { ALERT_COLUMNS, alertColumns, alertOf, alertsNotClosedOn } from "./alert-tables.ts";
-import { Parameters, type SqlCondition } from "./dialect.ts";
+import { type SqlCondition, SqlParameters } from "./dialect.ts";
 import { filteredPage, inRange, type ManagementEngine, pageOf } from "./management-reads.ts";
 import type { SqlRunner } from "./many-rows.ts";
 import { type Prepare, toPage } from "./reads.ts";
@@ -88,7 +88,7 @@ export function alertLists(engine: ManagementEngine) {
       }
       // The first one is looked up: alert_by_tank, alert_by_owner, alert_by_state, alert_by_kind.
       const given = { tank_id, owner_id, state, kind };
-      const parameters = new Parameters();
+      const parameters = new SqlParameters();
       const range = inRange(parameters, "created_at", request);
       const conditions = Object.entries(given).flatMap(([column, value]): SqlCondition[] =>
         value === undefined ? [] : [{ holds: dialect.equals(column, parameters.add(value)), order: column }],

@@ -7,7 +7,7 @@ import type { Instant } from "../../domain/instant.ts";
 import type { Page } from "../../domain/page.ts";
 import { storedJson } from "../columns.ts";
 import { CHANNEL_COLUMNS, channelOf } from "./channel-tables.ts";
-import { Parameters, prefixed, type SqlCondition, where } from "./dialect.ts";
+import { prefixed, type SqlCondition, SqlParameters, where } from "./dialect.ts";
 import { inRange, limits, type ManagementEngine, pageOf } from "./management-reads.ts";
 import { NOTIFICATION_COLUMNS, notificationOf } from "./notification-tables.ts";
 import type { Prepare } from "./reads.ts";
@@ -41,7 +41,7 @@ export function notificationReads(engine: ManagementEngine) {
   const { rows, dialect } = engine;
   return {
     async channelStatus(channel: Pick<Channel, "id" | "type">): Promise<ChannelStatus> {
-      const parameters = new Parameters();
+      const parameters = new SqlParameters();
       const [id, destination] = [parameters.add(channel.id), parameters.add(destinationOf(channel))];
       // notification_due, notification_by_channel
       const found = await rows(
@@ -68,7 +68,7 @@ export function notificationReads(engine: ManagementEngine) {
     },
 
     async notificationPage(query: NotificationQuery): Promise<Page<Notification>> {
-      const parameters = new Parameters();
+      const parameters = new SqlParameters();
       const { sql, order } = matching(engine, query, parameters);
       const sorted = order.map((column) => `found.${column} DESC`).join(", ");
       const found = await rows(
@@ -83,7 +83,7 @@ export function notificationReads(engine: ManagementEngine) {
 }
 
 /** What matches, as `found`: one condition is looked up in an index, in its order; the others are tested on what is found there. */
-function matching({ dialect }: ManagementEngine, query: NotificationQuery, parameters: Parameters) {
+function matching({ dialect }: ManagementEngine, query: NotificationQuery, parameters: SqlParameters) {
   const { alert_id, customer_id, channel_id, state } = query;
   const range = inRange(parameters, "created_at", query);
   // notification_by_customer, notification_by_channel, notification_by_state

@@ -1,4 +1,4 @@
-// What differs in SQL that both engines run. Parameters are $1, $2, and so on.
+// What differs in SQL that both engines run. SqlParameters are $1, $2, and so on.
 
 import type { Instant } from "../../domain/instant.ts";
 import type { ListKind } from "../series/lists.ts";
@@ -25,7 +25,7 @@ export interface Dialect {
 }
 
 /** Collects the values of a statement, and returns how each is named in it. */
-export class Parameters {
+export class SqlParameters {
   readonly values: (string | number)[] = [];
 
   add(value: string | number): string {
@@ -38,7 +38,7 @@ export class Parameters {
 export type SqlCondition = { readonly holds: string; readonly order: string };
 
 /** Ignores the case of A to Z. By an index on lower(column). */
-export function startsWith(parameters: Parameters, column: string, prefix: string): SqlCondition {
+export function startsWith(parameters: SqlParameters, column: string, prefix: string): SqlCondition {
   const { from, to } = prefixRange(prefix);
   const order = `lower(${column})`;
   return { holds: `${order} >= ${parameters.add(from)} AND ${order} < ${parameters.add(to)}`, order };

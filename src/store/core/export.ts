@@ -19,7 +19,7 @@ import {
 } from "../columns.ts";
 import { readingsOf } from "../series/block.ts";
 import { type BlockRow, displayBlock, type HeadRow, openBlock, openHead } from "../series/checksum.ts";
-import { type Dialect, type Parameters, prefixed } from "./dialect.ts";
+import { type Dialect, prefixed, type SqlParameters } from "./dialect.ts";
 import { compare, damaged, type KeyIndex, requireDamage, type Snapshot, scan } from "./scan.ts";
 
 /** Columns and expressions that differ between the engines. */
@@ -124,7 +124,7 @@ async function* allReadings(snapshot: Snapshot, sql: ExportSql): AsyncGenerator<
   const withId = ([tank, ...packed]: Row) => readingsIn([tank, idOf(tank), ...packed]);
   const [tank, , total, start] = last ?? [];
   const remaining = (columns: readonly string[], operator: string, ...values: Row) =>
-    last && ((parameters: Parameters) => compare(parameters, columns, operator, values));
+    last && ((parameters: SqlParameters) => compare(parameters, columns, operator, values));
   yield* scan(snapshot, {
     columns: "tank, NULL, start, data, checksum",
     table: "block",

@@ -14,27 +14,27 @@ import {
 import { FIRST_RUNS_LOW_KEY, sortKeyRange } from "../../domain/fleet-order.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Row } from "../columns.ts";
-import { type Dialect, Parameters } from "./dialect.ts";
+import { type Dialect, SqlParameters } from "./dialect.ts";
 import type { ManagementEngine } from "./management-reads.ts";
 import { FORECAST_INDEX_CONDITION } from "./schema.ts";
 
 const rounded = (degrees: string): string => `CAST(round(${degrees} * ${POSITION_UNITS}) AS integer)`;
 
 /** All tanks, or those of an owner by an index of forecasts; each tank by its primary key. */
-function tanksIn({ customerId }: Scope, parameters: Parameters): string {
+function tanksIn({ customerId }: Scope, parameters: SqlParameters): string {
   const isInScope = customerId === null ? "true" : `forecast.owner_id = ${parameters.add(customerId)}`;
   return `FROM forecast JOIN tank ON tank.id = forecast.id WHERE forecast.${FORECAST_INDEX_CONDITION} AND ${isInScope}`;
 }
 
 /** As `isSilent`. */
-function isSilent({ jsonNumber }: Dialect, { now, silentAfter }: FleetMapQuery, parameters: Parameters): string {
+function isSilent({ jsonNumber }: Dialect, { now, silentAfter }: FleetMapQuery, parameters: SqlParameters): string {
   const silence = `(${parameters.add(now)} - forecast.at)`;
   const interval = `coalesce(${jsonNumber("forecast.forecast", "interval")}, 0)`;
   return `${silence} > coalesce(tank.silent_after, ${parameters.add(silentAfter)}) AND ${silence} > ${SILENT_INTERVALS} * ${interval}`;
 }
 
 /** Conditions in the order of the states. */
-function stateOf(dialect: Dialect, query: FleetMapQuery, parameters: Parameters): string {
+function stateOf(dialect: Dialect, query: FleetMapQuery, parameters: SqlParameters): string {
   const { to: lastLow = 0 } = sortKeyRange("low", "urgency");
   const { from: firstUnknown = 0 } = sortKeyRange("unknown", "urgency");
   // alert_not_closed
@@ -52,7 +52,7 @@ function stateOf(dialect: Dialect, query: FleetMapQuery, parameters: Parameters)
     .join(" ")} ELSE 'ok' END`;
 }
 
-function positionsSql(dialect: Dialect, query: FleetMapQuery, scope: Scope, parameters: Parameters): string {
+function positionsSql(dialect: Dialect, query: FleetMapQuery, scope: Scope, parameters: SqlParameters): string {
   const tanks = tanksIn(scope, parameters);
   const state = stateOf(dialect, query, parameters);
   const lists = MAP_STATES.map((name) => `string_agg(place, ',') FILTER (WHERE state = '${name}' AND place IS NOT NULL)`);
@@ -65,7 +65,7 @@ function positionsSql(dialect: Dialect, query: FleetMapQuery, scope: Scope, para
     ) AS placed`;
 }
 
-function townsSql(scope: Scope, parameters: Parameters): string {
+function townsSql(scope: Scope, parameters: SqlParameters): string {
   return `
     SELECT tank.city, ${rounded("avg(tank.latitude)")}, ${rounded("avg(tank.longitude)")}, count(*) AS tanks
     ${tanksIn(scope, parameters)} AND tank.city IS NOT NULL AND tank.latitude IS NOT NULL AND tank.longitude IS NOT NULL
@@ -107,13 +107,13 @@ function mergeTowns(a: Town, b: Town): Town {
 export function fleetMapOn({ rows, dialect }: ManagementEngine) {
   return {
     async fleetMap(query: FleetMapQuery, scope: Scope): Promise<FleetMap> {
-      const parameters = new Parameters();
+      const parameters = new SqlParameters();
       const [[withoutCoordinates, ...lists] = []] = await rows(
         positionsSql(dialect, query, scope, parameters),
         parameters.values,
       );
       const named = MAP_STATES.map((state, index) => [state, JSON.parse(`[${lists[index] ?? ""}]`)]);
-      const ofTowns = new Parameters();
+      const ofTowns = new SqlParameters();
       const towns = await rows(townsSql(scope, ofTowns), ofTowns.values);
       return {
         positions: Object.fromEntries(named),

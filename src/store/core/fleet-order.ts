@@ -1,7 +1,7 @@
 // Keeps the sort keys of the fleet, and its rank indexes. All who change them hold the lists lock.
 
 import { isDeepStrictEqual } from "node:util";
-import { isRisenAbove } from "../../domain/alerts/forecast-conditions.ts";
+import { isAboveForecast } from "../../domain/alerts/forecast-conditions.ts";
 import {
   type FleetOrderState,
   FORECAST_MAX_AGE_MS,
@@ -37,13 +37,13 @@ export async function resetSortKeys(tx: StoreTransaction, tankIds: readonly stri
   await tx.putForecasts(rows.filter((row) => row !== undefined));
 }
 
-type ForecastState = Pick<ForecastRow, "dueAt" | "computedAt" | "forecast">;
+type ForecastColumns = Pick<ForecastRow, "dueAt" | "computedAt" | "forecast">;
 
 /** `forecastOf`: the new state of the forecast of a live tank. */
 export async function writeSortKeys(
   tx: StoreTransaction,
   tanks: readonly FleetTank[],
-  forecastOf: (tank: FleetTank) => ForecastState,
+  forecastOf: (tank: FleetTank) => ForecastColumns,
 ): Promise<void> {
   const changes = tanks.map((tank) => ({ before: tank.stored, after: rowOf(tank, forecastOf) }));
   const gone = changes.flatMap(({ before, after }) => (before !== undefined && after === undefined ? [before.id] : []));
@@ -52,7 +52,7 @@ export async function writeSortKeys(
   await updateLists(tx, "forecast", changes);
 }
 
-function rowOf(tank: FleetTank, forecastOf: (tank: FleetTank) => ForecastState): ForecastRow | undefined {
+function rowOf(tank: FleetTank, forecastOf: (tank: FleetTank) => ForecastColumns): ForecastRow | undefined {
   const { id, owner_id, threshold, latest } = tank;
   if (threshold === null) return undefined;
   const forecast = forecastOf(tank);
@@ -64,7 +64,7 @@ function rowOf(tank: FleetTank, forecastOf: (tank: FleetTank) => ForecastState):
  * Keeps the stored forecast until the next one: due at once, or, if only readings have changed, at least a minute after the last. A due
  * time that is set is never postponed. The clock may have been ahead.
  */
-function keptForecast({ threshold, latest, stored }: FleetTank, at: Instant, isOutdated: boolean): ForecastState {
+function keptForecast({ threshold, latest, stored }: FleetTank, at: Instant, isOutdated: boolean): ForecastColumns {
   if (latest === null) return { dueAt: null, computedAt: null, forecast: null };
   const forecast = stored?.forecast ?? null;
   const computedAt = forecast === null ? null : (stored?.computedAt ?? null);
@@ -77,14 +77,14 @@ function keptForecast({ threshold, latest, stored }: FleetTank, at: Instant, isO
     stored.fill === latest.fill_percentage &&
     stored.margin === sortKeysOf(threshold ?? 0, latest, null).margin;
   if (isSame && stored?.dueAt === null) return { dueAt: null, computedAt, forecast };
-  const nextAt = isOutdated || computedAt === null || changesRise(forecast, latest) ? at : computedAt + FORECAST_MIN_AGE_MS;
+  const nextAt = isOutdated || computedAt === null || startsOrEndsRise(forecast, latest) ? at : computedAt + FORECAST_MIN_AGE_MS;
   const dueAt = Math.min(Math.max(at, nextAt), at + FORECAST_MIN_AGE_MS, stored?.dueAt ?? Number.POSITIVE_INFINITY);
   return { dueAt, computedAt, forecast };
 }
 
 /** Whether a reading begins, or ends, a rise that may be a delivery: then the forecast says so. */
-function changesRise(forecast: ForecastRow["forecast"], { fill_percentage }: Reading): boolean {
-  return forecast !== null && isRisenAbove(forecast.level, fill_percentage) !== (forecast.isRisen ?? false);
+function startsOrEndsRise(forecast: ForecastRow["forecast"], { fill_percentage }: Reading): boolean {
+  return forecast !== null && isAboveForecast(forecast.level, fill_percentage) !== (forecast.isRisen ?? false);
 }
 
 export async function putFleetOrderState(

@@ -20,7 +20,7 @@ import { searchWords } from "../../domain/search.ts";
 import { isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
-import { type Dialect, Parameters, prefixed, type SqlCondition, startsWith, where } from "./dialect.ts";
+import { type Dialect, prefixed, type SqlCondition, SqlParameters, startsWith, where } from "./dialect.ts";
 import { REFILL_COLUMNS, refillOf, storedForecastOf } from "./forecast-tables.ts";
 import { limits, type ManagementEngine, pageOf } from "./management-reads.ts";
 import { type Prepare, toPage } from "./reads.ts";
@@ -68,7 +68,7 @@ export function fleetReadsOn(engine: ManagementEngine) {
   const [all, ofOwner] = [pages(FLEET_LISTS), pages(OWNER_LISTS)];
 
   async function matching(query: FleetQuery): Promise<Page<FleetEntry>> {
-    const parameters = new Parameters();
+    const parameters = new SqlParameters();
     const sql = matchesSql(dialect, query, parameters);
     const read = query.search === undefined ? rows : unpreparedRows;
     return pageOf(await read(sql, parameters.values), fleetEntryOf);
@@ -183,7 +183,7 @@ function isSearch({ alert, search, owner_id, city, area }: FleetQuery): boolean 
 function forecastConditions(
   dialect: Dialect,
   { state, silentSince, owner_id }: FleetQuery,
-  parameters: Parameters,
+  parameters: SqlParameters,
 ): SqlCondition[] {
   const isIn = (column: string, from = Number.MIN_SAFE_INTEGER, to = LATEST): SqlCondition => ({
     holds: `forecast.${column} >= ${parameters.add(from)} AND forecast.${column} <= ${parameters.add(to)}`,
@@ -199,7 +199,7 @@ function forecastConditions(
 }
 
 /** Conditions on rows of `tank`; the first one is looked up: tank_by_city, tank_by_latitude or tank_without_position. */
-function placeConditions({ city, area }: FleetQuery, parameters: Parameters): SqlCondition[] {
+function placeConditions({ city, area }: FleetQuery, parameters: SqlParameters): SqlCondition[] {
   const conditions: SqlCondition[] = [];
   if (city !== undefined) conditions.push(startsWith(parameters, "tank.city", city));
   if (area === "none") conditions.push({ holds: WITHOUT_POSITION, order: "id" });
@@ -207,7 +207,7 @@ function placeConditions({ city, area }: FleetQuery, parameters: Parameters): Sq
   return conditions;
 }
 
-function within({ west, south, east, north }: Box, parameters: Parameters): SqlCondition {
+function within({ west, south, east, north }: Box, parameters: SqlParameters): SqlCondition {
   const [isEast, isWest] = [`longitude >= ${parameters.add(west)}`, `longitude <= ${parameters.add(east)}`];
   const holds = `latitude >= ${parameters.add(south)} AND latitude <= ${parameters.add(north)}
     AND (${isEast} ${west <= east ? "AND" : "OR"} ${isWest})`;
@@ -215,7 +215,7 @@ function within({ west, south, east, north }: Box, parameters: Parameters): SqlC
 }
 
 /** One index finds some tanks, by the place or by the first condition; the other conditions are tested on these. */
-function filtered(dialect: Dialect, query: FleetQuery, parameters: Parameters, columns: string): string {
+function filtered(dialect: Dialect, query: FleetQuery, parameters: SqlParameters, columns: string): string {
   const places = placeConditions(query, parameters);
   const conditions = forecastConditions(dialect, query, parameters);
   const [place] = places;
@@ -230,7 +230,7 @@ function filtered(dialect: Dialect, query: FleetQuery, parameters: Parameters, c
 }
 
 /** Of the tanks that are looked up, the ones that all filters leave. */
-function searched(dialect: Dialect, query: FleetQuery, parameters: Parameters, columns: string): string {
+function searched(dialect: Dialect, query: FleetQuery, parameters: SqlParameters, columns: string): string {
   const conditions = [
     { holds: dialect.isLive("tank") },
     ...forecastConditions(dialect, query, parameters),
@@ -241,7 +241,7 @@ function searched(dialect: Dialect, query: FleetQuery, parameters: Parameters, c
   return `SELECT ${columns} FROM ${tanks} JOIN forecast ON forecast.id = tank.id ${where(conditions)}`;
 }
 
-function matchesSql(dialect: Dialect, query: FleetQuery, parameters: Parameters): string {
+function matchesSql(dialect: Dialect, query: FleetQuery, parameters: SqlParameters): string {
   const columns = `forecast.id, forecast.${SORT_COLUMNS[query.sort]} AS sort_key`;
   const matches = (isSearch(query) ? searched : filtered)(dialect, query, parameters, columns);
   return `
@@ -252,7 +252,7 @@ function matchesSql(dialect: Dialect, query: FleetQuery, parameters: Parameters)
 }
 
 /** Tanks with an alert (alert_counted, alert_of_owner_counted), those of one owner (tank_by_owner), or all. */
-function searchedTanks(dialect: Dialect, { alert, owner_id }: FleetQuery, parameters: Parameters): string {
+function searchedTanks(dialect: Dialect, { alert, owner_id }: FleetQuery, parameters: SqlParameters): string {
   const { optimizerFence } = dialect;
   const isOwn = owner_id === undefined ? "true" : dialect.equals("owner_id", parameters.add(owner_id));
   if (alert !== undefined) {
@@ -271,7 +271,7 @@ const TANK_TEXT = textOf(
 const OWNER_TEXT = textOf("name", "phone");
 
 /** Where only the tanks of one customer are searched, other customers are not read: each word would take as long as for all tanks. */
-function hasWord(parameters: Parameters, word: string, ownerId: string | undefined): string {
+function hasWord(parameters: SqlParameters, word: string, ownerId: string | undefined): string {
   const { isIn, isInPhone } = wordConditions(parameters, word);
   const isOwner = ownerId === undefined ? "" : `id = ${parameters.add(ownerId)} AND`; // primary key
   const owners = `SELECT id FROM customer WHERE ${isOwner} (${isIn(OWNER_TEXT)} OR ${isInPhone})`;

@@ -25,7 +25,7 @@ import {
 } from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
-import { type Dialect, Parameters, prefixed, type SqlCondition, startsWith, where } from "./dialect.ts";
+import { type Dialect, prefixed, type SqlCondition, SqlParameters, startsWith, where } from "./dialect.ts";
 import { notificationCountsOn } from "./notification-queue-tables.ts";
 import { type ListPages, toPage } from "./reads.ts";
 import { FORECAST_INDEX_CONDITION } from "./schema.ts";
@@ -38,7 +38,7 @@ export type ManagementEngine = {
   readonly unpreparedRows: ManagementEngine["rows"];
   readonly listPages: ListPages;
   /** The number of live tanks: an expression, and what has to be in front of a statement that uses it. */
-  readonly liveTanks: (parameters: Parameters) => { readonly query: string; readonly count: string };
+  readonly liveTanks: (parameters: SqlParameters) => { readonly query: string; readonly count: string };
 };
 
 export function managementReadsOn(engine: ManagementEngine) {
@@ -57,10 +57,10 @@ export function pageOf<T>(rows: readonly Row[], toObject: (columns: Row) => T): 
   return { data: found.map(toObject), totalItems: Math.max(0, Number(rows[0]?.[0] ?? 0)) };
 }
 
-export const limits = (parameters: Parameters, { page, size }: Pick<PageQuery, "page" | "size">): string =>
+export const limits = (parameters: SqlParameters, { page, size }: Pick<PageQuery, "page" | "size">): string =>
   `LIMIT ${parameters.add(size)} OFFSET ${parameters.add((page - 1) * size)}`;
 
-export function inRange(parameters: Parameters, column: string, { from = EARLIEST, to = LATEST }: PageQuery): SqlCondition {
+export function inRange(parameters: SqlParameters, column: string, { from = EARLIEST, to = LATEST }: PageQuery): SqlCondition {
   return { holds: `${column} >= ${parameters.add(from)} AND ${column} <= ${parameters.add(to)}`, order: column };
 }
 
@@ -77,7 +77,7 @@ type FilteredList = {
 export function filteredPage(
   { rows, dialect }: Pick<ManagementEngine, "rows" | "dialect">,
   { table, columns, order, base }: FilteredList,
-  parameters: Parameters,
+  parameters: SqlParameters,
   [lookup, ...others]: readonly [SqlCondition, ...Pick<SqlCondition, "holds">[]],
   request: PageQuery,
 ): Promise<readonly Row[]> {
@@ -105,7 +105,7 @@ function searches(engine: ManagementEngine) {
   function matching(
     table: "customer" | "tank",
     columns: string,
-    parameters: Parameters,
+    parameters: SqlParameters,
     conditions: readonly SqlCondition[],
     search: PageQuery & { readonly deleted: boolean },
     words: readonly Pick<SqlCondition, "holds">[] = [],
@@ -122,7 +122,7 @@ function searches(engine: ManagementEngine) {
   return {
     async customerSearch(search: CustomerSearch): Promise<Page<ManagedCustomer>> {
       const { email, name, deleted } = search;
-      const parameters = new Parameters();
+      const parameters = new SqlParameters();
       // The most selective condition comes first: it is looked up.
       const conditions: SqlCondition[] = [];
       if (email !== undefined) conditions.push(startsWith(parameters, "email", email)); // customer_by_any_case_email
@@ -134,7 +134,7 @@ function searches(engine: ManagementEngine) {
 
     async tankSearch(search: TankSearch): Promise<Page<TankState>> {
       const { owner_id, deleted } = search;
-      const parameters = new Parameters();
+      const parameters = new SqlParameters();
       const conditions = tankConditions(dialect, search, parameters);
       if (!deleted && conditions.length === 0) return toPage(await tanks(null, search), tankState);
       if (!deleted && conditions.length === 1 && owner_id !== undefined) {
@@ -147,12 +147,12 @@ function searches(engine: ManagementEngine) {
 
 const CUSTOMER_TEXT = textOf("id", "name", "email", "phone");
 
-function customerHasWord(parameters: Parameters, word: string): string {
+function customerHasWord(parameters: SqlParameters, word: string): string {
   const { isIn, isInPhone } = wordConditions(parameters, word);
   return `(${isIn(CUSTOMER_TEXT)} OR ${isInPhone})`;
 }
 
-function tankConditions({ equals, deviceKeyOf }: Dialect, search: TankSearch, parameters: Parameters): SqlCondition[] {
+function tankConditions({ equals, deviceKeyOf }: Dialect, search: TankSearch, parameters: SqlParameters): SqlCondition[] {
   const { device_id, custom_id, owner_id, name, city, deleted } = search;
   const conditions: SqlCondition[] = [];
   if (device_id !== undefined) {
@@ -174,7 +174,7 @@ function deviceReads({ rows, liveTanks }: ManagementEngine) {
   return {
     async deviceSearch(search: DeviceSearch): Promise<Page<ManagedDevice>> {
       const { pending } = search;
-      const parameters = new Parameters();
+      const parameters = new SqlParameters();
       const withPending = "(SELECT count(*) FROM device WHERE pending > 0)"; // device_pending
       const tanks = pending === true ? { query: "", count: "" } : liveTanks(parameters);
       // Every live tank has one device: only the other devices are counted.
@@ -227,7 +227,7 @@ function auditReads(engine: ManagementEngine) {
     `(SELECT ${which}(number) FROM (SELECT number FROM audit WHERE at = (${instant}) ${dialect.optimizerFence}) AS entry)`;
 
   function unfiltered({ from, to, page, size }: AuditQuery): Promise<readonly Row[]> {
-    const parameters = new Parameters();
+    const parameters = new SqlParameters();
     const lower =
       from === undefined ? "1" : numberAt("min", `SELECT at FROM audit WHERE at >= ${parameters.add(from)} ORDER BY at LIMIT 1`);
     const upper =
@@ -244,7 +244,7 @@ function auditReads(engine: ManagementEngine) {
   }
 
   function filtered(request: AuditQuery): Promise<readonly Row[]> {
-    const parameters = new Parameters();
+    const parameters = new SqlParameters();
     const range = inRange(parameters, "at", request);
     // audit_by_id, audit_by_who, audit_by_object
     const given = { id: request.id, who: request.by, object: request.object };

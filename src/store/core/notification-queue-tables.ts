@@ -42,14 +42,14 @@ const CLAIMED_COLUMNS = CLAIMED_FIELDS.map((name) => `notification.${name}`).joi
 
 function claimedOf(row: Row): ClaimedNotification {
   const { attempts, ...notification } = fieldsOf(CLAIMED_FIELDS, row);
-  return { ...notification, attempts: listOf(attempts) } as ClaimedNotification;
+  return { ...notification, attempts: parsedList(attempts) } as ClaimedNotification;
 }
 
 /** `quietMs`: how much of `delayMs` is due to quiet hours. */
 export type PlannedRecord = AttemptRecord & { readonly quietMs: number };
 
 /** A damaged list counts as empty: one notification must not hold up the others. */
-function listOf(text: unknown): readonly unknown[] {
+function parsedList(text: unknown): readonly unknown[] {
   const value = parseJson(String(text))?.value;
   return Array.isArray(value) ? value : [];
 }
@@ -190,7 +190,9 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
       )(...time.values);
       const unlink = prepare("DELETE FROM notification_alert WHERE alert_id = $1 AND notification_id = $2");
       const remove = prepare("DELETE FROM notification WHERE id = $1");
-      const links = ended.flatMap(([id, alertIds]) => listOf(alertIds).map((alertId) => [String(alertId), String(id)] as const));
+      const links = ended.flatMap(([id, alertIds]) =>
+        parsedList(alertIds).map((alertId) => [String(alertId), String(id)] as const),
+      );
       await Promise.all(links.map(([alertId, id]) => unlink(alertId, id)));
       await Promise.all(ended.map(([id]) => remove(String(id))));
       return ended.length;

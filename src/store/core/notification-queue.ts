@@ -4,6 +4,7 @@ import { type Channel, mayReceive } from "../../domain/alerts/channel.ts";
 import { MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
 import {
   type AttemptRecord,
+  addressIn,
   type Claim,
   type ClaimedNotification,
   type ClaimRequest,
@@ -13,7 +14,6 @@ import {
   type RecipientType,
   type RecordedAttempts,
   reasonNotToSend,
-  recipientOf,
   recipientType,
   type SendingChannel,
 } from "../../domain/alerts/notification-queue.ts";
@@ -66,7 +66,7 @@ function withUnsubscribeLink(
 async function withNewLink(tx: StoreTransaction, notification: ClaimedNotification, now: Instant): Promise<ClaimedNotification> {
   const { customer_id, payload } = notification;
   const token = newVerificationToken();
-  const link = { hash: hashSecret(token), customer_id: customer_id ?? "", email: recipientOf(payload) ?? "" };
+  const link = { hash: hashSecret(token), customer_id: customer_id ?? "", email: addressIn(payload) ?? "" };
   await tx.addVerification({ ...link, expires_at: now + VERIFICATION_MS });
   return { ...notification, payload: payload.replaceAll(TOKEN_PLACEHOLDER, token) };
 }

@@ -6,7 +6,7 @@ import type { StoredEvent } from "../../domain/alerts/event.ts";
 import type { Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { newUnsubscribeSecret } from "../../domain/unsubscribe.ts";
-import type { RecipientReads } from "../../domain/verification.ts";
+import type { MailLinkReads } from "../../domain/verification.ts";
 import { fieldsOf, type Row, storedJson } from "../columns.ts";
 import { CHANNEL_COLUMNS, channelOf } from "./channel-tables.ts";
 import type { SqlRunner } from "./many-rows.ts";
@@ -35,7 +35,7 @@ export type DraftedGroup = {
 export type DigestDraft = Readonly<Record<string, DraftedGroup>>;
 
 /** Outside of a transaction. */
-export function recipientReads(prepare: Prepare): RecipientReads & ComposeReads {
+export function mailLinkReads(prepare: Prepare): MailLinkReads & ComposeReads {
   const nextPlanned = prepare("SELECT recipient, due_at FROM planned_notification ORDER BY due_at, id LIMIT 1"); // planned_notification_due
   const { verification } = verificationTables(prepare);
   const { serviceState } = serviceStateTable(prepare);

@@ -15,7 +15,7 @@ import type { SqlRunner } from "./many-rows.ts";
 import { notificationQueueTables, pendingDestinationsOn } from "./notification-queue-tables.ts";
 import { notificationTables } from "./notification-tables.ts";
 import { objectTables } from "./object-tables.ts";
-import { plannedTables, recipientReads } from "./planned-tables.ts";
+import { mailLinkReads, plannedTables } from "./planned-tables.ts";
 import { managedObjectReads } from "./reads.ts";
 import { serviceStateTable } from "./service-state.ts";
 import { verificationTables } from "./verification-tables.ts";
@@ -28,7 +28,7 @@ export function primaryOnlyReads(sql: Pick<SqlRunner, "prepare" | "runForIds">, 
     pendingDestinations: pendingDestinationsOn(prepare, dialect),
     ...alertReads(sql),
     ...channelReads(prepare),
-    ...recipientReads(prepare),
+    ...mailLinkReads(prepare),
     ...accountReads(prepare, dialect),
     ...forecastReads(prepare),
   };

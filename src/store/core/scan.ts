@@ -4,7 +4,7 @@
 import { DamageError, hasCode } from "../../domain/errors.ts";
 import type { ExportRecord } from "../../domain/store.ts";
 import type { Row, Scalar } from "../columns.ts";
-import { Parameters } from "./dialect.ts";
+import { SqlParameters } from "./dialect.ts";
 
 /** One snapshot, on a connection of its own. */
 export type Snapshot = {
@@ -23,7 +23,7 @@ export type Table = {
   readonly joins?: string;
   readonly columns: string;
   /** Adds its values to the parameters. */
-  readonly where?: (parameters: Parameters) => string;
+  readonly where?: (parameters: SqlParameters) => string;
   readonly groupBy?: string;
   /** Columns that identify a row. They are in the order in which rows are read. */
   readonly key: readonly string[];
@@ -42,7 +42,7 @@ export type KeyIndex = {
   /** The columns of the index, which tell the operator which row it is. */
   readonly names: readonly string[];
   readonly describe: (...names: Row) => string;
-  /** Several of what rows are. */
+  /** The plural noun for the rows, for messages. */
   readonly what: string;
 };
 
@@ -116,21 +116,21 @@ async function* scanPages(
   }
 }
 
-type Conditions = (parameters: Parameters) => readonly string[];
+type Conditions = (parameters: SqlParameters) => readonly string[];
 
 function select({ table, joins, columns, where, groupBy, key }: Table, keyConditions: Conditions, from = table) {
-  const parameters = new Parameters();
+  const parameters = new SqlParameters();
   const conditions = [...(where === undefined ? [] : [where(parameters)]), ...keyConditions(parameters)];
   const sql = `SELECT ${[...key, columns].join(", ")} FROM ${from} ${joins ?? ""} ${allOf(conditions)} ${groupBy ?? ""}`;
   return { sql, values: parameters.values };
 }
 
-function isBetween(parameters: Parameters, columns: readonly string[], { ASC, DESC }: Ends): string[] {
+function isBetween(parameters: SqlParameters, columns: readonly string[], { ASC, DESC }: Ends): string[] {
   const conditions = ASC === undefined ? [] : [compare(parameters, columns, ">", ASC)];
   return DESC === undefined ? conditions : [...conditions, compare(parameters, columns, "<", DESC)];
 }
 
-export function compare(parameters: Parameters, columns: readonly string[], operator: string, values: Row): string {
+export function compare(parameters: SqlParameters, columns: readonly string[], operator: string, values: Row): string {
   const given = values.map((value) => parameters.add(value as string | number));
   return `(${columns.join(", ")}) ${operator} (${given.join(", ")})`;
 }
@@ -148,7 +148,7 @@ function recordsOf({ key, recordsOf: read }: Table, row: Row): readonly ExportRe
   }
 }
 
-type Found = { readonly key: Row; readonly names: Row };
+type FoundKey = { readonly key: Row; readonly names: Row };
 
 const KEYS_AT_ONCE = 1000;
 
@@ -157,16 +157,16 @@ async function* keysBetween(
   snapshot: Snapshot,
   { table, hint, key, names, what, describe }: KeyIndex,
   ends: Ends,
-): AsyncGenerator<Found | (ExportRecord & { readonly kind: "damaged" })> {
+): AsyncGenerator<FoundKey | (ExportRecord & { readonly kind: "damaged" })> {
   const named: Ends = String(names) === String(key) ? { ...ends } : {};
   let damage = "";
 
   async function read(direction: (typeof DIRECTIONS)[number]) {
-    const parameters = new Parameters();
+    const parameters = new SqlParameters();
     const conditions = allOf([...isBetween(parameters, key, ends), ...isBetween(parameters, names, named)]);
     const sql = `SELECT DISTINCT ${[...key, ...names].join(", ")} FROM ${table} ${hint} ${conditions}
       ${orderBy(names, direction)} LIMIT ${KEYS_AT_ONCE}`;
-    const found: Found[] = [];
+    const found: FoundKey[] = [];
     try {
       for await (const row of snapshot.rows(sql, parameters.values)) {
         found.push({ key: row.slice(0, key.length), names: row.slice(key.length) });

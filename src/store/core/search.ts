@@ -1,7 +1,7 @@
 // The words of a search in SQL.
 
 import { GERMAN_LETTERS, mayHaveUmlauts, phoneDigits, spellings, withoutUmlauts } from "../../domain/search.ts";
-import type { Parameters } from "./dialect.ts";
+import type { SqlParameters } from "./dialect.ts";
 
 /** A word has no line break, so that it is found within one column only. */
 export const textOf = (...columns: readonly string[]): string =>
@@ -14,7 +14,7 @@ const withoutUmlautsSql = (text: string): string =>
   Object.entries(GERMAN_LETTERS).reduce((rest, [letter, replacement]) => `replace(${rest}, '${letter}', '${replacement}')`, text);
 
 /** `isIn`: whether the word is in a text of `textOf`. `isInPhone`: whether its digits are in the column `phone`. */
-export function wordConditions(parameters: Parameters, word: string) {
+export function wordConditions(parameters: SqlParameters, word: string) {
   const compared = mayHaveUmlauts(word) ? withoutUmlautsSql : (text: string) => text;
   const patterns = spellings(withoutUmlauts(word)).map((one) =>
     parameters.add(`%${one.replaceAll(/[%_!]/g, (sign) => `!${sign}`)}%`),

@@ -1,12 +1,16 @@
 // Reads go to streaming replicas that are available and not too far behind; otherwise to the primary.
 //
-// The lag is measured by the log: the primary's position is recorded twice a second, and a replica that has not replayed a
-// position recorded two seconds ago is more than two seconds behind. This needs no synchronised clocks, and no writes.
+// The position of the primary in its log is recorded twice a second. A replica that has not replayed a position is behind by the time
+// since it was recorded, or more. This needs no synchronised clocks, and no writes.
 
 import { hasCode } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/log-events.ts";
-import { type Db, type PostgresSettings, statement, translateError } from "./connection.ts";
+import { replicaReads } from "../core/reads.ts";
+import { type Db, type PostgresSettings, prepareOn, statement, translateError } from "./connection.ts";
+import { listPagesOn } from "./list-pages.ts";
 import { READ_CONNECTIONS, ReadConnections } from "./read-connections.ts";
+import { reasonOf } from "./servers.ts";
+import { telemetryReads } from "./telemetry-reads.ts";
 
 const CHECK_INTERVAL_MS = 500;
 /** Time limit for a replica; after that the primary is used. */
@@ -16,19 +20,33 @@ const TIMEOUT_MS = 2000;
 const WRITTEN = statement("SELECT (pg_current_wal_lsn() - '0/0'::pg_lsn)::float8");
 const REPLAYED = statement("SELECT (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::float8 WHERE pg_is_in_recovery()");
 
+export type ReplicaReads = ReturnType<typeof replicaReadsOn>;
+/** Reads that may come from a replica. */
+export const replicaReadsOn = (db: Db) => ({ ...telemetryReads(db), ...replicaReads(prepareOn(db), listPagesOn(db)) });
+
 type Replica = {
-  readonly db: ReadConnections;
   readonly name: string;
-  unavailable: string | undefined;
+  readonly db: ReadConnections;
+  readonly reads: ReplicaReads;
+  /** `starting`: not checked yet, or still replaying what was written before the start. */
+  state: "starting" | "available" | "unavailable";
   /** Each is checked on its own: a slow one delays no other. */
   checking?: Promise<void> | undefined;
 };
 type LogPosition = { readonly at: number; readonly position: number };
 
 export class Replicas {
-  readonly db: Db;
+  readonly reads: ReplicaReads = {
+    telemetryPage: (...args) => this.#read((reads) => reads.telemetryPage(...args)),
+    readingColumns: (...args) => this.#read((reads) => reads.readingColumns(...args)),
+    customerById: (...args) => this.#read((reads) => reads.customerById(...args)),
+    customerPage: (...args) => this.#read((reads) => reads.customerPage(...args)),
+    tankById: (...args) => this.#read((reads) => reads.tankById(...args)),
+    tankPage: (...args) => this.#read((reads) => reads.tankPage(...args)),
+  };
   readonly #primary: Db;
-  readonly #replicas: Replica[];
+  readonly #primaryReads: ReplicaReads;
+  readonly #replicas: readonly Replica[];
   readonly #lagMs: number;
   readonly #observe: Observe;
   readonly #timer: NodeJS.Timeout | undefined;
@@ -39,14 +57,13 @@ export class Replicas {
   constructor(primary: Db, settings: PostgresSettings, schema: string, observe: Observe) {
     const { replicaUrls, replicaLagMs, connections } = settings;
     this.#primary = primary;
+    this.#primaryReads = replicaReadsOn(primary);
     this.#lagMs = replicaLagMs;
     this.#observe = observe;
-    this.#replicas = replicaUrls.map((url) => ({
-      db: new ReadConnections(url, Math.min(READ_CONNECTIONS, connections), { schema, timeoutMs: TIMEOUT_MS }),
-      name: new URL(url).host,
-      unavailable: "not checked yet",
-    }));
-    this.db = this.#replicas.length === 0 ? this.#primary : { rows: (query, values) => this.#rows(query, values) };
+    this.#replicas = replicaUrls.map((url) => {
+      const db = new ReadConnections(url, Math.min(READ_CONNECTIONS, connections), { schema, timeoutMs: TIMEOUT_MS });
+      return { name: new URL(url).host, db, reads: replicaReadsOn(db), state: "starting" };
+    });
     if (this.#replicas.length === 0) return;
     this.#timer = setInterval(() => this.#check(), CHECK_INTERVAL_MS);
     this.#timer.unref();
@@ -60,25 +77,24 @@ export class Replicas {
     await Promise.all(this.#replicas.map(({ db }) => db.close()));
   }
 
-  async #rows(...[query, values]: Parameters<Db["rows"]>): ReturnType<Db["rows"]> {
+  async #read<T>(read: (reads: ReplicaReads) => Promise<T>): Promise<T> {
     const replica = this.#next();
-    if (replica === undefined) return this.#primary.rows(query, values);
+    if (replica === undefined) return read(this.#primaryReads);
     try {
-      return await replica.db.rows(query, values);
+      return await read(replica.reads);
     } catch (error) {
       // The replica may be away or damaged, or have cancelled the read to replay its log: the primary can run it.
-      const { message } = error as Error;
       const translated = translateError(error);
       if (hasCode(translated, "data_damaged")) {
-        this.#observe({ kind: "data_damaged", object: `replica ${replica.name}`, reason: message });
-      } else if (translated !== error) this.#mark(replica, message);
-      return this.#primary.rows(query, values);
+        this.#observe({ kind: "replica_damaged", replica: replica.name, reason: reasonOf(error) });
+      } else if (translated !== error) this.#setUnavailable(replica, reasonOf(error));
+      return read(this.#primaryReads);
     }
   }
 
   /** Round robin among the available ones. */
   #next(): Replica | undefined {
-    const available = this.#replicas.filter(({ unavailable }) => unavailable === undefined);
+    const available = this.#replicas.filter(({ state }) => state === "available");
     this.#turn = (this.#turn + 1) % Math.max(1, available.length);
     return available[this.#turn];
   }
@@ -107,23 +123,27 @@ export class Replicas {
   async #checkReplica(replica: Replica): Promise<void> {
     try {
       const [row] = await replica.db.rows(REPLAYED);
-      if (row === undefined) return this.#mark(replica, "it is not a replica");
+      if (row === undefined) return this.#setUnavailable(replica, "it is not a replica");
       // It may fall behind until the next check. After a start no position is old enough: the oldest one counts.
       const due = performance.now() - this.#lagMs + CHECK_INTERVAL_MS;
       const required = this.#positions.findLast(({ at }) => at < due) ?? this.#positions[0];
-      if (required === undefined) return this.#mark(replica, "the position of the primary is not known yet");
-      const isBehind = required.position > Number(row[0]);
-      this.#mark(replica, isBehind ? `it is more than ${this.#lagMs - CHECK_INTERVAL_MS} ms behind` : undefined);
+      // The primary has not responded yet.
+      if (required === undefined) return;
+      if (Number(row[0]) >= required.position) return this.#setAvailable(replica);
+      if (replica.state === "starting" && required.at >= due) return;
+      this.#setUnavailable(replica, `it is more than the permitted ${this.#lagMs} ms behind, or could be before the next check`);
     } catch (error) {
-      this.#mark(replica, (error as Error).message);
+      this.#setUnavailable(replica, reasonOf(error));
     }
   }
 
-  #mark(replica: Replica, unavailable: string | undefined): void {
-    const before = replica.unavailable;
-    replica.unavailable = unavailable;
-    if (unavailable !== undefined && before === undefined)
-      this.#observe({ kind: "replica_unavailable", replica: replica.name, reason: unavailable });
-    if (unavailable === undefined && before !== undefined) this.#observe({ kind: "replica_recovered", replica: replica.name });
+  #setAvailable(replica: Replica): void {
+    if (replica.state !== "available") this.#observe({ kind: "replica_available", replica: replica.name });
+    replica.state = "available";
+  }
+
+  #setUnavailable(replica: Replica, reason: string): void {
+    if (replica.state !== "unavailable") this.#observe({ kind: "replica_unavailable", replica: replica.name, reason });
+    replica.state = "unavailable";
   }
 }

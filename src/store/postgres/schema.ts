@@ -1,7 +1,5 @@
 // The schema on PostgreSQL, and the check that a database has it.
-//
-// It can be distributed over machines: every key of the telemetry tables begins with the tank, every query about telemetry
-// names it, and no number is drawn from a sequence. Text is compared byte by byte (COLLATE "C").
+// Text is compared byte by byte (COLLATE "C").
 
 import { hash } from "node:crypto";
 import type pg from "pg";

@@ -67,7 +67,8 @@ export function cannotOpen(urls: readonly string[], errors: readonly unknown[]):
   return new UserError(`${reasons.join("; ")}. Check DATABASE_URL, and that PostgreSQL runs and accepts this user.`);
 }
 
-function reasonOf(error: unknown): string {
+/** An error of several addresses has no message, only a code. */
+export function reasonOf(error: unknown): string {
   const { message, code = "no response" } = error as NodeJS.ErrnoException;
   return message === "" ? code : message;
 }

@@ -2,13 +2,11 @@
 
 import type pg from "pg";
 import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
-import { DamageError } from "../../domain/errors.ts";
 import { UNRESTRICTED } from "../../domain/key.ts";
 import type { Observe } from "../../domain/log-events.ts";
 import type { Progress, Store } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
-import { replicaReads } from "../core/reads.ts";
 import { primaryOnlyReads } from "../core/reads-and-tables.ts";
 import { type Engine, STORE_WRITES, storeOn } from "../core/store.ts";
 import { runWrite, type WriteArgs, type WriteName, type WriteResult } from "../core/writes.ts";
@@ -27,10 +25,9 @@ import {
   translateError,
 } from "./connection.ts";
 import { exportDatabase } from "./export.ts";
-import { listPagesOn } from "./list-pages.ts";
 import { longReads } from "./long-reads.ts";
 import { READ_CONNECTIONS, ReadConnections } from "./read-connections.ts";
-import { Replicas } from "./replicas.ts";
+import { type ReplicaReads, Replicas, replicaReadsOn } from "./replicas.ts";
 import { COLUMN_TYPES, createSchema, DIALECT } from "./schema.ts";
 import { cannotOpen, findServer, ServerSearch, serverUrls } from "./servers.ts";
 import { telemetryReads } from "./telemetry-reads.ts";
@@ -63,7 +60,7 @@ export async function openPostgres(
   const primary = new ReadConnections(url, readConnections, { schema });
   const replicas = new Replicas(primary, settings, schema, observe);
   const { alerts } = settings;
-  const connections = { url, schema, pool, unlimited, primary, replicas: replicas.db, alerts };
+  const connections = { url, schema, pool, unlimited, primary, replicaReads: replicas.reads, alerts };
   const search = new ServerSearch(urls, url, (found) => {
     connections.url = found;
     for (const other of [pool, unlimited]) redirectPool(other, found);
@@ -91,13 +88,13 @@ type Connections = {
   readonly unlimited: pg.Pool;
   /** Used for reads that must be up to date. */
   readonly primary: Db;
-  /** Used for other reads, which replicas may serve. */
-  readonly replicas: Db;
+  /** Other reads, which replicas may serve. */
+  readonly replicaReads: ReplicaReads;
   readonly alerts: AlertSettings;
 };
 
 function createStore(connections: Connections, observe: Observe, closeOthers: () => Promise<void>): Store {
-  const { pool, unlimited, primary, replicas, alerts } = connections;
+  const { pool, unlimited, primary, replicaReads, alerts } = connections;
   const writer = new Writer(pool, alerts, observe);
   function write<N extends WriteName>(name: N, ...args: WriteArgs<N>): Promise<WriteResult<N>> {
     const work = (tx: EngineTransaction) => runWrite(tx, name, args);
@@ -107,9 +104,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
   const { readingColumns } = telemetryReads(primary);
   const engine: Engine = {
     reads: {
-      ...(replicas === primary
-        ? replicaReadsOn(primary)
-        : withPrimary(replicaReadsOn(replicas), replicaReadsOn(primary), observe)),
+      ...replicaReads,
       ...primaryOnlyReads({ prepare: prepareOn(primary), runForIds: runForIdsOn(primary) }, DIALECT, [...COLUMN_TYPES.keys()]),
       ...longReads(primary),
       historyColumns: (tankId, range) => readingColumns(tankId, range, UNRESTRICTED),
@@ -135,24 +130,6 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
   return storeOn(engine, observe);
 }
 
-/** Reads that may come from a replica. */
-const replicaReadsOn = (db: Db) => ({ ...telemetryReads(db), ...replicaReads(prepareOn(db), listPagesOn(db)) });
-
-/** What a replica returned may be damaged on its own disk only: it is read from the primary then. */
-function withPrimary<T extends object>(fromReplicas: T, fromPrimary: T, observe: Observe): T {
-  type Read = (...args: readonly unknown[]) => Promise<unknown>;
-  const reads = Object.entries(fromReplicas as Record<string, Read>).map(([name, read]) => [
-    name,
-    (...args: readonly unknown[]) =>
-      read(...args).catch((error: unknown) => {
-        if (!(error instanceof DamageError)) throw error;
-        observe({ kind: "data_damaged", object: "a replica", reason: error.message });
-        return (fromPrimary as Record<string, Read>)[name]?.(...args);
-      }),
-  ]);
-  return Object.fromEntries(reads) as T;
-}
-
 /** A store on temporary tables of one connection: the copy ends with the connection, whatever happens. */
 async function openScratchCopy({ url, schema, alerts }: Connections, progress: Progress, observe: Observe): Promise<Store> {
   const pool = openPool(url, 1, { schema: TEMPORARY, isUnlimited: true });
@@ -163,6 +140,6 @@ async function openScratchCopy({ url, schema, alerts }: Connections, progress: P
     throw error;
   }
   const db = onPool(pool);
-  const connections = { url, schema: TEMPORARY, pool, unlimited: pool, primary: db, replicas: db, alerts };
+  const connections = { url, schema: TEMPORARY, pool, unlimited: pool, primary: db, replicaReads: replicaReadsOn(db), alerts };
   return createStore(connections, observe, async () => {});
 }

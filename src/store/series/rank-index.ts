@@ -59,7 +59,7 @@ export function lastIndexWhere(length: number, holds: (index: number) => boolean
   return low - 1;
 }
 
-type Step = { readonly group: Group; readonly index: number };
+type PathStep = { readonly group: Group; readonly index: number };
 
 /** The part of one series' index that a write needs: the groups on the paths to some positions. Collects what changes. */
 export class RankIndex {
@@ -166,7 +166,7 @@ export class RankIndex {
       return;
     }
     const path = this.#pathTo(at);
-    const { group, index } = path.at(-1) as Step;
+    const { group, index } = path.at(-1) as PathStep;
     const before = path.slice(0, -1).reduce((sum, step) => sum + (step.group.offsets[step.index] as number), 0);
     insertNode(group, index + 1, at, rank - before);
     this.#changed.add(group);
@@ -185,8 +185,8 @@ export class RankIndex {
     return [...this.#removed];
   }
 
-  #pathTo(position: Position, lowestLevel = 0): Step[] {
-    const path: Step[] = [];
+  #pathTo(position: Position, lowestLevel = 0): PathStep[] {
+    const path: PathStep[] = [];
     for (let group = this.#root; group !== undefined; ) {
       const { level, at } = group;
       const index = lastIndexWhere(at.length, (i) => comparePositions(at[i] as Position, position) <= 0);
@@ -218,7 +218,7 @@ export class RankIndex {
     const { level } = group;
     const first = group.at[0] as Position;
     if (this.#root === group) this.#root = this.#add({ level: level + 1, at: [first], offsets: [0] });
-    const { group: parent, index } = this.#pathTo(first, level + 1).at(-1) as Step;
+    const { group: parent, index } = this.#pathTo(first, level + 1).at(-1) as PathStep;
     const parentOffset = parent.offsets[index] as number;
     for (let part = Math.floor(group.at.length / GROUP_SIZE) - 1; part > 0; part--) {
       const at = group.at.splice(part * GROUP_SIZE);
@@ -232,7 +232,7 @@ export class RankIndex {
 }
 
 /** How many entries the segment at the end of a path has; undefined for the last segment of all. */
-function entriesAt(path: readonly Step[]): number | undefined {
+function entriesAt(path: readonly PathStep[]): number | undefined {
   let offsetsBelow = 0;
   for (const { group, index } of path.toReversed()) {
     const next = group.offsets[index + 1];

@@ -1,6 +1,6 @@
 // Watches whether the files of the database are still those that were opened, and whole. SQLite continues to read and write files
-// that were moved away or removed, to read pages in memory of one that was overwritten, and to write behind the former end of a log
-// that was truncated; what is acknowledged then is lost to the operator.
+// that were moved away or removed, to read pages in memory of one that was overwritten, and to write behind the former end of a
+// write-ahead log (WAL) that was truncated; what is acknowledged then is lost to the operator.
 
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
@@ -8,26 +8,26 @@ import { isDamaged, isNotADatabase, openReader } from "./connection.ts";
 
 const CHECK_INTERVAL_MS = 500;
 
-/** The write-ahead log: https://sqlite.org/fileformat2.html#walformat */
-const LOG_HEADER_BYTES = 32;
+/** The WAL: https://sqlite.org/fileformat2.html#walformat */
+const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-const LOG_MAGIC = [0x377f0682, 0x377f0683];
-/** Between two steps of a look at the log, another process may empty it or begin it again. */
-const LOOKS = 5;
+const WAL_MAGIC = [0x377f0682, 0x377f0683];
+/** Between the two steps of an attempt, another process may empty the WAL or begin it again. */
+const MAX_ATTEMPTS = 5;
 
 /** The files of an open database. While a connection is open SQLite neither removes nor replaces any of them. */
 export class OpenFiles {
   readonly #file: string;
   readonly #inodes = new Map<string, number>();
-  readonly #log: number;
-  /** Changes nothing; returns the number of frames in the log. */
+  readonly #wal: number;
+  /** Changes nothing; returns the number of frames in the WAL. */
   readonly #checkpoint: StatementSync;
   readonly #frameBytes: number;
 
   /** Create it after the connection has read, so that the -wal and -shm files exist. */
   constructor(file: string, db: DatabaseSync) {
     this.#file = file;
-    this.#log = openSync(`${file}-wal`, "r");
+    this.#wal = openSync(`${file}-wal`, "r");
     this.#checkpoint = db.prepare("PRAGMA wal_checkpoint(NOOP)");
     this.#frameBytes = FRAME_HEADER_BYTES + Number(db.prepare("PRAGMA page_size").get()?.["page_size"]);
     this.lossReason();
@@ -42,15 +42,15 @@ export class OpenFiles {
       if (typeof inode === "number" && known === undefined) this.#inodes.set(file, inode);
       else if (inode !== known) return this.#describe(file, inode);
     }
-    return this.logLossReason();
+    return this.walLossReason();
   }
 
   /** The part of it that costs least. */
-  logLossReason(): string | undefined {
+  walLossReason(): string | undefined {
     try {
-      for (let look = 0; look < LOOKS; look++) {
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         const frames = Number(this.#checkpoint.get()?.["log"]);
-        if (frames === 0 || this.#hasLog(frames)) return undefined;
+        if (frames === 0 || this.#isWalWhole(frames)) return undefined;
       }
     } catch {
       // What is damaged, locked or unreadable is reported by the calls that need it.
@@ -59,16 +59,16 @@ export class OpenFiles {
     return `${this.#file}-wal was truncated while in use; end the service with SIGKILL, start it again, and run check`;
   }
 
-  /** The log has these frames, and its beginning, without which none of them is found after a crash. */
-  #hasLog(frames: number): boolean {
-    if (fstatSync(this.#log).size < LOG_HEADER_BYTES + frames * this.#frameBytes) return false;
+  /** The WAL has these frames, and its beginning, without which none of them is found after a crash. */
+  #isWalWhole(frames: number): boolean {
+    if (fstatSync(this.#wal).size < WAL_HEADER_BYTES + frames * this.#frameBytes) return false;
     const magic = Buffer.alloc(4);
-    readSync(this.#log, magic, 0, magic.length, 0);
-    return LOG_MAGIC.includes(magic.readUInt32BE());
+    readSync(this.#wal, magic, 0, magic.length, 0);
+    return WAL_MAGIC.includes(magic.readUInt32BE());
   }
 
   close(): void {
-    closeSync(this.#log);
+    closeSync(this.#wal);
   }
 
   #describe(file: string, inode: number | string): string {
@@ -100,7 +100,7 @@ export function watchFiles(file: string, db: DatabaseSync, changed: (lost: strin
     const { mtimeMs, size } = found;
     if (mtimeMs === checkedAt && lost === undefined) return undefined;
     checkedAt = mtimeMs;
-    // SQLite would remove the log of an empty file.
+    // SQLite would remove the WAL of an empty file.
     const damage = size === 0 ? "it is empty" : damageIn(file, size < knownSize ? size : undefined);
     if (damage === undefined) knownSize = size;
     return damage && `${file} is damaged (${damage}); stop the service and restore a backup`;

@@ -70,7 +70,7 @@ class WriterThread {
     const started = performance.now();
     try {
       // Behind the end of a truncated log, a commit would leave a gap, and a checkpoint write the gap into the database.
-      this.#requireFiles(this.#isLost ? this.#files.lossReason() : this.#files.logLossReason());
+      this.#requireFiles(this.#isLost ? this.#files.lossReason() : this.#files.walLossReason());
       retryWhileBusy(() => this.#db.exec("BEGIN IMMEDIATE"));
       this.#tx.alertWork.clear();
       this.#notifications = 0;

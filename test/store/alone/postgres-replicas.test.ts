@@ -9,6 +9,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import { createKey, revokeKey } from "../../support/commands.ts";
+import { freePort } from "../../support/free-port.ts";
 import { type Opened, openedOn } from "../../support/postgres/database.ts";
 import { type OwnPostgres, ownPostgres } from "../../support/postgres/server.ts";
 import { putReadings } from "../../support/records.ts";
@@ -24,6 +25,7 @@ const CHECK_INTERVAL_MS = 500;
 const primary = await ownPostgres({ after });
 const replicas = [await primary.replica(), await primary.replica()];
 const proxies = await Promise.all(replicas.map(({ url }) => tcpProxy({ after }, url)));
+const unreachable = `postgres://postgres@127.0.0.1:${await freePort()}/postgres`;
 const { store: writer } = await openedOn({ after }, primary.url);
 await putCustomers(writer, customer("a"));
 await putTanks(writer, tank("one", "a"));
@@ -57,19 +59,46 @@ async function totals(opened: Opened, reads = 20): Promise<Set<number>> {
 }
 
 suite("replicas", () => {
-  /** A store whose replicas are in use and have everything; all is as before when the test ends. */
+  /** A store whose replicas are in use and have everything, without its events so far; all is as before when the test ends. */
   async function opened(t: Lifetime, replicaLagMs: number): Promise<Opened> {
     const found = await openedOn(t, primary.url, { replicaUrls: proxies.map(({ url }) => url), replicaLagMs });
     t.after(() => Promise.all(replicas.map(resumeReplay)));
-    await until("the replicas are in use", () => found.eventKinds().length === replicas.length);
+    await until("the replicas are in use", () => available(found).size === replicas.length);
     const [written] = await query(primary, "SELECT pg_current_wal_lsn() AS at");
     const behind = `SELECT FROM pg_last_wal_replay_lsn() AS replayed WHERE replayed < '${written?.["at"]}'`;
     for (const replica of replicas)
       await until("it has replayed everything", async () => (await query(replica, behind)).length === 0);
+    found.events.length = 0;
     return found;
   }
 
-  const kinds = ({ events }: Opened) => events.slice(replicas.length).map(({ kind }) => kind);
+  const kinds = ({ events }: Opened) => events.map(({ kind }) => kind);
+  /** The replicas that are or were in use. */
+  const available = ({ events }: Opened) =>
+    new Set(events.flatMap((event) => (event.kind === "replica_available" ? [event.replica] : [])));
+  const hosts = proxies.map(({ url }) => new URL(url).host);
+
+  test("a normal start reports that the replicas are used, and nothing else", async (t) => {
+    const it = await openedOn(t, primary.url, { replicaUrls: proxies.map(({ url }) => url) });
+    await until("the replicas are in use", () => available(it).size === replicas.length);
+    await pause(2 * CHECK_INTERVAL_MS);
+    assert.deepEqual([available(it), kinds(it)], [new Set(hosts), ["replica_available", "replica_available"]]);
+  });
+
+  for (const [name, url, reason] of [
+    ["that cannot be reached", unreachable, /ECONNREFUSED/],
+    ["that is a primary", primary.url, /^it is not a replica$/],
+  ] as const) {
+    test(`a server ${name} is reported once with the reason, and the primary is used`, async (t) => {
+      const it = await openedOn(t, primary.url, { replicaUrls: [url] });
+      const event = await until("it is reported", () => it.events[0]);
+      assert.ok(event.kind === "replica_unavailable", event.kind);
+      assert.equal(event.replica, new URL(url).host);
+      assert.match(event.reason, reason);
+      await pause(2 * CHECK_INTERVAL_MS);
+      assert.deepEqual([it.events.length, ...(await totals(it))], [1, minute]);
+    });
+  }
 
   test("reads of /v1 go to replicas, those of keys, of the fleet and of refills to the primary", async (t) => {
     const it = await opened(t, HOUR_MS);
@@ -118,20 +147,25 @@ suite("replicas", () => {
     await pause(CHECK_INTERVAL_MS * 2);
     assert.ok(await fresh(), "reads stay current");
     await Promise.all(replicas.map(resumeReplay));
-    await until("the replicas are used again", () => kinds(it).filter((kind) => kind === "replica_recovered").length === 2);
+    await until("the replicas are used again", () => available(it).size === 2);
   });
 
-  test("a replica that is behind at the start is not used until it has what was written before", async (t) => {
+  test("a replica that is behind at the start is not used until it has what was written before, and reported after the permitted lag", async (t) => {
     await opened(t, HOUR_MS);
     const [replica, proxy] = [replicas[0] as OwnPostgres, proxies[0] as TcpProxy];
     await pauseReplay(replica);
     minute += 1;
     await putReadings(writer, "one", [[minute * 60_000, 50]]);
-    const it = await openedOn(t, primary.url, { replicaUrls: [proxy.url], replicaLagMs: HOUR_MS });
-    await pause(3 * CHECK_INTERVAL_MS);
-    assert.deepEqual([it.eventKinds(), ...(await totals(it))], [[], minute]);
+    const replicaUrls = [proxy.url];
+    const patient = await openedOn(t, primary.url, { replicaUrls, replicaLagMs: HOUR_MS });
+    const impatient = await openedOn(t, primary.url, { replicaUrls, replicaLagMs: LAG_MS });
+    const event = await until("it is reported", () => impatient.events[0]);
+    assert.match(event.kind === "replica_unavailable" ? event.reason : event.kind, /permitted 1000 ms/);
+    await pause(2 * CHECK_INTERVAL_MS);
+    assert.deepEqual([kinds(patient), impatient.events.length], [[], 1]);
+    assert.deepEqual([...(await totals(patient)), ...(await totals(impatient))], [minute, minute]);
     await resumeReplay(replica);
-    await until("it is used", () => it.eventKinds().includes("replica_recovered"));
+    for (const it of [patient, impatient]) await until("it is used", () => kinds(it).at(-1) === "replica_available");
   });
 
   test("while nothing is written no replica lags, whatever else advances the log", async (t) => {
@@ -185,7 +219,7 @@ suite("replicas", () => {
       await until("the loss", () => kinds(it)[0] === "replica_unavailable");
       proxy.unfreeze();
       if (failure === "killed" || failure === "stopped") await replica.start();
-      await until("the recovery", () => kinds(it).at(-1) === "replica_recovered");
+      await until("the recovery", () => kinds(it).at(-1) === "replica_available");
       isOver = true;
       await reading;
       t.diagnostic(`the slowest read took ${Math.round(slowest)} ms`);
@@ -251,14 +285,25 @@ suite("replicas", () => {
         });
       }
       await damage(t, change);
-      const isReported = () => it.events.some((event) => event.kind === "data_damaged" && /replica/.test(event.object));
-      await until("a replica is read", async () => {
+      const damaged = () => new Set(it.events.flatMap((event) => (event.kind === "replica_damaged" ? [event.replica] : [])));
+      await until("the replicas are read", async () => {
         assert.deepEqual([...(await totals(it))], [now]);
-        return isReported();
+        return damaged().size === hosts.length;
       });
-      assert.ok(!it.events.some((event) => event.kind === "data_damaged" && /tank/.test(event.object)));
+      assert.deepEqual([damaged(), kinds(it).includes("data_damaged")], [new Set(hosts), false]);
     });
   }
+
+  test("what is damaged on the primary is reported once, for the primary", async (t) => {
+    const it = await openedOn(t, primary.url, { replicaUrls: [unreachable] });
+    await until("the replica is unavailable", () => kinds(it)[0] === "replica_unavailable");
+    const change = (by: number) => query(primary, `UPDATE head SET total = total + ${by} WHERE tank = 'one'`);
+    await change(1);
+    t.after(() => change(-1));
+    await assert.rejects(total(it), { code: "data_damaged" });
+    const found = it.events.slice(1).map((event) => (event.kind === "data_damaged" ? event.object : event.kind));
+    assert.deepEqual(found, ["tank one"]);
+  });
 
   test("a replica that was promoted is not used any more", async (t) => {
     const it = await opened(t, HOUR_MS);

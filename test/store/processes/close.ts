@@ -7,7 +7,7 @@ import { openStore } from "../../../src/store/open.ts";
 const [url = "", ...replicaUrls] = process.argv.slice(2);
 const settings = { connections: 10, replicaUrls, replicaLagMs: 3_600_000, alerts: DEFAULT_ALERT_SETTINGS };
 const inUse = Promise.withResolvers<void>();
-const store = await openStore(url, ({ kind }) => kind === "replica_recovered" && inUse.resolve(), settings);
+const store = await openStore(url, ({ kind }) => kind === "replica_available" && inUse.resolve(), settings);
 if (replicaUrls.length > 0) await inUse.promise;
 await Promise.all(Array.from({ length: 8 }, () => Promise.all([store.ping(), store.fleetCounts(Date.now()), store.tanksDue(0)])));
 console.log("ready");
