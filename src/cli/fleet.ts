@@ -93,43 +93,23 @@ function ageText(seconds: unknown, silent: unknown): string | null {
   return text !== null && silent === true ? `${text} silent` : text;
 }
 
+/** The columns are those of the export of the dashboard. */
 export function csvRow(entry: Item): Readonly<Record<string, unknown>> {
-  const { state, silent, margin, age_seconds, days_left, remaining, room, latest, forecast, customer } = entry;
+  const { state, silent, alerts, margin, age_seconds, days_left, remaining, room, latest, forecast, customer } = entry;
   const tank = tankIn(entry);
+  const address = fieldsOf(tank["location"]);
   const known = fieldsOf(forecast);
   // After a rise that may be a refill, the forecast is that from before it until the refill is certain.
-  const isOutdated = days_left === null && known["state"] === "ok";
-  const { runs_low_at, runs_empty_at, suggested_delivery } = isOutdated ? {} : known;
-  const { use_per_day } = known;
+  const { runs_low_at, runs_empty_at, suggested_delivery } = days_left === null && known["state"] === "ok" ? {} : known;
   const delivery = fieldsOf(suggested_delivery);
-  const [days, low, empty, use] = [fieldsOf(days_left), fieldsOf(runs_low_at), fieldsOf(runs_empty_at), fieldsOf(use_per_day)];
-  const address = fieldsOf(tank["location"]);
   return {
     tank_id: tank["id"],
     name: tank["name"],
     custom_id: tank["custom_id"],
-    state,
-    silent,
-    days_left_p10: days["p10"],
-    days_left_p50: days["p50"],
-    days_left_p90: days["p90"],
-    runs_low_at_p10: csvTime(low["p10"]),
-    runs_low_at_p50: csvTime(low["p50"]),
-    runs_low_at_p90: csvTime(low["p90"]),
-    runs_empty_at_p10: csvTime(empty["p10"]),
-    runs_empty_at_p50: csvTime(empty["p50"]),
-    runs_empty_at_p90: csvTime(empty["p90"]),
-    forecast_state: known["state"],
-    delivery_by: csvTime(delivery["by"]),
-    delivery_volume: rounded(delivery["volume"]),
-    use_per_day: rounded(use["volume"]),
-    fill_percentage: fieldsOf(latest)["fill_percentage"],
-    margin,
-    measured_at: csvTime(fieldsOf(latest)["created_at"]),
-    age_seconds,
-    remaining: fieldsOf(remaining)["volume"],
-    room: fieldsOf(room)["volume"],
-    unit: tank["capacity_unit"],
+    device: tank["assigned_device_id"],
+    customer_id: tank["owner_id"],
+    customer: fieldsOf(customer)["name"],
+    phone: fieldsOf(customer)["phone"],
     street: address["street"],
     street_number: address["street_number"],
     postal_code: address["postal_code"],
@@ -139,11 +119,30 @@ export function csvRow(entry: Item): Readonly<Record<string, unknown>> {
     country: address["country"],
     latitude: address["latitude"],
     longitude: address["longitude"],
-    customer_id: tank["owner_id"],
-    customer: fieldsOf(customer)["name"],
-    phone: fieldsOf(customer)["phone"],
+    state,
+    silent,
+    alerts: (Array.isArray(alerts) ? alerts : []).map((alert) => fieldsOf(alert)["kind"]).join(" "),
+    fill_percentage: fieldsOf(latest)["fill_percentage"],
+    threshold: tank["min_fill_alert_percentage"],
+    margin,
+    measured_at: csvTime(fieldsOf(latest)["created_at"]),
+    age_seconds,
+    capacity: tank["capacity"],
+    remaining: fieldsOf(remaining)["volume"],
+    room: fieldsOf(room)["volume"],
+    unit: tank["capacity_unit"],
+    use_per_day: rounded(fieldsOf(known["use_per_day"])["volume"]),
+    ...csvRange("days_left", days_left, (days) => days),
+    ...csvRange("runs_low_at", runs_low_at, csvTime),
+    ...csvRange("runs_empty_at", runs_empty_at, csvTime),
+    forecast_state: known["state"],
+    delivery_by: csvTime(delivery["by"]),
+    delivery_volume: rounded(delivery["volume"]),
   };
 }
+
+const csvRange = (name: string, range: unknown, text: (value: unknown) => unknown): Item =>
+  Object.fromEntries(["p10", "p50", "p90"].map((part) => [`${name}_${part}`, text(fieldsOf(range)[part])]));
 
 /** `2026-11-17 19:12`, in local time: Swedish is written as ISO 8601, which every spreadsheet reads. */
 const TIME = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short" });

@@ -83,7 +83,7 @@ test("data that is damaged is an error where it is shown; the service is not cal
   if (opened === undefined) return;
   const { page, requests } = opened;
   await page.getByText("Stored data of this object is damaged.").first().waitFor();
-  const polls = () => requests.filter((url) => url.endsWith("/tanks/t1/forecast")).length;
+  const polls = () => requests.filter((url) => url.endsWith("/insight/v1/tanks/t1")).length;
   const before = polls();
   await until("it was requested three times more", () => polls() >= before + 3, 30_000);
   assert.equal(await page.getByText("has been unreachable").count(), 0);

@@ -190,10 +190,10 @@ test("at any width, a dispatcher changes the threshold of several tanks, and exp
   const saved = page.waitForEvent("download");
   await page.getByRole("button", { name: "Save CSV file" }).click();
   const text = readFileSync(await (await saved).path(), "utf8");
-  assert.match(text, /^\ufefftank;tank_id;/);
+  assert.match(text, /^\ufefftank_id;name;custom_id;device;/);
   assert.equal(text.split("\r\n").length, 12);
-  assert.match(text, /Tank 51;t51;;device-51;Brenner Gas GmbH;\+49 30 5550;/);
-  assert.match(text, /;\d{4}-\d\d-\d\d \d\d:\d\d\r\n/, "local times, as a spreadsheet reads them");
+  assert.match(text, /\r\nt51;Tank 51;;device-51;c1;Brenner Gas GmbH;\+49 30 5550;/);
+  assert.match(text, /;\d{4}-\d\d-\d\d \d\d:\d\d;/, "local times, as a spreadsheet reads them");
   assert.deepEqual(errors, []);
 });
 
@@ -328,7 +328,7 @@ test("an export has every tank once, also one that becomes the most urgent while
   const saved = page.waitForEvent("download");
   await page.getByRole("button", { name: "Save CSV file" }).click();
   const [, ...lines] = readFileSync(await (await saved).path(), "utf8").split("\r\n");
-  assert.deepEqual(lines.map((line) => line.split(",")[1]).sort(), ids.sort());
+  assert.deepEqual(lines.map((line) => line.split(",")[0]).sort(), ids.sort());
   assert.deepEqual([isMoved, errors], [true, []]);
 });
 

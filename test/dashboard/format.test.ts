@@ -22,6 +22,8 @@ import {
   untilDate,
   withLocalTimes,
 } from "../../dashboard/src/format.ts";
+import { csvRow as commandRow } from "../../src/cli/fleet.ts";
+import { CsvTable } from "../../src/cli/output.ts";
 
 test("a text of the service has its times in the words of the person", () => {
   const at = "2026-11-18T07:14:00.123Z";
@@ -174,23 +176,45 @@ test("in a CSV file names that begin like a formula get an apostrophe, in full-w
       capacity: 1,
       capacity_unit: "liters",
     };
-    const forecast = { use_per_day: null, runs_empty_at: {} };
+    const forecast = { use_per_day: null, runs_low_at: {}, runs_empty_at: {}, suggested_delivery: null };
     const entry = { tank, customer: { name: "C", phone: "+49 (30) 55-50" }, alerts: [], latest: null, forecast };
-    assert.match(csvRow(entry as unknown as FleetTank, "comma"), /^'[^,]+,t1,,d1,C,\+49 \(30\) 55-50,/, name);
+    assert.match(csvRow(entry as unknown as FleetTank, "comma"), /^t1,'[^,]+,,d1,,C,\+49 \(30\) 55-50,/, name);
   }
 });
 
-test("a CSV file says when tanks are empty, also low ones, but not by a forecast from before a refill", () => {
+test("a CSV file of the dashboard is that of the command line, also without the forecast from before a refill", () => {
   const at = (hour: number) => new Date(2026, 10, 17, hour).toISOString();
-  const runs_empty_at = { p10: at(8), p50: at(12), p90: null };
-  const row = (days_left: unknown) => {
-    const tank = { name: "T", location: {} };
-    const forecast = { state: "ok", use_per_day: null, runs_empty_at };
-    const entry = { tank, customer: { name: "C" }, alerts: [], latest: null, days_left, forecast };
-    const cells = csvRow(entry as unknown as FleetTank, "comma").split(",");
-    const names = csvHeader("comma").split(",");
-    return ["p10", "p50", "p90"].map((name) => cells[names.indexOf(`runs_empty_at_${name}`)]);
+  const when = { p10: at(8), p50: at(12), p90: null };
+  const location = {
+    ...{ street: "Lange Gasse", street_number: "12b", postal_code: "8010", district: "Geidorf", city: "Graz" },
+    ...{ region: "Styria", country: "AT", latitude: 47.07, longitude: 15.44 },
   };
-  assert.deepEqual(row({ p10: 0, p50: 0, p90: 0 }), ["2026-11-17 08:00", "2026-11-17 12:00", ""]);
-  assert.deepEqual(row(null), ["", "", ""]);
+  const rows = (days_left: unknown) => {
+    const entry = {
+      ...{ state: "low", silent: true, margin: -1.5, age_seconds: 60, days_left, alerts: [{ kind: "low" }, { kind: "silent" }] },
+      tank: {
+        ...{ id: "t1", name: "Hall 3, left", custom_id: "x", assigned_device_id: "d1", owner_id: "c1", location },
+        ...{ min_fill_alert_percentage: 20, capacity: 2700, capacity_unit: "liters" },
+      },
+      customer: { name: "Brenner Gas GmbH", phone: "+49 (30) 55-50" },
+      latest: { created_at: at(7), fill_percentage: 18.5 },
+      remaining: { volume: 499.5 },
+      room: { volume: 2200.5 },
+      forecast: {
+        ...{ state: "ok", runs_low_at: when, runs_empty_at: when, use_per_day: { volume: 12.345 } },
+        suggested_delivery: { by: at(9), volume: 2100.456 },
+      },
+    };
+    const shown = entry as unknown as FleetTank;
+    const csv = [csvHeader("comma"), csvRow(shown, "comma")];
+    assert.deepEqual(csv, new CsvTable(commandRow).lines([entry]));
+    const names = csvHeader("comma").split(",");
+    // The name has a comma.
+    const cells = csvRow(shown, "tab").split("\t");
+    return ["runs_low_at_p50", "runs_empty_at_p10", "runs_empty_at_p90", "delivery_volume"].map(
+      (name) => cells[names.indexOf(name)],
+    );
+  };
+  assert.deepEqual(rows({ p10: 0, p50: 0, p90: 0 }), ["2026-11-17 12:00", "2026-11-17 08:00", "", "2100.46"]);
+  assert.deepEqual(rows(null), ["", "", "", ""]);
 });

@@ -1,8 +1,7 @@
-// The fleet as CSV: one line a tank. Volumes and times are as `tank-monitor fleet --csv` writes them.
+// The fleet as CSV, one line a tank, with the columns of `tank-monitor fleet --csv`.
 
 import type { FleetTank } from "../../../client/src/index.ts";
 import { isRefillUnconfirmed } from "../components/tank-state.ts";
-import { streetLine } from "../format.ts";
 
 export const FORMATS = ["comma", "semicolon", "tab"] as const;
 export type Format = (typeof FORMATS)[number];
@@ -15,39 +14,55 @@ const TIME = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "
 const rounded = (volume: number | undefined): number | undefined =>
   volume === undefined ? undefined : Number(volume.toFixed(2));
 
-type Cell = string | number | null | undefined;
+type Cell = string | number | boolean | null | undefined;
+type Column = readonly [name: string, cell: (entry: FleetTank) => Cell];
 
 const timeOf = (at: string | null | undefined): Cell => (at == null ? null : TIME.format(new Date(at)));
-const emptyAt = (entry: FleetTank, by: "p10" | "p50" | "p90"): Cell =>
-  isRefillUnconfirmed(entry) ? null : timeOf(entry.forecast.runs_empty_at[by]);
 
-const COLUMNS: readonly (readonly [name: string, cell: (entry: FleetTank) => Cell])[] = [
-  ["tank", ({ tank }) => tank.name],
+type Part = "p10" | "p50" | "p90";
+const range = (name: string, cell: (entry: FleetTank, part: Part) => Cell): Column[] =>
+  (["p10", "p50", "p90"] as const).map((part) => [`${name}_${part}`, (entry) => cell(entry, part)]);
+
+/** Not that from before a refill. */
+const current = (entry: FleetTank): FleetTank["forecast"] | undefined =>
+  isRefillUnconfirmed(entry) ? undefined : entry.forecast;
+
+const COLUMNS: readonly Column[] = [
   ["tank_id", ({ tank }) => tank.id],
+  ["name", ({ tank }) => tank.name],
   ["custom_id", ({ tank }) => tank.custom_id],
   ["device", ({ tank }) => tank.assigned_device_id],
+  ["customer_id", ({ tank }) => tank.owner_id],
   ["customer", ({ customer }) => customer.name],
   ["phone", ({ customer }) => customer.phone],
-  ["street", ({ tank }) => streetLine(tank.location)],
+  ["street", ({ tank }) => tank.location.street],
+  ["street_number", ({ tank }) => tank.location.street_number],
   ["postal_code", ({ tank }) => tank.location.postal_code],
+  ["district", ({ tank }) => tank.location.district],
   ["city", ({ tank }) => tank.location.city],
+  ["region", ({ tank }) => tank.location.region],
   ["country", ({ tank }) => tank.location.country],
+  ["latitude", ({ tank }) => tank.location.latitude],
+  ["longitude", ({ tank }) => tank.location.longitude],
   ["state", ({ state }) => state],
+  ["silent", ({ silent }) => silent],
   ["alerts", ({ alerts }) => alerts.map(({ kind }) => kind).join(" ")],
   ["fill_percentage", ({ latest }) => latest?.fill_percentage],
   ["threshold", ({ tank }) => tank.min_fill_alert_percentage],
+  ["margin", ({ margin }) => margin],
+  ["measured_at", ({ latest }) => timeOf(latest?.created_at)],
+  ["age_seconds", ({ age_seconds }) => age_seconds],
   ["capacity", ({ tank }) => tank.capacity],
   ["remaining", ({ remaining }) => remaining?.volume],
   ["room", ({ room }) => room?.volume],
   ["unit", ({ tank }) => tank.capacity_unit],
   ["use_per_day", ({ forecast }) => rounded(forecast.use_per_day?.volume)],
-  ["days_left_p10", ({ days_left }) => days_left?.p10],
-  ["days_left", ({ days_left }) => days_left?.p50],
-  ["days_left_p90", ({ days_left }) => days_left?.p90],
-  ["runs_empty_at_p10", (entry) => emptyAt(entry, "p10")],
-  ["runs_empty_at_p50", (entry) => emptyAt(entry, "p50")],
-  ["runs_empty_at_p90", (entry) => emptyAt(entry, "p90")],
-  ["latest_reading", ({ latest }) => timeOf(latest?.created_at)],
+  ...range("days_left", ({ days_left }, part) => days_left?.[part]),
+  ...range("runs_low_at", (entry, part) => timeOf(current(entry)?.runs_low_at[part])),
+  ...range("runs_empty_at", (entry, part) => timeOf(current(entry)?.runs_empty_at[part])),
+  ["forecast_state", ({ forecast }) => forecast.state],
+  ["delivery_by", (entry) => timeOf(current(entry)?.suggested_delivery?.by)],
+  ["delivery_volume", (entry) => rounded(current(entry)?.suggested_delivery?.volume)],
 ];
 
 export const csvHeader = (format: Format): string => COLUMNS.map(([name]) => name).join(SEPARATORS[format]);
@@ -57,7 +72,7 @@ export const csvRow = (entry: FleetTank, format: Format): string =>
 
 function textOf(cell: Cell, format: Format): string {
   if (typeof cell === "number") return format === "semicolon" ? String(cell).replace(".", ",") : String(cell);
-  const text = escapeFormula(cell ?? "");
+  const text = escapeFormula(String(cell ?? ""));
   return /["\r\n,;\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

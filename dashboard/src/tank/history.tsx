@@ -5,6 +5,7 @@ import type { FleetTank, Forecast, Refill, Series } from "../../../client/src/in
 import { api } from "../api.ts";
 import { lazy } from "../components/lazy.tsx";
 import { Empty, NotLoaded } from "../components/states.tsx";
+import { isRefillUnconfirmed } from "../components/tank-state.ts";
 import { counted, date, dateTime, percent } from "../format.ts";
 import { type Live, useLive } from "../live.ts";
 import { href, navigate, withQuery } from "../location.ts";
@@ -16,10 +17,11 @@ const Chart = lazy(() => import("./chart.tsx"));
 
 const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-type Props = { readonly entry: FleetTank; readonly forecast: Forecast | undefined; readonly refills: readonly Refill[] };
+type Props = { readonly entry: FleetTank; readonly refills: readonly Refill[] };
 
-export function History({ entry, forecast, refills }: Props) {
+export function History({ entry, refills }: Props) {
   const { tank, latest } = entry;
+  const forecast = isRefillUnconfirmed(entry) ? undefined : entry.forecast;
   const shown = shownRange();
   const { range, zoom } = shown;
   const key = `series ${tank.id} ${range} ${zoom?.from} ${zoom?.to}`;
@@ -27,7 +29,7 @@ export function History({ entry, forecast, refills }: Props) {
   const threshold = tank.min_fill_alert_percentage;
   const lines = useMemo(
     () => data && chartData(data, { forecast, latest, threshold }),
-    [data, forecast, latest?.created_at, latest?.fill_percentage, threshold],
+    [data, forecast?.computed_at, latest?.created_at, latest?.fill_percentage, threshold],
   );
   if (data === undefined || lines === undefined) {
     return (

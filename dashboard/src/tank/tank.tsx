@@ -7,7 +7,7 @@ import { useDialog } from "../components/dialog.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty, ErrorState, Loading } from "../components/states.tsx";
-import { isLowWithoutAlert, isRefillUnconfirmed } from "../components/tank-state.ts";
+import { isLowWithoutAlert } from "../components/tank-state.ts";
 import { phoneLink, streetLine, untilDate } from "../format.ts";
 import { useLive } from "../live.ts";
 import { customerPath, href } from "../location.ts";
@@ -26,7 +26,6 @@ import { WeeklyUse } from "./weekly-use.tsx";
 export default function TankScreen({ params }: ScreenProps) {
   const { id = "" } = params;
   const tank = useLive(`tank ${id}`, (signal) => api.insight.tanks.retrieve(id, { signal }));
-  const forecast = useLive(`forecast ${id}`, (signal) => api.insight.tanks.forecast(id, { signal }));
   const refills = useLive(`refills ${id}`, (signal) => loadRefills(id, signal));
   const dialog = useDialog();
   const entry = tank.data;
@@ -64,7 +63,7 @@ export default function TankScreen({ params }: ScreenProps) {
       )}
       <Figures entry={entry} />
       <ForecastNote forecast={entry.forecast} hasReading={entry.latest !== null} />
-      <History entry={entry} forecast={isRefillUnconfirmed(entry) ? undefined : forecast.data} refills={list} />
+      <History entry={entry} refills={list} />
       <div class="columns">
         <div class="stack">
           <TankAlerts entry={entry} />
