@@ -10,6 +10,7 @@ type Destination = Pick<Contestant, "url" | "headers">;
 export type HttpResponse = { readonly status: number; readonly head: string; readonly body: string };
 
 const TIMEOUT_MS = 60_000;
+const READ_BYTES = 256 * 1024;
 
 export class Connection implements Disposable {
   readonly #socket: Socket;
@@ -18,24 +19,33 @@ export class Connection implements Disposable {
   #size = 0;
   /** Of the response, once it is known. */
   #expected = 0;
+  #isTimed = false;
+  /** What is returned of a long response that is only timed: its bytes are counted, but not kept. */
+  #counted: HttpResponse | undefined;
   #pending: { resolve: (response: HttpResponse) => void; reject: (error: Error) => void } | undefined;
 
-  private constructor(socket: Socket, { url, headers }: Destination) {
+  private constructor({ url, headers }: Destination) {
+    const { hostname, port, host } = new URL(url);
+    // Into one buffer: with a new one for each part, this process would spend the time of long responses collecting garbage.
+    const buffer = Buffer.allocUnsafe(READ_BYTES);
+    const callback = (size: number): true => {
+      this.#receive(buffer.subarray(0, size));
+      return true;
+    };
+    const socket = connect({ port: Number(port), host: hostname, onread: { buffer, callback } });
     this.#socket = socket;
-    const lines = Object.entries({ host: new URL(url).host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+    const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
     this.#head = ` HTTP/1.1\r\n${lines.join("")}`;
     socket.setNoDelay(true);
     socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error(`no response in ${TIMEOUT_MS} ms`)));
-    socket.on("data", (chunk: Buffer) => this.#receive(chunk));
     socket.on("error", (error) => this.#pending?.reject(error));
     socket.on("close", () => this.#pending?.reject(new Error("the connection was closed")));
   }
 
   static async open(destination: Destination): Promise<Connection> {
-    const { hostname, port } = new URL(destination.url);
-    const socket = connect(Number(port), hostname);
-    await once(socket, "connect");
-    return new Connection(socket, destination);
+    const connection = new Connection(destination);
+    await once(connection.#socket, "connect");
+    return connection;
   }
 
   /** `headers` besides those of every request. */
@@ -55,17 +65,27 @@ export class Connection implements Disposable {
   }
 
   /** Milliseconds until the complete response has arrived. */
-  async timeGet(path: string): Promise<number> {
-    const started = performance.now();
-    const { status, body } = await this.get(path);
-    const took = performance.now() - started;
-    if (status !== 200) throw new Error(`${path} got ${status}: ${body.slice(0, 200)}`);
-    return took;
+  timeGet(path: string): Promise<number> {
+    return this.#time(path, () => this.get(path));
+  }
+
+  timePost(path: string, json: Buffer): Promise<number> {
+    return this.#time(path, () => this.post(path, json));
   }
 
   [Symbol.dispose](): void {
     this.#pending = undefined;
     this.#socket.destroy();
+  }
+
+  async #time(path: string, request: () => Promise<HttpResponse>): Promise<number> {
+    this.#isTimed = true;
+    const started = performance.now();
+    const { status, body } = await request();
+    const took = performance.now() - started;
+    this.#isTimed = false;
+    if (status !== 200) throw new Error(`${path} got ${status}: ${body.slice(0, 200)}`);
+    return took;
   }
 
   #request(write: () => void): Promise<HttpResponse> {
@@ -78,32 +98,45 @@ export class Connection implements Disposable {
   }
 
   #receive(chunk: Buffer): void {
-    this.#received.push(chunk);
     this.#size += chunk.length;
+    if (this.#counted === undefined) this.#received.push(Buffer.from(chunk));
     // A long response is put together once, not with every chunk.
     if (this.#size < this.#expected) return;
-    const bytes = Buffer.concat(this.#received);
-    const response = parseResponse(bytes);
-    if (typeof response === "number") {
-      this.#received = [bytes];
-      this.#expected = response;
+    if (this.#counted !== undefined) {
+      this.#finish(this.#counted);
       return;
     }
+    const bytes = Buffer.concat(this.#received);
+    const response = parseResponse(bytes);
+    if (typeof response !== "number") {
+      this.#finish(response);
+      return;
+    }
+    this.#received = [bytes];
+    this.#expected = response;
+    const isLengthKnown = response > bytes.length + 1;
+    if (this.#isTimed && isLengthKnown) this.#counted = { status: statusOf(bytes.toString("latin1", 0, 12)), head: "", body: "" };
+  }
+
+  #finish(response: HttpResponse): void {
     const pending = this.#pending;
     this.#received = [];
     this.#size = 0;
     this.#expected = 0;
+    this.#counted = undefined;
     this.#pending = undefined;
     pending?.resolve(response);
   }
 }
+
+const statusOf = (head: string): number => Number(head.slice(9, 12));
 
 /** The response, or the bytes it needs at least. */
 function parseResponse(bytes: Buffer): HttpResponse | number {
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return bytes.length + 1;
   const head = bytes.toString("latin1", 0, end);
-  const status = Number(head.slice(9, 12));
+  const status = statusOf(head);
   const length = /^content-length: *(\d+)/im.exec(head)?.[1];
   const rest = bytes.subarray(end + 4);
   if (status === 304) return { status, head, body: "" };

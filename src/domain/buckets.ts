@@ -118,25 +118,47 @@ export function shortestStep(from: Instant, to: Instant, zone: TimeZone, limit: 
   return STEPS.find((step) => maxBuckets(step, from, to, zone) <= limit);
 }
 
+type Period = BucketBounds & { readonly startText: string; next: Period | undefined };
+
+/** The periods of buckets. Each is remembered as the next one of that before it, so that the series of a request compute it once. */
+export class Periods {
+  readonly #boundsAt: (instant: Instant) => BucketBounds;
+  #first: Period | undefined;
+
+  constructor(step: Step, zone: TimeZone) {
+    this.#boundsAt = boundsFor(step, zone);
+  }
+
+  /** Returns the period of an instant that is later than the previous period. */
+  find(instant: Instant, previous: Period | undefined): Period {
+    const known = previous === undefined ? this.#first : previous.next;
+    if (known !== undefined && instant >= known.start && instant < known.end) return known;
+    const { start, end } = this.#boundsAt(instant);
+    const found = { start, end, startText: startText(Math.max(start, FIRST_INSTANT)), next: undefined };
+    if (previous === undefined) this.#first = found;
+    else previous.next = found;
+    return found;
+  }
+}
+
 /** Readings are added in order. */
 export class BucketCollector {
-  readonly #boundsAt: (instant: Instant) => BucketBounds;
+  readonly #periods: Periods;
   readonly #complete: Bucket[] = [];
-  #start = 0;
-  #end = Number.NEGATIVE_INFINITY;
+  #period: Period | undefined;
   #min = 0;
   #max = 0;
   #sum = 0;
   #last = 0;
   #count = 0;
 
-  constructor(step: Step, zone: TimeZone) {
-    this.#boundsAt = boundsFor(step, zone);
+  constructor(periods: Periods) {
+    this.#periods = periods;
   }
 
   /** Counts in local variables, which is faster. */
   add({ instants, fills }: Pick<ReadingColumns, "instants" | "fills">): void {
-    let end = this.#end;
+    let end = this.#period?.end ?? Number.NEGATIVE_INFINITY;
     let min = this.#min;
     let max = this.#max;
     let sum = this.#sum;
@@ -152,15 +174,13 @@ export class BucketCollector {
         continue;
       }
       if (count > 0) this.#finish(min, max, sum, i === 0 ? this.#last : (fills[i - 1] as number), count);
-      const bounds = this.#boundsAt(instant);
-      this.#start = Math.max(bounds.start, FIRST_INSTANT);
-      end = bounds.end;
+      this.#period = this.#periods.find(instant, this.#period);
+      end = this.#period.end;
       min = fill;
       max = fill;
       sum = fill;
       count = 1;
     }
-    this.#end = end;
     this.#min = min;
     this.#max = max;
     this.#sum = sum;
@@ -169,7 +189,8 @@ export class BucketCollector {
   }
 
   #finish(min: number, max: number, sum: number, last: number, count: number): void {
-    this.#complete.push({ start: startText(this.#start), min, max, mean: meanOf(sum, count, min, max), last, count });
+    const { startText: start } = this.#period as Period;
+    this.#complete.push({ start, min, max, mean: meanOf(sum, count, min, max), last, count });
   }
 
   /** Returns the buckets that have readings. Nothing may be added afterwards. */

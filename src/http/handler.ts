@@ -165,9 +165,12 @@ export function responseOf({ response }: Route, result: RouteResponse | object |
 
 const JSON_UTF8 = `${JSON_TYPE}; charset=utf-8`;
 
-/** Async, so that the hashes of all responses of one turn are computed together, which takes half the time. */
+/**
+ * SHA-1, since it only tells versions apart, and takes a third of the time of SHA-256 on processors without instructions for them.
+ * Async, so that the hashes of all responses of one turn are computed together, which takes half the time.
+ */
 export async function etagOf(body: string | Buffer): Promise<string> {
-  return `"${hash("sha256", body, "base64url").slice(0, 27)}"`;
+  return `"${hash("sha1", body, "base64url")}"`;
 }
 
 function sendCacheable(request: FastifyRequest, reply: FastifyReply, body: string, etag: string): void {

@@ -130,7 +130,10 @@ export function listJson<T>(
 ): string {
   const totals = `"total_pages":${Math.ceil(totalItems / size)},"total_items":${totalItems}`;
   const time = asOf === undefined ? "" : `,"as_of":"${formatInstant(asOf)}"`;
-  return `{"object":"list","data":[${data.map(itemJson).join()}],"page":${page},"size":${size},${totals}${time}}`;
+  // Not by join, which copies a text that is copied again to be sent.
+  let items = "";
+  for (const item of data) items += items === "" ? itemJson(item) : `,${itemJson(item)}`;
+  return `{"object":"list","data":[${items}],"page":${page},"size":${size},${totals}${time}}`;
 }
 
 /** One page of a list that was read as a whole, because it is short. */

@@ -1,6 +1,6 @@
 // GET /insight/v1/tanks/:id/series and POST /insight/v1/series: readings by buckets of time.
 
-import { type Bucket, BucketCollector, maxBuckets, STEPS, type Step, shortestStep } from "../../domain/buckets.ts";
+import { type Bucket, BucketCollector, maxBuckets, Periods, STEPS, type Step, shortestStep } from "../../domain/buckets.ts";
 import { type FieldError, RequestError } from "../../domain/errors.ts";
 import { DAY, FIRST_INSTANT, formatInstant, type Instant, LAST_INSTANT, parseInstant } from "../../domain/instant.ts";
 import { FILL } from "../../domain/reading.ts";
@@ -35,7 +35,7 @@ const MAX_BUCKETS_OF_ALL = MAX_TANKS * AUTO_BUCKETS;
 /** Maximum number of readings of all tanks together. */
 const MAX_RANGE_READINGS = 10_000_000;
 /** Read at the same time. */
-const TANKS_AT_ONCE = 4;
+const TANKS_AT_ONCE = 8;
 
 const UTC = timeZone("UTC") as TimeZone;
 const UNKNOWN_ZONE = "a time zone such as Europe/Berlin or +02:00";
@@ -192,7 +192,13 @@ type SeriesInput = {
   readonly step: (typeof CHOICES)[number];
   readonly zone: TimeZone;
 };
-type Query = { readonly from: Instant; readonly to: Instant; readonly step: Step; readonly zone: TimeZone };
+type Query = {
+  readonly from: Instant;
+  readonly to: Instant;
+  readonly step: Step;
+  readonly zone: TimeZone;
+  readonly periods: Periods;
+};
 
 /** Returns the query with defaults filled in, or a validation error. */
 function seriesQuery({ zone, ...given }: SeriesInput, now: Instant, tanks: number): Query | FieldError {
@@ -202,12 +208,12 @@ function seriesQuery({ zone, ...given }: SeriesInput, now: Instant, tanks: numbe
   if (from >= to) return { field: "from", message: `must be before to, ${formatInstant(to)}` };
   if (given.step === "auto") {
     const step = shortestStep(from, to, zone, AUTO_BUCKETS);
-    if (step !== undefined) return { from, to, step, zone };
+    if (step !== undefined) return { from, to, step, zone, periods: new Periods(step, zone) };
     return { field: "from", message: `must be at most ${AUTO_BUCKETS} months before to where step is auto` };
   }
   const { step } = given;
   const limit = Math.min(MAX_BUCKETS, Math.floor(MAX_BUCKETS_OF_ALL / tanks));
-  if (maxBuckets(step, from, to, zone) <= limit) return { from, to, step, zone };
+  if (maxBuckets(step, from, to, zone) <= limit) return { from, to, step, zone, periods: new Periods(step, zone) };
   return { field: "from", message: `must be later: a range may have at most ${limit} buckets of ${step}` };
 }
 
@@ -248,10 +254,10 @@ type Budget = { remaining: number };
 async function collect(
   { reads, scope }: Pick<RouteRequest, "reads" | "scope">,
   tankId: string,
-  { from, to, step, zone }: Query,
+  { from, to, periods }: Query,
   budget: Budget,
 ): Promise<Found<readonly Bucket[]> | "longer"> {
-  const collector = new BucketCollector(step, zone);
+  const collector = new BucketCollector(periods);
   for (let start = from; ; ) {
     const part = await reads.readingColumns(tankId, { from: start, to }, scope);
     if (typeof part !== "object") return part;
@@ -265,5 +271,7 @@ async function collect(
 
 function seriesJson(tankId: string, { from, to, step, zone }: Query, buckets: readonly Bucket[]): string {
   const range = { from: formatInstant(from), to: formatInstant(to), step, timezone: zone.id };
-  return JSON.stringify({ object: "series", tank_id: tankId, ...range, buckets });
+  const beginning = JSON.stringify({ object: "series", tank_id: tankId, ...range }).slice(0, -1);
+  // On their own: `JSON.stringify` takes twice as long for a value with any text that was put together, as those of the range are.
+  return `${beginning},"buckets":${JSON.stringify(buckets)}}`;
 }
