@@ -95,30 +95,49 @@ function offsetOf(offset: string): number | undefined {
   return offset.startsWith("-") ? -size : size;
 }
 
-const twoDigits = (value: number): string => String(value).padStart(2, "0");
-const MINUTES = Array.from({ length: 1440 }, (_, i) => `${twoDigits(Math.floor(i / 60))}:${twoDigits(i % 60)}:`);
-const SECONDS = Array.from({ length: 60 }, (_, i) => `${twoDigits(i)}.`);
-const MILLISECONDS = Array.from({ length: 1000 }, (_, i) => `${String(i).padStart(3, "0")}Z`);
-
 /** The date is the slowest part of formatting, and the readings of a page share few days. */
-const prefixes = new Map<number, string>();
-function dayPrefix(day: number): string {
-  const cached = prefixes.get(day);
+const dates = new Map<number, string>();
+
+function dateOf(day: number): string {
+  const cached = dates.get(day);
   if (cached !== undefined) return cached;
-  if (prefixes.size >= MAX_CACHED_DAYS) prefixes.clear();
-  const prefix = new Date(day * DAY).toISOString().slice(0, 11);
-  prefixes.set(day, prefix);
-  return prefix;
+  if (dates.size >= MAX_CACHED_DAYS) dates.clear();
+  const date = new Date(day * DAY).toISOString().slice(0, 10);
+  dates.set(day, date);
+  return date;
 }
 
-/** As `2026-11-14T09:30:00.000Z`. */
+/** Codes of characters. */
+const ZERO = 48;
+const DASH = 45;
+const T = 84;
+const COLON = 58;
+const DOT = 46;
+const Z = 90;
+/** Rounded down, as a whole number of 32 bits, which is faster. */
+const quotient = (value: number, by: number): number => (value / by) | 0;
+const tens = (value: number): number => ZERO + quotient(value, 10);
+const ones = (value: number): number => ZERO + (value % 10);
+
+/**
+ * As `2026-11-14T09:30:00.000Z`. From single characters, since V8 keeps a text that is put together of longer ones in pieces, and
+ * `JSON.stringify` takes twice as long for an object with such a text.
+ */
 export function formatInstant(instant: Instant): string {
   const day = Math.floor(instant / DAY);
-  const rest = instant - day * DAY;
-  const minute = Math.floor(rest / 60_000);
-  const inMinute = rest - minute * 60_000;
-  const second = Math.floor(inMinute / 1000);
-  return `${dayPrefix(day)}${MINUTES[minute]}${SECONDS[second]}${MILLISECONDS[inMinute - second * 1000]}`;
+  const inDay = quotient(instant - day * DAY, 1);
+  const hour = quotient(inDay, HOUR);
+  const minute = quotient(inDay, MINUTE) % 60;
+  const second = quotient(inDay, 1000) % 60;
+  const millisecond = inDay % 1000;
+  const date = dateOf(day);
+  const at = (position: number): number => date.charCodeAt(position);
+  // biome-ignore format: the date, the time and its fraction on a line each
+  return String.fromCharCode(
+    at(0), at(1), at(2), at(3), DASH, at(5), at(6), DASH, at(8), at(9), T,
+    tens(hour), ones(hour), COLON, tens(minute), ones(minute), COLON, tens(second), ones(second), DOT,
+    ZERO + quotient(millisecond, 100), tens(millisecond % 100), ones(millisecond), Z,
+  );
 }
 
 export function formatInstantOrNull(instant: Instant | null): string | null {

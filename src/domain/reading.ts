@@ -27,7 +27,7 @@ export function telemetryObject(reading: Reading): Static<typeof TelemetryObject
   };
 }
 
-/** The same as JSON, by hand: most responses consist of these, and `JSON.stringify` takes more than twice as long. */
+/** The same as JSON, by hand: most responses consist of these, and `JSON.stringify` takes 40 % longer. */
 export function telemetryJson({ created_at, fill_percentage }: Reading): string {
   return `{"object":"telemetry","created_at":"${formatInstant(created_at)}","fill_percentage":${fillText(fill_percentage)}}`;
 }

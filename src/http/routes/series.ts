@@ -272,6 +272,6 @@ async function collect(
 function seriesJson(tankId: string, { from, to, step, zone }: Query, buckets: readonly Bucket[]): string {
   const range = { from: formatInstant(from), to: formatInstant(to), step, timezone: zone.id };
   const beginning = JSON.stringify({ object: "series", tank_id: tankId, ...range }).slice(0, -1);
-  // On their own: `JSON.stringify` takes twice as long for a value with any text that was put together, as those of the range are.
+  // On their own: `JSON.stringify` takes twice as long for a value with any text that is part of another one, as an id of a URL is.
   return `${beginning},"buckets":${JSON.stringify(buckets)}}`;
 }
