@@ -120,9 +120,9 @@ function describe(document: Document, path: string, method: string, operation: O
     method: method.toUpperCase(),
     path,
     hasBody: body === undefined ? undefined : true,
-    isRepeatable: REPEATABLE_METHODS.has(method) || REPEATABLE_POSTS.has(operation.operationId) ? true : undefined,
+    isIdempotent: REPEATABLE_METHODS.has(method) || REPEATABLE_POSTS.has(operation.operationId) ? true : undefined,
     timeField: TIME_FIELDS[operation.operationId],
-    hasKey: headers.includes("Idempotency-Key") ? true : undefined,
+    acceptsIdempotencyKey: headers.includes("Idempotency-Key") ? true : undefined,
     isVersioned: response.headers?.["ETag"]?.$ref?.endsWith("/Version") === true ? true : undefined,
     list: list?.kind,
   };

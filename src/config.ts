@@ -18,7 +18,7 @@ import { quoted } from "./domain/text.ts";
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** `name` is that in the environment. A flag has the same name in lower case; only that of TANK_MONITOR_KEY is --key. */
+/** `name` is that in the environment. Some have a flag, too, of the same name in lower case; only that of TANK_MONITOR_KEY is --key. */
 type Setting<N extends string, T> = { readonly name: N; readonly fallback: T; readonly read: (text: string) => T };
 
 function setting<const N extends string, T>(name: N, fallback: NoInfer<T>, read: (text: string) => T): Setting<N, T> {
@@ -179,7 +179,7 @@ function smtpUrl(text: string): string {
   const options = [...(url?.searchParams ?? [])];
   if (!isServer || url.hash !== "" || !options.every(([name, value]) => SMTP_OPTIONS.has(name) && /^(true|false)$/.test(value))) {
     throw new SecretError(
-      "the URL of a mail server, such as smtp://user:password@host:587 or smtps://host:465; it may end with ?requireTLS=true or ?ignoreTLS=true",
+      "the URL of a mail server, such as smtp://user:password@host:587 or smtps://host:465; it may end with ?requireTLS= or ?ignoreTLS= and true or false",
     );
   }
   try {

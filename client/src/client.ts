@@ -3,7 +3,7 @@
 import { ResponseCache } from "./cache.ts";
 import { ApiError } from "./error.ts";
 import { type Client, OPERATIONS } from "./generated.ts";
-import { iterate, List, type Query } from "./list.ts";
+import { type Fields, iterate, List } from "./list.ts";
 import { type Operation, type RequestOptions, type Settings, send } from "./request.ts";
 
 export type ClientOptions = {
@@ -32,15 +32,15 @@ export function createClient(options: ClientOptions = {}): Client {
   /** ETags of objects that were received, for `ifMatch`. */
   const versions = new WeakMap<object, string>();
 
-  async function request(operation: Operation, path: string, body: unknown, query: Query, controls: Controls): Promise<unknown> {
-    const { method, hasKey = false, isVersioned = false } = operation;
+  async function request(operation: Operation, path: string, body: unknown, query: Fields, controls: Controls): Promise<unknown> {
+    const { method, acceptsIdempotencyKey = false, isVersioned = false } = operation;
     const url = baseUrl + path + queryString(query);
     const cached = method === "GET" ? cache.get(url) : undefined;
     const headers = withoutUndefined({
       accept: "application/json",
       "x-api-key": key,
       "content-type": body === undefined ? undefined : "application/json",
-      "idempotency-key": hasKey ? (controls.idempotencyKey ?? randomKey()) : undefined,
+      "idempotency-key": acceptsIdempotencyKey ? (controls.idempotencyKey ?? randomKey()) : undefined,
       "if-match": versionOf(controls.ifMatch),
       "if-none-match": cached?.etag,
     });
@@ -50,7 +50,7 @@ export function createClient(options: ClientOptions = {}): Client {
       headers,
       body: JSON.stringify(body),
       // With `ifMatch`, once it is executed, it would fail because of its own change.
-      isRepeatable: hasKey || (isRepeatable(operation, body) && controls.ifMatch === undefined),
+      isIdempotent: acceptsIdempotencyKey || (isIdempotent(operation, body) && controls.ifMatch === undefined),
       signal: controls.signal,
       timeoutMs: controls.timeoutMs ?? timeoutMs,
     };
@@ -77,9 +77,9 @@ export function createClient(options: ClientOptions = {}): Client {
     return (...given) => {
       const ids = given.slice(0, parts.length - 1);
       const [body, options] = hasBody ? given.slice(ids.length) : [undefined, given[ids.length]];
-      const { signal, timeoutMs: limit, ifMatch, idempotencyKey, ...query } = (options ?? {}) as Controls & Query;
+      const { signal, timeoutMs: limit, ifMatch, idempotencyKey, ...query } = (options ?? {}) as Controls & Fields;
       const controls = withoutUndefined({ signal, timeoutMs: limit, ifMatch, idempotencyKey }) as Controls;
-      const read = async (of: Query) => request(operation, pathWith(parts, ids), body, of, controls);
+      const read = async (of: Fields) => request(operation, pathWith(parts, ids), body, of, controls);
       return list === undefined
         ? read(query)
         : new List(
@@ -93,8 +93,8 @@ export function createClient(options: ClientOptions = {}): Client {
 }
 
 /** A reading without a time would become another one. */
-function isRepeatable({ isRepeatable, timeField }: Operation, body: unknown): boolean {
-  if (isRepeatable !== true || timeField === undefined) return isRepeatable === true;
+function isIdempotent({ isIdempotent, timeField }: Operation, body: unknown): boolean {
+  if (isIdempotent !== true || timeField === undefined) return isIdempotent === true;
   return [body].flat().every((item) => isObject(item) && item[timeField] != null);
 }
 
@@ -117,7 +117,7 @@ function pathWith(parts: readonly string[], ids: readonly unknown[]): string {
   return parts.reduce((path, part, index) => path + encodeURIComponent(String(ids[index - 1])) + part);
 }
 
-function queryString(query: Query): string {
+function queryString(query: Fields): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   return given.length === 0 ? "" : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
 }

@@ -2,10 +2,9 @@
 
 import { ApiError } from "./error.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-export type Query = Fields;
+export type Fields = Readonly<Record<string, unknown>>;
 /** Reads one page. */
-type Read<Page> = (query: Query) => Promise<Page>;
+type Read<Page> = (query: Fields) => Promise<Page>;
 type DataPage = { readonly data: readonly Fields[] };
 type FeedPage = DataPage & { readonly next_after: number; readonly has_more: boolean; readonly missed: boolean };
 
@@ -52,7 +51,7 @@ export class List<Item, Page> implements Promise<Page>, AsyncIterable<Item> {
 }
 
 /** By the kind of list that the table of operations states. */
-export function iterate(read: Read<unknown>, query: Query, kind: string): AsyncGenerator<Fields, void, undefined> {
+export function iterate(read: Read<unknown>, query: Fields, kind: string): AsyncGenerator<Fields, void, undefined> {
   if (kind === "after") return iterateFeed(read as Read<FeedPage>, query);
   return iterateItems(read as Read<DataPage>, query, kind === "page" ? undefined : kind);
 }
@@ -66,7 +65,7 @@ const MIN_SIZE = 20;
  * the last item, and what was seen at that time is dropped. Where the list has no times, or more items of one time than fit
  * into a page, each page overlaps with what was seen: if it does not, items before it were removed, and an earlier one is read.
  */
-async function* iterateItems(read: Read<DataPage>, query: Query, timeField: string | undefined) {
+async function* iterateItems(read: Read<DataPage>, query: Fields, timeField: string | undefined) {
   if (query["page"] !== undefined) throw new TypeError("An iteration reads the whole list: page cannot be given.");
   const limit = Math.max(MIN_SIZE, Number(query["size"] ?? MAX_SIZE));
   /** Time of the last item; null before the first. */
@@ -116,7 +115,7 @@ function identityOf({ number, id, tank, started_at, created_at }: Fields): unkno
 }
 
 /** Up to the newest event. */
-async function* iterateFeed(read: Read<FeedPage>, query: Query) {
+async function* iterateFeed(read: Read<FeedPage>, query: Fields) {
   for (let after = query["after"]; ; ) {
     const { data, next_after, has_more, missed } = await read({ size: MAX_SIZE, ...query, after });
     if (missed && after !== undefined) {

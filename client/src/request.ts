@@ -10,11 +10,11 @@ export type Operation = {
   readonly path: string;
   readonly hasBody?: true;
   /** Executing it twice has the effect of executing it once. */
-  readonly isRepeatable?: true;
+  readonly isIdempotent?: true;
   /** It is repeatable only if all readings in its body have this field. */
   readonly timeField?: string;
   /** It accepts an idempotency key, which makes it repeatable. */
-  readonly hasKey?: true;
+  readonly acceptsIdempotencyKey?: true;
   /** Its ETag is one for `ifMatch`. */
   readonly isVersioned?: true;
   /** How its whole list is read: by this field, which is a time; by `page`; or by `after`, a sequence number. */
@@ -39,7 +39,7 @@ export type Call = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  readonly isRepeatable: boolean;
+  readonly isIdempotent: boolean;
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number;
 };
@@ -65,11 +65,11 @@ export async function send(call: Call, settings: Settings): Promise<Received> {
   }
 }
 
-function mayRetry({ code, status, retryAfterMs = 0 }: ApiError, { isRepeatable }: Call): boolean {
+function mayRetry({ code, status, retryAfterMs = 0 }: ApiError, { isIdempotent }: Call): boolean {
   if (retryAfterMs > MAX_RETRY_AFTER_MS || code === "data_damaged") return false;
   // Over a rate limit, nothing has been executed.
   if (status === 429) return true;
-  return isRepeatable && (code === "network_error" || code === "timeout" || RETRIED_STATUSES.includes(status));
+  return isIdempotent && (code === "network_error" || code === "timeout" || RETRIED_STATUSES.includes(status));
 }
 
 /** Longer after each attempt, and random, so that clients which failed together do not return together. */

@@ -157,7 +157,7 @@ export function createCommand({ noun, outcome = none, ...rest }: ResourceCommand
     mayCreate: true,
     ...rest,
     async execute({ call, body, service }) {
-      const created = await service({ method: "POST", path: pathTo(`${noun}s`), body, creates: true });
+      const created = await service({ method: "POST", path: pathTo(`${noun}s`), body, sendsIdempotencyKey: true });
       if (call.flags["json"] !== true) print(clean(String(created["id"])));
       const more = await outcome(created, service, {});
       return report(call, created, `${noun} ${created["id"]} (${created["name"]}) created${more}`);

@@ -13,6 +13,7 @@ import {
 import type { Level } from "../domain/forecast/variation.ts";
 import { DAY } from "../domain/instant.ts";
 import type { Store } from "../domain/store.ts";
+import { MAX_READINGS } from "../forecast/due-forecasts.ts";
 import { type CliCommand, configOf, numberFlag, text, valueFlags, wholeNumberFlag, withStore } from "./command.ts";
 import { readLevels } from "./level-files.ts";
 import { type Column, counted, ProgressBar, print, printMessage, Table } from "./output.ts";
@@ -21,8 +22,6 @@ const HORIZON = { default: 30, minimum: 1, maximum: 365 } as const;
 const LATITUDE = 48;
 /** At most this many tanks are backtested, evenly distributed over the fleet. */
 const MAX_TANKS = 1000;
-/** The newest of a tank, as for its forecast: more must not use up the memory. */
-const MAX_READINGS = 2_000_000;
 
 export const backtest: CliCommand = {
   name: "backtest",

@@ -72,7 +72,12 @@ only once. For an e-mail channel, its id is printed.`,
       throw new UserError("channel create: give either --webhook URL or --email ADDRESS", 2);
     }
     const type = url === undefined ? "email" : "webhook";
-    const channel = await service({ method: "POST", path: pathTo("channels"), body: { type, ...body }, creates: true });
+    const channel = await service({
+      method: "POST",
+      path: pathTo("channels"),
+      body: { type, ...body },
+      sendsIdempotencyKey: true,
+    });
     if (call.flags["json"] === true) return report(call, channel, "");
     if (type === "webhook") return printSecret(channel, "created");
     print(clean(String(channel["id"])));
@@ -146,7 +151,7 @@ const test = apiCommand({
   takes: ["channel"],
   async execute({ id, service }) {
     const { problem, failing_since } = await service({ method: "GET", path: pathTo("channels", id) });
-    const created = await service({ method: "POST", path: pathTo("channels", id, "test"), creates: true });
+    const created = await service({ method: "POST", path: pathTo("channels", id, "test"), sendsIdempotencyKey: true });
     const notification = String(created["id"]);
     const waitMs = typeof problem === "string" && failing_since === null ? PROBLEM_WAIT_MS : TEST_WAIT_MS;
     const { state, attempts, next_attempt_at: next } = await firstAttempt(service, notification, waitMs);

@@ -115,7 +115,7 @@ A running service sends it: see "npx tank-monitor notification show ID".`,
   options: [JSON_OPTION],
   async execute({ call, id, service }) {
     const path = pathTo("customers", id, "verification");
-    const notification = await service({ method: "POST", path, creates: true });
+    const notification = await service({ method: "POST", path, sendsIdempotencyKey: true });
     return report(call, notification, `notification ${notification["id"]} created; it contains the link`);
   },
 });

@@ -48,7 +48,7 @@ const create = apiCommand({
     }
     const expires_at = typeof lifetimeMs === "number" ? new Date(Date.now() + lifetimeMs).toISOString() : undefined;
     const body = { ...fields, ...(expires_at !== undefined && { expires_at }) };
-    const key = await service({ method: "POST", path: pathTo("keys"), body, creates: true });
+    const key = await service({ method: "POST", path: pathTo("keys"), body, sendsIdempotencyKey: true });
     printSecret(key, "created");
     await warnOfUnknownDevice(service, key);
     return 0;

@@ -60,7 +60,7 @@ async function send(service: Service, call: CliCall, input: ProvisionInput): Pro
   const query = { dry_run: String(call.flags["dry-run"] === true || input.errors.length > 0) };
   try {
     const body = { customers, tanks };
-    const summary = await service({ method: "POST", path: pathTo("provision"), query, body, creates: true });
+    const summary = await service({ method: "POST", path: pathTo("provision"), query, body, sendsIdempotencyKey: true });
     if (input.errors.length > 0) throw rejection(input.errors);
     if (call.flags["json"] === true) {
       print(JSON.stringify(summary));

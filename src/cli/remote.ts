@@ -54,7 +54,7 @@ async function sendWithRetries(endpoint: Endpoint, request: ServiceRequest): Pro
     throw new UserError('the id "." or ".." cannot be part of a URL. Run this command on the database, without --url');
   }
   const body = request.body === undefined ? undefined : JSON.stringify(request.body);
-  const headers = request.creates === true ? { "idempotency-key": randomUUID() } : {};
+  const headers = request.sendsIdempotencyKey === true ? { "idempotency-key": randomUUID() } : {};
   for (let attempt = 1; ; attempt++) {
     const result = await send(endpoint, request, body, headers);
     const isLost = result instanceof ConnectionLost;

@@ -21,7 +21,7 @@ export type ServiceRequest = {
   readonly query?: QueryParameters;
   readonly body?: unknown;
   /** Creates something: sent with an idempotency key, so that a retry does not create it twice. */
-  readonly creates?: true;
+  readonly sendsIdempotencyKey?: true;
   /** Not retried if the first attempt may have been executed. */
   readonly notIdempotent?: true;
 };
@@ -75,7 +75,7 @@ export function itemIn(response: ServiceResponse): Item {
   return isObject(response.body) ? response.body : {};
 }
 
-/** Read locally, its order and forecasts are updated first, since perhaps no service is running. */
+/** Without --url, its order and forecasts are updated before it is read, since perhaps no service is running. */
 export const FLEET = "/insight/v1/fleet";
 
 /** Whoever can open the database may do everything. The audit log has them under this name. */

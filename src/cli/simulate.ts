@@ -7,7 +7,7 @@ import { quoted, suggestion } from "../domain/text.ts";
 import { type Fleet, type SeededFleet, seededFleet } from "../simulate/fleet.ts";
 import { type HttpClient, httpClient, httpTransport } from "../simulate/http.ts";
 import { mqttTransport } from "../simulate/mqtt.ts";
-import { canManage, canRead, provision } from "../simulate/provision.ts";
+import { canManage, canRead, registerFleet } from "../simulate/register.ts";
 import { READING_LOG_LIMIT, type Summary, Tally, type VerificationResult, verify } from "../simulate/results.ts";
 import { MAKERS, type Maker } from "../simulate/sensors.ts";
 import { type MessageTransport, simulate as run } from "../simulate/simulation.ts";
@@ -92,7 +92,7 @@ async function readerFor({ url = "", readKey }: SimulationOptions, manager: Http
 
 async function register(fleet: SeededFleet, manager: HttpClient): Promise<void> {
   using progress = new ProgressBar("registering tanks");
-  await provision(fleet, manager, (done) => progress.show(done, fleet.size));
+  await registerFleet(fleet, manager, (done) => progress.show(done, fleet.size));
 }
 
 function transportFor({ url = "", mqtt, key, manageKey }: SimulationOptions): MessageTransport | Promise<MessageTransport> {

@@ -98,10 +98,14 @@ async function registerDevices(store: Store, seed: Seed, now: Instant): Promise<
 async function fill(store: Store, seed: Seed, now: Instant, onProgress: OnProgress): Promise<void> {
   const { customers, tanks } = createFleet(seed, now);
   const withoutMail = { language: null, unsubscribed_at: now };
-  await store.importCustomers(customers.map((record) => ({ ...record, notifications: withoutMail })));
+  const context = { by: ACTORS.demo, at: now };
+  await store.importCustomers(
+    customers.map((record) => ({ ...record, notifications: withoutMail })),
+    context,
+  );
   // The last tank marks the fleet as complete, so it is written after everything else.
   for (const records of [tanks.slice(0, -1), tanks.slice(-1)]) {
-    await store.importTanks(records);
+    await store.importTanks(records, context);
     const added = records.map(({ tank }) => ({ tank, until: tank.created_at }));
     await addReadings(store, added, seed, now, onProgress);
   }

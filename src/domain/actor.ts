@@ -5,7 +5,6 @@ export const ACTORS = {
   commandLine: "command line",
   import: "import",
   demo: "demo",
-  signIn: "sign-in",
   signInLink: "sign-in link",
   signInCode: "sign-in code",
   verificationLink: "verification link",

@@ -60,10 +60,10 @@ function startOfMonth(month: number): LocalTime {
 export function boundsFor(step: Step, zone: TimeZone): (instant: Instant) => BucketBounds {
   if (step === "15m" || step === "1h") return (instant) => fixedBounds(FIXED[step], zone.periodAt(instant), instant);
   const calendar = CALENDARS[step];
-  let period = zone.periodAt(0);
+  let offsetPeriod = zone.periodAt(0);
   return (instant) => {
-    if (instant < period.from || instant >= period.until) period = zone.periodAt(instant);
-    return calendarBounds(calendar, zone, period, instant);
+    if (instant < offsetPeriod.from || instant >= offsetPeriod.until) offsetPeriod = zone.periodAt(instant);
+    return calendarBounds(calendar, zone, offsetPeriod, instant);
   };
 }
 
@@ -76,8 +76,8 @@ function fixedBounds(size: number, { from, until, offset }: OffsetPeriod, instan
 /** More than any offset, and than any change of one. */
 const MAX_CHANGE = 26 * HOUR;
 
-function calendarBounds({ floor, next }: Calendar, zone: TimeZone, period: OffsetPeriod, instant: Instant): BucketBounds {
-  const { from, until, offset } = period;
+function calendarBounds({ floor, next }: Calendar, zone: TimeZone, offsetPeriod: OffsetPeriod, instant: Instant): BucketBounds {
+  const { from, until, offset } = offsetPeriod;
   let begins = floor(instant + offset);
   let ends = next(begins);
   if (begins - offset >= from + MAX_CHANGE && ends - offset < until) return { start: begins - offset, end: ends - offset };
@@ -93,9 +93,9 @@ function calendarBounds({ floor, next }: Calendar, zone: TimeZone, period: Offse
 
 /** When local time first is at or after this: if clocks skip it, when they do. */
 function firstInstant(local: LocalTime, zone: TimeZone): Instant {
-  for (let period = zone.periodAt(local - MAX_CHANGE); ; period = zone.periodAt(period.until)) {
-    const instant = Math.max(local - period.offset, period.from);
-    if (instant < period.until) return instant;
+  for (let offsetPeriod = zone.periodAt(local - MAX_CHANGE); ; offsetPeriod = zone.periodAt(offsetPeriod.until)) {
+    const instant = Math.max(local - offsetPeriod.offset, offsetPeriod.from);
+    if (instant < offsetPeriod.until) return instant;
   }
 }
 

@@ -76,8 +76,8 @@ export class DeviceUse {
 
   /** The other live tank that uses the tank's device, or undefined. */
   conflictOf({ id, assigned_device_id }: AssignedTank): string | undefined {
-    const user = this.#tankOf.get(deviceKey(assigned_device_id)) ?? null;
-    return user === null || user === id ? undefined : user;
+    const tankId = this.#tankOf.get(deviceKey(assigned_device_id)) ?? null;
+    return tankId === null || tankId === id ? undefined : tankId;
   }
 
   release({ id, assigned_device_id }: AssignedTank): void {

@@ -19,7 +19,7 @@ export type Key = {
   readonly customer_id: string | null;
   /** The only device an ingest key can send for; null for any. */
   readonly device_id: string | null;
-  /** Requests per second; null for the default of its role. */
+  /** Requests per second; null for `RATE_LIMIT` if it is limited to a customer, else for no limit. */
   readonly rate: number | null;
   readonly created_at: Instant;
   readonly expires_at: Instant | null;

@@ -1,4 +1,4 @@
-// Everything an operator may want to know, as one closed union. The log and the metrics decide what to show of it.
+// Everything an operator may want to know, as one closed union, but for the lines that the log itself has dropped. The log and the metrics decide what to show of it.
 // No event carries a query string or a body. Where a client put a secret into a path, an id or a name, the log masks it.
 
 import type { ChannelType } from "./alerts/channel.ts";
@@ -39,7 +39,7 @@ export type LogEvent =
   | { readonly kind: "request_failed"; readonly requestId: string; readonly error: unknown }
   /** The connection sent something that is not an HTTP request. */
   | { readonly kind: "connection_rejected"; readonly code: ErrorCode; readonly status: number }
-  /** The address has too many connections, or all have; or the client sent many requests without reading responses. */
+  /** There are too many connections, from this address or in all; or the client sent many requests without reading responses. */
   | { readonly kind: "connection_dropped"; readonly reason: "too_many" | "too_slow"; readonly address: string }
   /** A write is completed when it is durable. */
   | { readonly kind: "write_completed"; readonly write: string; readonly milliseconds: number; readonly ok: boolean }
@@ -76,7 +76,10 @@ export type LogEvent =
   | { readonly kind: "sweep_failed"; readonly error: unknown }
   /** Forecasts, or the fleet order, could not be updated. */
   | { readonly kind: "forecast_job_failed"; readonly error: unknown }
-  /** The tank has no forecast until its next reading, or for a day; if it could not be stored, it is tried again after an hour. */
+  /**
+   * A forecast that could not be computed: the tank has none until its next reading, or for a day. Or one that could not be stored:
+   * the tank keeps the last one, and it is tried again after an hour.
+   */
   | { readonly kind: "forecast_failed"; readonly tankId: string; readonly error: unknown }
   /** `stored`: new readings and those that replaced another value. */
   | { readonly kind: "readings_ingested"; readonly source: IngestSource; readonly stored: number; readonly rejected: number }
@@ -139,7 +142,7 @@ export type LogEvent =
   | { readonly kind: "mail_not_configured"; readonly missing: string }
   /** The oldest pending notification is over 10 minutes late. */
   | { readonly kind: "notifications_delayed"; readonly pending: number; readonly oldestSeconds: number }
-  /** None is any more. */
+  /** No notification is that late any more. */
   | { readonly kind: "notifications_caught_up" }
   | { readonly kind: "sending_failed"; readonly error: unknown }
   /** Somebody has requested a link to sign in, and could not be sent one. */

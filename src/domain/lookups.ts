@@ -8,7 +8,7 @@ import type { DeviceAssignment } from "./device.ts";
 import type { Instant } from "./instant.ts";
 import type { StoredKey } from "./key.ts";
 import type { ManagedCustomer, ManagedDevice } from "./resource.ts";
-import type { OpenSession } from "./session.ts";
+import type { SessionWithAccount } from "./session.ts";
 import type { AccountReads } from "./sign-in.ts";
 import type { EmailVerification, VerificationMail } from "./verification.ts";
 
@@ -62,7 +62,7 @@ export interface Lookups {
   signInsOf: AccountReads["signInsOf"];
   /** How many links were requested since then for the address, in whatever case. */
   signInsSince(email: string, since: Instant): Promise<number>;
-  sessions(ids: readonly string[]): Promise<ReadonlyMap<string, OpenSession>>;
+  sessions(ids: readonly string[]): Promise<ReadonlyMap<string, SessionWithAccount>>;
   /** Newest first. */
   sessionsOf: AccountReads["sessionsOf"];
 }

@@ -10,7 +10,7 @@ import { USER_ROLES, type User } from "./user.ts";
 export const SESSION_ROLES = ["customer", ...USER_ROLES] as const;
 export type SessionRole = (typeof SESSION_ROLES)[number];
 
-/** With the type, because in older databases a customer may have the id of a user. */
+/** With the type: the ids of users and of customers are given independently. */
 export type AccountKey = { readonly type: "user" | "customer"; readonly id: string };
 
 export type Account = AccountKey & {
@@ -50,7 +50,7 @@ export type Session = {
 };
 
 /** A session with the account as it is now. */
-export type OpenSession = Session & { readonly account: Account };
+export type SessionWithAccount = Session & { readonly account: Account };
 
 const role = oneOf(SESSION_ROLES, { description: "What the account may do", examples: ["dispatcher"] });
 
@@ -90,7 +90,7 @@ export const SessionObject = object(
   { description: "A browser that is signed in to an account" },
 );
 
-export function sessionObject(session: OpenSession, currentId: string | undefined): Static<typeof SessionObject> {
+export function sessionObject(session: SessionWithAccount, currentId: string | undefined): Static<typeof SessionObject> {
   const { id, user_id, customer_id, account, created_at, expires_at, user_agent } = session;
   return {
     id,
@@ -109,5 +109,5 @@ export function sessionObject(session: OpenSession, currentId: string | undefine
 
 export interface SessionReads {
   /** Undefined where the account is deleted. An expired session may still be found. */
-  sessionByHash(hash: string): Promise<OpenSession | undefined>;
+  sessionByHash(hash: string): Promise<SessionWithAccount | undefined>;
 }

@@ -5,7 +5,7 @@ import { randomInt } from "node:crypto";
 import { HOUR, type Instant, MINUTE } from "./instant.ts";
 import { hashSecret } from "./key.ts";
 import type { ManagedCustomer } from "./resource.ts";
-import { type Account, type AccountKey, customerAccount, type OpenSession, userAccount } from "./session.ts";
+import { type Account, type AccountKey, customerAccount, type SessionWithAccount, userAccount } from "./session.ts";
 import type { User } from "./user.ts";
 
 /** A link, and the code that was sent with it. It opens the accounts that have the address when it is used. */
@@ -57,9 +57,6 @@ export const hashCode = (browserSecret: string, code: string): string => hashSec
 /** The token is in the fragment, which is not sent to any server. */
 export const signInUrl = (publicUrl: string, token: string): string => `${publicUrl}/sign-in#token=${token}`;
 
-/** Changes only A to Z, as the indexes do. */
-export const lowerCase = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
-
 type AccountLookup = Pick<AccountReads, "customersWithEmail" | "userList">;
 
 /** What a link opens: the accounts that have its address now. */
@@ -74,7 +71,7 @@ export interface AccountReads {
   /** All of them, newest first, then by id. */
   userList(): Promise<readonly User[]>;
   /** Newest first; without expired ones. */
-  sessionsOf(account: AccountKey, now: Instant): Promise<readonly OpenSession[]>;
+  sessionsOf(account: AccountKey, now: Instant): Promise<readonly SessionWithAccount[]>;
   /** Also finds expired sign-ins. */
   signInByHash(hash: string): Promise<SignIn | undefined>;
   /** Sign-in links that a browser has requested for this address, in any case of letters; newest first. */

@@ -1,5 +1,8 @@
 // Texts in messages and pages: quoting, escaping, and guessing what was meant.
 
+/** Changes only A to Z, as the indexes do. */
+export const asciiLowerCase = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+
 /** The candidate most similar to the word, if similar enough to be a typing error. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > 64) return undefined;

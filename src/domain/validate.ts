@@ -1,5 +1,5 @@
 // JSON from outside: measured before it is parsed, then validated against our schemas, with messages for people. Validation
-// supports the fields defined in `schema.ts`, and objects and lists of them.
+// supports the keywords of JSON Schema that `schema.ts` declares.
 
 import { type FieldError, RequestError } from "./errors.ts";
 import { isCleanText, isLongerThan, NO_DOT_SEGMENT } from "./id.ts";

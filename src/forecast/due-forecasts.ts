@@ -11,7 +11,7 @@ import { FailedTanks } from "./failed-tanks.ts";
 
 const HISTORY_MS = 2 * 365 * DAY;
 /** One every half minute in this time. A device that sends more must not use up the memory of the service. */
-const MAX_READINGS = 2_000_000;
+export const MAX_READINGS = 2_000_000;
 /** Too short for a forecast. */
 const MIN_HISTORY_MS = DAY;
 

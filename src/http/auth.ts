@@ -15,7 +15,7 @@ import {
   type Scope,
   type StoredKey,
 } from "../domain/key.ts";
-import { hasSessionRole, type OpenSession, SESSION_ROLES, type SessionRole } from "../domain/session.ts";
+import { hasSessionRole, SESSION_ROLES, type SessionRole, type SessionWithAccount } from "../domain/session.ts";
 import type { Reads } from "../domain/store.ts";
 import { clientAddress, networkOf } from "./connection-limit.ts";
 import { Cookies, requireSecureContext } from "./cookies.ts";
@@ -23,8 +23,8 @@ import type { LastSeen } from "./last-seen.ts";
 import { exceeds, type Limits, limitRate, type RateDecision } from "./limits.ts";
 import { isSafeMethod, requireSameOrigin } from "./same-origin.ts";
 
-/** For a session, `key` is a synthetic key with the rights of the account and the account's id. */
-export type Caller = { readonly key: Key; readonly scope: Scope; readonly session: OpenSession | null };
+/** For a session, `key` has only the id, the name and the customer of the account; its rights are those of `session.account`. */
+export type Caller = { readonly key: Key; readonly scope: Scope; readonly session: SessionWithAccount | null };
 
 /** The caller of a route that needs no key. */
 export const ANONYMOUS: Caller = {
@@ -55,7 +55,7 @@ function requireRole({ role }: Key, required: Exclude<RequiredRole, "none">): vo
   throw new RequestError("role_insufficient", `This key has the role "${role}"; this endpoint ${requires}.`);
 }
 
-function requireSessionRole({ account: { role } }: OpenSession, required: SessionRole): void {
+function requireSessionRole({ account: { role } }: SessionWithAccount, required: SessionRole): void {
   if (hasSessionRole(role, required)) return;
   const sufficient = inWords(SESSION_ROLES.slice(SESSION_ROLES.indexOf(required)));
   throw new RequestError("role_insufficient", `You have the role "${role}"; this endpoint requires the role ${sufficient}.`);
@@ -86,7 +86,7 @@ class CallerCache {
   ): Promise<AuthenticatedCaller> {
     const now = this.#clock();
     const cached = this.#cached.get(secret);
-    // The first comparison fails where the clock was set back.
+    // `now` is before `since` if the clock was set back.
     if (cached !== undefined && now >= cached.since && now < cached.until) return cached.caller;
     this.#cached.delete(secret);
     const { caller, expiresAt } = await load(now);

@@ -57,7 +57,7 @@ export function registerRoute(app: FastifyInstance, route: Route, context: Route
 function createHandler(route: Route, context: RouteContext): RouteHandlerMethod {
   const { reads, metrics, services, bodyBudget, longReads } = context;
   const readParameters = parameterReaderOf(route);
-  const isRead = hasCacheableResponse(route);
+  const isCacheable = hasCacheableResponse(route);
   return async (request, reply) => {
     rejectMalformedPath(request.raw);
     const form = typeof request.body === "string" ? request.body : "";
@@ -73,7 +73,7 @@ function createHandler(route: Route, context: RouteContext): RouteHandlerMethod 
       route.handle({ reads, metrics, services, key, scope, session, client, id, parameters, headers, body, items, asLongRead });
     const handle: typeof handleNow = (content) =>
       route.isLongRead === true ? asLongRead(() => handleNow(content)) : handleNow(content);
-    if (isRead) {
+    if (isCacheable) {
       const result = await handle(NO_CONTENT);
       const text = typeof result === "string" ? result : JSON.stringify(result);
       // Caches do not key responses by the body of a GET.

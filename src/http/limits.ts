@@ -16,7 +16,7 @@ export type Limits = {
 };
 
 type TokenBucket = { tokens: number; at: Instant };
-const MAX_BUCKETS: Readonly<Record<BucketKind, number>> = { key: 100_000, address: 10_000 };
+const MAX_TOKEN_BUCKETS: Readonly<Record<BucketKind, number>> = { key: 100_000, address: 10_000 };
 
 /** Buckets in this process's memory. */
 export function localLimits(clock: Clock): { readonly take: (...args: Parameters<Limits["take"]>) => number } {
@@ -26,7 +26,7 @@ export function localLimits(clock: Clock): { readonly take: (...args: Parameters
     const known = buckets[kind].get(name);
     if (known !== undefined) return known;
     // Evicts the oldest. A new bucket is full, so an eviction never limits anybody.
-    if (buckets[kind].size >= MAX_BUCKETS[kind]) buckets[kind].delete(buckets[kind].keys().next().value ?? "");
+    if (buckets[kind].size >= MAX_TOKEN_BUCKETS[kind]) buckets[kind].delete(buckets[kind].keys().next().value ?? "");
     const bucket = { tokens: burst, at: now };
     buckets[kind].set(name, bucket);
     return bucket;
@@ -80,7 +80,7 @@ const RULES = {
   mail: { kind: "address", perSecond: 5 / 3600, burst: 5 },
   /** Changes of a customer's mail settings, by the unsubscribe link or signed in: each is in the audit log. */
   "mail settings": { kind: "key", perSecond: 10 / 60, burst: 10 },
-  /** Wrong keys from one client IP address. A valid key from the same address is not affected. */
+  /** Wrong keys, and wrong links in mail but for those that sign in, from one client IP address. A valid key from the same address is not affected. */
   "wrong key": { kind: "address", perSecond: 1, burst: 30 },
   /**
    * Wrong links and codes from one client IP address. Counted apart from wrong keys, because beyond the limit valid ones are

@@ -4,7 +4,7 @@ import type { ErrorCode } from "../domain/errors.ts";
 import type { Key, KeyBinding, Scope } from "../domain/key.ts";
 import type { ReadingItem, ReadingResult } from "../domain/reading.ts";
 import type { Schema } from "../domain/schema.ts";
-import type { OpenSession } from "../domain/session.ts";
+import type { SessionWithAccount } from "../domain/session.ts";
 import type { Reads } from "../domain/store.ts";
 import type { Access } from "./auth.ts";
 import type { ManagementService } from "./management.ts";
@@ -59,7 +59,7 @@ export type RouteRequest<S extends ParameterSet = ParameterSet> = Dependencies &
     readonly key: Key;
     readonly scope: Scope;
     /** The session of a caller without a key. */
-    readonly session: OpenSession | null;
+    readonly session: SessionWithAccount | null;
     readonly client: () => ClientInfo;
     /** The identifier in the path; "" where there is none, or it cannot be one. */
     readonly id: string;

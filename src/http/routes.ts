@@ -1,4 +1,4 @@
-// All routes, and the schemas they refer to.
+// All routes of the API, and the schemas they refer to.
 
 import type { Schema } from "../domain/schema.ts";
 import type { Route } from "./route.ts";

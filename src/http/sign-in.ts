@@ -15,15 +15,8 @@ import type { Observe } from "../domain/log-events.ts";
 import type { Mail } from "../domain/mail/mail.ts";
 import { signInMail } from "../domain/mail/service-mail.ts";
 import { SESSION_LIFETIME_MS, USER_AGENT_MAX_LENGTH } from "../domain/session.ts";
-import {
-  accountsFor,
-  hashCode,
-  lowerCase,
-  MAX_SPELLINGS,
-  newCode,
-  SIGN_IN_LINK_LIFETIME_MS,
-  signInUrl,
-} from "../domain/sign-in.ts";
+import { accountsFor, hashCode, MAX_SPELLINGS, newCode, SIGN_IN_LINK_LIFETIME_MS, signInUrl } from "../domain/sign-in.ts";
+import { asciiLowerCase } from "../domain/text.ts";
 import { networkOf } from "./connection-limit.ts";
 import type { Cookies } from "./cookies.ts";
 import { exceeds, type Limits } from "./limits.ts";
@@ -101,7 +94,7 @@ export class SignInService {
     }
     const known = cookies.get("browser") ?? "";
     const browser = isWellFormedSecret(known) ? known : newSecret();
-    const isSent = !(await exceeds(limits, "mail", `${network} ${lowerCase(email)}`));
+    const isSent = !(await exceeds(limits, "mail", `${network} ${asciiLowerCase(email)}`));
     const isStopping = this.#stopping.signal.aborted;
     if (isStopping || this.#pending.size >= MAX_PENDING_REQUESTS) {
       const reason = isStopping ? "The service is stopping." : "Too many people are signing in.";
@@ -121,7 +114,7 @@ export class SignInService {
     await this.#delay(randomInt(LOOKUP_DELAY_MS.min, LOOKUP_DELAY_MS.max));
     try {
       const command = { type: "request_sign_in", email, browser: hashSecret(browser), secrets: hashes } as const;
-      const { resource } = await management.execute(command, ACTORS.signIn);
+      const { resource } = await management.execute(command, ACTORS.signInLink);
       const mails = resource.object["mails"] as readonly SignInMail[];
       await Promise.all(mails.map((mail) => this.#sendMail(mail, secrets[mail.secret], publicUrl)));
     } catch (error) {

@@ -7,6 +7,7 @@ import {
   ATTEMPT_MS,
   type AttemptRecord,
   type AttemptResult,
+  type ChannelWithSecrets,
   type ClaimedNotification,
   type DisabledChannel,
   failRecord,
@@ -18,7 +19,6 @@ import {
   recipientType,
   recordOf,
   releaseRecord,
-  type SendingChannel,
 } from "../domain/alerts/notification-queue.ts";
 import { hostOf } from "../domain/alerts/webhook-url.ts";
 import { hasCode } from "../domain/errors.ts";
@@ -46,7 +46,7 @@ const MAX_UNRECORDED = 10_000;
 
 /** How a kind of destination is sent to. */
 export type NotificationTransport = {
-  readonly send: (notification: ClaimedNotification, channel: SendingChannel | undefined) => Promise<AttemptResult>;
+  readonly send: (notification: ClaimedNotification, channel: ChannelWithSecrets | undefined) => Promise<AttemptResult>;
   /** Attempts at a time to one destination. */
   readonly concurrency: number;
   /** Ends attempts in progress with an error. There are none afterwards. */
@@ -65,7 +65,7 @@ type Options = {
 /** A notification from its claim until its result is recorded. */
 type OutgoingNotification = {
   readonly notification: ClaimedNotification;
-  readonly channel: SendingChannel | undefined;
+  readonly channel: ChannelWithSecrets | undefined;
   /** Undefined if it may be sent. */
   readonly reasonNotToSend: string | undefined;
   /** Replaced if it is claimed again, as after an outage of the database: it is not sent twice at a time. */

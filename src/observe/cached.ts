@@ -9,7 +9,7 @@ export function cached<T>(clock: Clock, load: (now: Instant) => Promise<T>): () 
   let last: { readonly value: Promise<T>; readonly since: Instant } | undefined;
   return async () => {
     const now = clock();
-    // The second comparison holds where the clock was set back.
+    // `now` is before `since` if the clock was set back.
     if (last === undefined || now >= last.since + CACHED_MS || now < last.since) last = { value: load(now), since: now };
     const { value } = last;
     try {

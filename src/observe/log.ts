@@ -90,7 +90,10 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: EventLevel,
   mail_not_configured: ["error", "mail cannot be sent: set {missing}"],
   notifications_delayed: ["error", "notifications are delayed: {pending} are pending, the oldest for {oldestSeconds} seconds"],
   notifications_caught_up: ["info", "notifications are no longer delayed"],
-  sending_failed: ["error", "sending notifications failed with an internal error; retrying"],
+  sending_failed: [
+    "error",
+    "notifications could not be sent, or the results not recorded: damaged data or an internal error; retrying",
+  ],
   no_users: [
     "info",
     "nobody can sign in yet; create the first user: npx tank-monitor user create --email ADDRESS --name NAME --role admin",

@@ -10,9 +10,10 @@ import { EARLIEST } from "../../src/domain/instant.ts";
 import type { StoredKey } from "../../src/domain/key.ts";
 import type { Lookups } from "../../src/domain/lookups.ts";
 import type { ManagedCustomer } from "../../src/domain/resource.ts";
-import type { OpenSession } from "../../src/domain/session.ts";
-import { lowerCase, type SignIn } from "../../src/domain/sign-in.ts";
+import type { SessionWithAccount } from "../../src/domain/session.ts";
+import type { SignIn } from "../../src/domain/sign-in.ts";
 import type { Tank } from "../../src/domain/tank.ts";
+import { asciiLowerCase } from "../../src/domain/text.ts";
 import type { User } from "../../src/domain/user.ts";
 import type { EmailVerification } from "../../src/domain/verification.ts";
 import { tank } from "../store/conformance/objects.ts";
@@ -32,7 +33,7 @@ export type StoredObjects = {
   readonly verifications?: readonly EmailVerification[];
   readonly users?: readonly User[];
   readonly signIns?: readonly SignIn[];
-  readonly sessions?: readonly OpenSession[];
+  readonly sessions?: readonly SessionWithAccount[];
 };
 
 export function lookupsOf(known: StoredObjects): Lookups {
@@ -81,12 +82,14 @@ export function lookupsOf(known: StoredObjects): Lookups {
     userList: async () => users,
     countryOf: async (id) => ofOwners([id]).find(({ deleted }) => !deleted)?.tank.location.country ?? null,
     customersWithEmail: async (email) =>
-      customers.filter(({ customer, deleted }) => !deleted && lowerCase(customer.email) === lowerCase(email)),
+      customers.filter(({ customer, deleted }) => !deleted && asciiLowerCase(customer.email) === asciiLowerCase(email)),
     signInByHash: async (hash) => signIns.find((one) => one.hash === hash),
     signInsOf: async (browser, email) =>
-      signIns.filter((one) => one.browser === browser && lowerCase(one.email) === lowerCase(email)),
+      signIns.filter((one) => one.browser === browser && asciiLowerCase(one.email) === asciiLowerCase(email)),
     signInsSince: async (email, since) =>
-      signIns.filter((one) => one.browser !== null && lowerCase(one.email) === lowerCase(email) && one.created_at > since).length,
+      signIns.filter(
+        (one) => one.browser !== null && asciiLowerCase(one.email) === asciiLowerCase(email) && one.created_at > since,
+      ).length,
     sessions: async (ids) => byId(sessions, ids, ({ id }) => id),
     sessionsOf: async ({ type, id }) => sessions.filter(({ account }) => account.type === type && account.id === id),
   };

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import test, { after } from "node:test";
 import { seededFleet } from "../../src/simulate/fleet.ts";
 import { httpClient, httpTransport } from "../../src/simulate/http.ts";
-import { provision } from "../../src/simulate/provision.ts";
+import { registerFleet } from "../../src/simulate/register.ts";
 import { verify } from "../../src/simulate/results.ts";
 import { MAKERS, sensorOf } from "../../src/simulate/sensors.ts";
 import { putReadings } from "../support/records.ts";
@@ -22,7 +22,7 @@ test("provisioning registers customers, tanks and devices; repeating it changes 
   const send = httpClient(service.url, await service.key({ role: "manage" }));
   const fleet = seededFleet("provision", 12, MAKERS);
   const progress: number[] = [];
-  await provision(fleet, send, (done) => progress.push(done));
+  await registerFleet(fleet, send, (done) => progress.push(done));
   assert.deepEqual(progress, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
   const list = async (path: string) => (await send({ path: `${path}?size=100` })).body["data"] as Record<string, unknown>[];
   const [customers, tanks] = [await list("/manage/v1/customers"), await list("/manage/v1/tanks")];
@@ -34,7 +34,7 @@ test("provisioning registers customers, tanks and devices; repeating it changes 
     const device = (await send({ path: `/manage/v1/devices/${id}` })).body;
     assert.deepEqual([device["tank_id"], device["profile"]], [tankId, sensorOf(maker)?.profile ?? null]);
   }
-  await provision(fleet, send, () => {});
+  await registerFleet(fleet, send, () => {});
   assert.deepEqual([await list("/manage/v1/customers"), await list("/manage/v1/tanks")], [customers, tanks]);
 });
 
@@ -100,7 +100,7 @@ test("rejected readings are counted, with the first reasons", async () => {
 test("each difference between what was measured and what is stored is found", async () => {
   const manager = httpClient(service.url, await service.key({ role: "manage" }));
   const fleet = seededFleet("verify", 3, ["generic", "dragino", "elsys"]);
-  await provision(fleet, manager, () => {});
+  await registerFleet(fleet, manager, () => {});
   const { tally } = await runSimulation({ fleet, transport: httpTransport(manager), count: 120, rate: 1000 });
   const expectDifferences = async (missing: number, different: number, unexpected: number, message = /^/) => {
     const { differences, ...counts } = await verify(tally, fleet, manager, () => {});

@@ -3,7 +3,7 @@
 import type { Clock } from "../../src/domain/instant.ts";
 import { type Fleet, seededFleet } from "../../src/simulate/fleet.ts";
 import { httpClient, httpTransport } from "../../src/simulate/http.ts";
-import { provision } from "../../src/simulate/provision.ts";
+import { registerFleet } from "../../src/simulate/register.ts";
 import { type Summary, Tally, type VerificationResult, verify } from "../../src/simulate/results.ts";
 import { MAKERS } from "../../src/simulate/sensors.ts";
 import { type MessageTransport, simulate } from "../../src/simulate/simulation.ts";
@@ -47,7 +47,7 @@ export async function sendTo(
 ): Promise<Summary & { readonly verification: VerificationResult }> {
   const manager = httpClient(service.url, await service.key({ role: "manage" }));
   const fleet = seededFleet(seed, tanks, MAKERS);
-  await provision(fleet, manager, () => {});
+  await registerFleet(fleet, manager, () => {});
   const transport = httpTransport(httpClient(service.url, await service.key({ role: "ingest" })));
   const { summary, tally } = await runSimulation({ fleet, transport, count, clock });
   return { ...summary, verification: await verify(tally, fleet, manager, () => {}) };

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { LIMITED } from "../../src/domain/alerts/notification-queue.ts";
+import { CHANNEL_LIMITED } from "../../src/domain/alerts/notification-queue.ts";
 import type { Command } from "../../src/domain/commands/command.ts";
 import { formatInstant } from "../../src/domain/instant.ts";
 import type { Store } from "../../src/domain/store.ts";
@@ -50,7 +50,7 @@ function channelCustomers(engine: Engine): void {
     for (const id of ["chn_hook", "chn_mail"]) {
       await limitTo(store, id, "b", NOON + 2 * MINUTE);
       const [notification, ...others] = await notificationsTo(opened, id);
-      assert.deepEqual([notification?.state, notification?.attempts.at(-1)?.error, others], ["failed", LIMITED, []]);
+      assert.deepEqual([notification?.state, notification?.attempts.at(-1)?.error, others], ["failed", CHANNEL_LIMITED, []]);
       assert.equal(await recover(store, id, NOON + HOUR), 0);
       const retry = { type: "retry_notification", id: notification?.id ?? "" } as const;
       assert.equal((await errorOf(store, retry, at(NOON + HOUR))).error, "state_conflict");
@@ -72,7 +72,7 @@ function channelCustomers(engine: Engine): void {
     await runSql(url, `UPDATE notification SET state = 'pending', ended_at = NULL, due_at = 1, pending_since = ${Date.now()}`);
     const { notifications, reasonsNotToSend } = await claim(store);
     const isSent = notifications.map(({ id, channel_id, payload }) => {
-      assert.ok([undefined, LIMITED].includes(reasonsNotToSend.get(id)));
+      assert.ok([undefined, CHANNEL_LIMITED].includes(reasonsNotToSend.get(id)));
       return `${channel_id} ${/\ba1\b/.test(payload) ? "a" : "b"} ${!reasonsNotToSend.has(id)}`;
     });
     // The mail is about both.
@@ -89,7 +89,7 @@ function channelCustomers(engine: Engine): void {
     await compose(opened, NOON + 4 * HOUR);
     await runSql(url, "UPDATE notification SET due_at = 1");
     const { notifications, reasonsNotToSend } = await claim(store);
-    assert.deepEqual([notifications.length, ...reasonsNotToSend.values()], [1, LIMITED]);
+    assert.deepEqual([notifications.length, ...reasonsNotToSend.values()], [1, CHANNEL_LIMITED]);
   });
 }
 

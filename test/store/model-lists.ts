@@ -11,8 +11,8 @@ import type { AuditQuery, CustomerSearch, DeviceSearch, TankSearch } from "../..
 import type { Page, PageQuery } from "../../src/domain/page.ts";
 import type { ManagedDevice } from "../../src/domain/resource.ts";
 import { mayHaveUmlauts, phoneDigits, searchWords, spellings, withoutUmlauts } from "../../src/domain/search.ts";
-import { lowerCase } from "../../src/domain/sign-in.ts";
 import type { Location, Tank } from "../../src/domain/tank.ts";
+import { asciiLowerCase } from "../../src/domain/text.ts";
 
 export function found<T>(ids: readonly string[], find: (id: string) => T | undefined): Map<string, T> {
   return new Map(ids.map((id) => [id, find(id)] as const).filter((pair): pair is [string, T] => pair[1] !== undefined));
@@ -114,7 +114,7 @@ const isWordOfCustomer = ({ id, name, email, phone }: Customer, word: string): b
 function hasWord(texts: readonly (string | null)[], phone: string | null, word: string): boolean {
   const digits = phoneDigits(word);
   const hasPhone = digits !== undefined && (phone ?? "").replaceAll(/\(0\)|[^0-9]/g, "").includes(digits);
-  const compared = (text: string) => (mayHaveUmlauts(word) ? withoutUmlauts(lowerCase(text)) : lowerCase(text));
+  const compared = (text: string) => (mayHaveUmlauts(word) ? withoutUmlauts(asciiLowerCase(text)) : asciiLowerCase(text));
   return hasPhone || spellings(withoutUmlauts(word)).some((one) => texts.some((text) => compared(text ?? "").includes(one)));
 }
 

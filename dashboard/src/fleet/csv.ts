@@ -77,6 +77,6 @@ function textOf(cell: Cell, format: Format): string {
 }
 
 /** A spreadsheet would calculate what begins like a formula: names come from others. Phone numbers stay as they are, as in src/ingest/csv.ts. */
-const FORMULA = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
+const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 const ONLY_DIGITS = /^[+-][\d ()./-]*$/;
 const escapeFormula = (text: string): string => (FORMULA.test(text) && !ONLY_DIGITS.test(text) ? `'${text}` : text);

@@ -22,9 +22,9 @@ export const MAIL_CONCURRENCY = 5;
  */
 export const MAX_CLOCK_SKEW_MS = 1000;
 /** The longest delay of an attempt. */
-const MAX_DELAY_MS = 30 * HOUR;
+const MAX_ATTEMPT_DELAY_MS = 30 * HOUR;
 /** Quiet hours may add up to a day. What is due later was planned by a clock that was wrong. */
-export const MAX_PLANNED_MS = MAX_DELAY_MS + DAY;
+export const MAX_PLANNED_MS = MAX_ATTEMPT_DELAY_MS + DAY;
 /** Mail that is pending for longer is not sent any more. */
 export const MAIL_EXPIRES_MS = 24 * HOUR;
 /** A channel that fails for longer is disabled with the next notification that has failed for good. */
@@ -44,14 +44,14 @@ export type ClaimedNotification = Pick<
 };
 
 /** Where a notification goes. Only the sender reads the secrets. */
-export type SendingChannel = Pick<Channel, "id" | "type" | "url" | "to" | "customer_id" | "state"> & ChannelSecrets;
+export type ChannelWithSecrets = Pick<Channel, "id" | "type" | "url" | "to" | "customer_id" | "state"> & ChannelSecrets;
 
 export type Claim = {
   readonly notifications: readonly ClaimedNotification[];
   /** Keyed by the id of the notification. */
   readonly reasonsNotToSend: ReadonlyMap<string, string>;
   /** By id. A channel that is missing has been deleted. */
-  readonly channels: ReadonlyMap<string, SendingChannel>;
+  readonly channels: ReadonlyMap<string, ChannelWithSecrets>;
 };
 
 export type ClaimRequest = { readonly destination: string; readonly limit: number };
@@ -115,7 +115,7 @@ export function recordOf(claimed: ClaimedNotification, attempt: Attempt, result:
   const own = { id, lease, channel_id, attempts, isHeldInQuietHours };
   if (result.error === null) return { ...own, state: "delivered", delayMs: null, health: "working" };
   const delay = result.isPermanent || result.isGone ? undefined : retryDelay(tries, random);
-  const delayMs = delay === undefined ? null : Math.min(Math.max(delay, result.retryAfterMs ?? 0), MAX_DELAY_MS);
+  const delayMs = delay === undefined ? null : Math.min(Math.max(delay, result.retryAfterMs ?? 0), MAX_ATTEMPT_DELAY_MS);
   return { ...own, state: delayMs === null ? "failed" : "pending", delayMs, health: healthAfter(claimed, result) };
 }
 
@@ -139,12 +139,12 @@ export const releaseRecord = ({ id, lease, channel_id, attempts }: ClaimedNotifi
 
 /** Recorded in place of an attempt: why nothing was sent. */
 export const skippedAttempt = (at: Instant, error: string): Attempt => ({ at, status: null, duration_ms: 0, error });
-const DISABLED = "the channel is disabled or was deleted";
+const CHANNEL_DISABLED = "the channel is disabled or was deleted";
 /** It may be about others: see `mayReceive`. */
-export const LIMITED = "the channel is now limited to a customer, and this may be about others";
-export const disabledAttempt = (at: Instant): Attempt => skippedAttempt(at, DISABLED);
+export const CHANNEL_LIMITED = "the channel is now limited to a customer, and this may be about others";
+export const disabledAttempt = (at: Instant): Attempt => skippedAttempt(at, CHANNEL_DISABLED);
 
-export const failRecord = (claimed: ClaimedNotification, at: Instant, why = DISABLED): AttemptRecord => ({
+export const failRecord = (claimed: ClaimedNotification, at: Instant, why = CHANNEL_DISABLED): AttemptRecord => ({
   ...releaseRecord(claimed),
   state: "failed",
   delayMs: null,

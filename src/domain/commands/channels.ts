@@ -12,7 +12,7 @@ import {
   webhookUrl,
 } from "../alerts/channel.ts";
 import { EVENT_RETENTION_MS, type EventType } from "../alerts/event.ts";
-import { LIMITED } from "../alerts/notification-queue.ts";
+import { CHANNEL_LIMITED } from "../alerts/notification-queue.ts";
 import { errorInWebhookUrl, maskedUrl, type WebhookAllow } from "../alerts/webhook-url.ts";
 import { type AuditedChange, type AuditedFields, differences } from "../audit.ts";
 import { hasSameFields } from "../changes.ts";
@@ -39,7 +39,7 @@ const MAX_CHANNELS = 1000;
 /** Pending notifications that end when a channel is deleted or limited to a customer; the sender ends the others. */
 const MAX_ENDED = 500;
 /** A delayed webhook is the event of the feed, which must be kept until then. */
-const MAX_DELAY_MS = EVENT_RETENTION_MS / 2;
+const MAX_CHANNEL_DELAY_MS = EVENT_RETENTION_MS / 2;
 
 const ofWebhook = { url: webhookUrl, ...CHANNEL_SETTINGS };
 const ofEmail = { to: mailAddress, ...CHANNEL_SETTINGS, quiet_hours: nullable(QuietHoursObject) };
@@ -125,7 +125,7 @@ export async function changeChannel(lookups: Lookups, command: Commands["change_
   const ended = isLimited ? await lookups.pendingNotifications(after, MAX_ENDED, after.customer_id) : [];
   return changeSet(channelResource(after), {
     channels: [change],
-    notificationsEnded: ended.length === 0 ? [] : [{ ids: ended, reason: LIMITED }],
+    notificationsEnded: ended.length === 0 ? [] : [{ ids: ended, reason: CHANNEL_LIMITED }],
     audit: [auditOf(change, id, "changed")],
   });
 }
@@ -226,7 +226,7 @@ function repetitionErrors(field: "events" | "kinds", { [field]: list }: JsonObje
 }
 
 function delayErrors({ delay }: JsonObject): FieldError[] {
-  const isTooLong = typeof delay === "string" && (parseDuration(delay) ?? 0) > MAX_DELAY_MS;
+  const isTooLong = typeof delay === "string" && (parseDuration(delay) ?? 0) > MAX_CHANNEL_DELAY_MS;
   return isTooLong ? [{ field: "delay", message: "must be at most 15d" }] : [];
 }
 
@@ -251,7 +251,7 @@ function auditOf({ before, after }: ChannelChange, id: string, action: AuditedCh
     object: "channel",
     id,
     action,
-    changes: isMoved ? { ...changes, url: { from: masked, to: `${masked} (with another path)` } } : changes,
+    changes: isMoved ? { ...changes, url: { from: masked, to: `${masked} (with another path or query)` } } : changes,
   };
 }
 

@@ -105,7 +105,7 @@ export type Command = { [T in keyof Commands]: CommandOf<T> }[keyof Commands];
 export type ProvisionRow = { readonly newId: string; readonly fields: unknown };
 export type Provision = { readonly customers: readonly ProvisionRow[]; readonly tanks: readonly ProvisionRow[] };
 
-/** The result of each part of a provisioning but the last. Its idempotency key is used, and the same request may go on. */
+/** Stored for each part of a provisioning but the last: the idempotency key is taken, but the same request may continue. */
 export const INCOMPLETE = { is_incomplete: true };
 
 /** What a provisioning would do. */

@@ -10,16 +10,15 @@ import {
   accountObject,
   customerAccount,
   MAX_SESSIONS,
-  type OpenSession,
   SESSION_LIFETIME_MS,
   type Session,
+  type SessionWithAccount,
   sessionObject,
   userAccount,
 } from "../session.ts";
 import {
   type AccountReads,
   accountsFor,
-  lowerCase,
   MAX_SIGN_IN_MAILS,
   MAX_SPELLINGS,
   MAX_TRIES,
@@ -27,6 +26,7 @@ import {
   SIGN_IN_RETENTION_MS,
   type SignIn,
 } from "../sign-in.ts";
+import { asciiLowerCase } from "../text.ts";
 import { type ChangeSet, type Commands, changeSet, commandError, type Planned, type SignInProof } from "./command.ts";
 import { languageFor } from "./verification.ts";
 
@@ -61,7 +61,7 @@ type SignInAccount = { readonly account: Account; readonly language: () => Promi
 
 /** Users first: they read English, as everywhere. */
 async function accountsAt(lookups: Lookups, email: string): Promise<SignInAccount[]> {
-  const users = (await lookups.userList()).filter((user) => lowerCase(user.email) === lowerCase(email));
+  const users = (await lookups.userList()).filter((user) => asciiLowerCase(user.email) === asciiLowerCase(email));
   const customers = await lookups.customersWithEmail(email);
   return [
     ...users.map((user) => ({ account: userAccount(user), language: async () => "en" as const })),
@@ -149,7 +149,7 @@ async function sessionsReplacedBy(
   account: Account,
   replaces: string | undefined,
   at: Instant,
-): Promise<readonly OpenSession[]> {
+): Promise<readonly SessionWithAccount[]> {
   const surplus = (await lookups.sessionsOf(account, at)).slice(MAX_SESSIONS - 1);
   const replaced = replaces === undefined ? undefined : await findOne(lookups.sessions, replaces);
   if (replaced === undefined || replaced.expires_at <= at || surplus.some(({ id }) => id === replaced.id)) return surplus;
@@ -180,7 +180,7 @@ export async function endSession(lookups: Lookups, { id, account }: Commands["en
   return changeSet({ object, etag: "" }, { sessionsEnded: [id], audit: [auditOf(found.account, "signed_out", id)] });
 }
 
-const isOf = ({ account }: OpenSession, { type, id }: AccountKey): boolean => account.type === type && account.id === id;
+const isOf = ({ account }: SessionWithAccount, { type, id }: AccountKey): boolean => account.type === type && account.id === id;
 
 function auditOf({ type, id }: AccountKey, action: "signed_in" | "signed_out", sessionId: string): AuditedChange {
   const [from, to] = action === "signed_in" ? [null, sessionId] : [sessionId, null];

@@ -6,7 +6,8 @@ import { formatInstant, type Instant, nextUpdatedAt } from "../instant.ts";
 import type { Lookups } from "../lookups.ts";
 import { userResource } from "../resource.ts";
 import { object, partial, type Static } from "../schema.ts";
-import { lowerCase, SIGN_IN_LINK_LIFETIME_MS } from "../sign-in.ts";
+import { SIGN_IN_LINK_LIFETIME_MS } from "../sign-in.ts";
+import { asciiLowerCase } from "../text.ts";
 import { type User, UserObject, userObject } from "../user.ts";
 import { errorsInObject } from "../validate.ts";
 import {
@@ -103,7 +104,7 @@ const lastAdmin = (what: string): CommandError =>
   commandError("state_conflict", `This is the last admin, who cannot ${what}. Make somebody else an admin first.`);
 
 function emailConflict(users: readonly User[], { id, email }: User): CommandError | undefined {
-  const other = users.find((user) => user.id !== id && lowerCase(user.email) === lowerCase(email));
+  const other = users.find((user) => user.id !== id && asciiLowerCase(user.email) === asciiLowerCase(email));
   return other && commandError("state_conflict", `The user ${other.id} (${other.name}) has this address already.`);
 }
 

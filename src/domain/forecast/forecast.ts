@@ -56,7 +56,7 @@ const DEFAULT_FULL_LEVEL = 95;
 /** A smaller one, or one that ends lower, may be another sensor, or a delivery of less than fits. */
 const FULL_REFILL = { rise: 10, to: 75 } as const;
 
-const NEVER: WhenRange = { p10: null, p50: null, p90: null };
+export const NEVER: WhenRange = { p10: null, p50: null, p90: null };
 const NOTHING = {
   use_per_day: null,
   runs_low_at: NEVER,

@@ -31,14 +31,14 @@ const MIN_EXCESS = 0.7;
 const MIN_DEVIATIONS = 2.5;
 /** Tanks that use more than this many points a day are not judged: a leak of a point a day is lost in their use. */
 const MAX_USE = 6;
-/** A leak has closed when its excess is below this share of the limit. */
-const CLOSED_BELOW = 0.4;
+/** A leak has ended when its excess is below this share of the limit. */
+const ENDED_BELOW = 0.4;
 /** High use that ends by itself within this time was no leak, and is learned as normal. */
 const MAX_HIGH_USE_DAYS = 14;
 /** A sudden loss is reported for this long. */
 const LOSS_DAYS = 7;
 
-/** After each level that can be judged, the leak that is open then. The last one is the current state. */
+/** After each level that can be judged, the leak that has not ended then. The last one is the current state. */
 export type LeakAtLevel = { readonly day: number; readonly leak: Leak | undefined };
 
 /** None of a sensor that fails. */
@@ -84,7 +84,7 @@ function steadyLeaks(levels: readonly DailyLevel[], season: Season): LeakAtLevel
     judgements[i] = judgement;
     if (open === undefined) {
       if (excess > limit) open = { since: start, excess, openedAt: end };
-    } else if (excess >= CLOSED_BELOW * limit) open.excess = excess;
+    } else if (excess >= ENDED_BELOW * limit) open.excess = excess;
     else {
       if (end - open.openedAt > MAX_HIGH_USE_DAYS) {
         learned = window;

@@ -4,7 +4,7 @@ import { volumeAt } from "../fleet.ts";
 import { formatInstant, formatInstantOrNull, type Instant, MINUTE } from "../instant.ts";
 import { instantField, literal, nullable, number, object, oneOf, text } from "../schema.ts";
 import { CAPACITY_UNITS, type Tank } from "../tank.ts";
-import { FORECAST_STATES, type WhenRange } from "./forecast.ts";
+import { FORECAST_STATES, NEVER, type WhenRange } from "./forecast.ts";
 import type { Refill } from "./refills.ts";
 import type { StoredForecast } from "./stored.ts";
 
@@ -53,8 +53,6 @@ export const ForecastObject = object(
   },
   { description: "When a tank runs low and when it is empty" },
 );
-
-const NEVER: WhenRange = { p10: null, p50: null, p90: null };
 
 /** Null: it has not been computed yet. Dates that have passed since it was computed are the end of the current minute. */
 export function forecastObject(tankId: string, forecast: StoredForecast | null, now: Instant) {

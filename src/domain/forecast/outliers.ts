@@ -10,7 +10,7 @@ type Run = { readonly start: number; readonly end: number };
 /** Sensors that fail report about zero, often for days. */
 const ABOUT_ZERO = 3;
 const MAX_ZERO_MS = 7 * DAY;
-/** Other false readings last for two days at most; a single one may be followed by the next a week later. */
+/** The longest run of other false readings; a single one may be any time before the next. */
 const MAX_FALSE_MS = 2.5 * DAY;
 /** A jump at the end of the series is confirmed after this time, or this many readings. */
 const CONFIRMED_AFTER_MS = 20 * HOUR;

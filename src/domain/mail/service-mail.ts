@@ -1,6 +1,7 @@
 // Mail that is not about alerts: signing in, verification of an address, a test of a channel, a disabled channel.
 
 import type { Channel } from "../alerts/channel.ts";
+import { maskedUrl } from "../alerts/webhook-url.ts";
 import type { Instant } from "../instant.ts";
 import { channelName, whyChannel } from "./alert-mail.ts";
 import { type Language, wordingOf } from "./language.ts";
@@ -90,7 +91,4 @@ export function channelDisabledMail(receiver: Channel, disabled: Channel, reason
   });
 }
 
-/** Leaves out the path and query of a webhook, which may be secret. */
-function shownAddress({ url, to }: Channel): string {
-  return url === null ? (to ?? "") : (URL.parse(url)?.origin ?? "");
-}
+const shownAddress = ({ url, to }: Channel): string => (url === null ? (to ?? "") : maskedUrl(url));

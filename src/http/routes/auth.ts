@@ -15,7 +15,7 @@ import {
   type Static,
   text,
 } from "../../domain/schema.ts";
-import { AccountObject, accountObject, type OpenSession, SessionObject, sessionObject } from "../../domain/session.ts";
+import { AccountObject, accountObject, SessionObject, type SessionWithAccount, sessionObject } from "../../domain/session.ts";
 import { cleanCode, MAX_ACCOUNTS, SIGN_IN_LINK_LIFETIME_MS } from "../../domain/sign-in.ts";
 import { errorsInObject, invalidBody } from "../../domain/validate.ts";
 import { listSchema, PAGE_PARAMETERS, type PageRequest, pageOfAllJson } from "../parameters.ts";
@@ -215,7 +215,7 @@ function onlyToken(token: string, email: string | undefined, code: string | unde
 }
 
 /** Routes that need a session have one. */
-function sessionOf({ session }: RouteRequest): OpenSession {
+function sessionOf({ session }: RouteRequest): SessionWithAccount {
   if (session === null) throw new RequestError("session_missing", "Sign in first.");
   return session;
 }
@@ -239,7 +239,7 @@ async function endSession(request: RouteRequest, id: string): Promise<RouteRespo
 /** One page of the sessions of an account. */
 export async function sessionsJson(
   { services, session }: RouteRequest,
-  account: Pick<OpenSession["account"], "type" | "id">,
+  account: Pick<SessionWithAccount["account"], "type" | "id">,
   page: PageRequest,
 ): Promise<string> {
   const { reads, clock } = services.management;

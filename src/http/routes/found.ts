@@ -12,7 +12,7 @@ export function requireFound<T>(kind: ObjectKind, object: T | undefined): T {
 }
 
 /** The detail for a request for the readings of a deleted tank. */
-export const READINGS_DELETED = "This tank has been deleted; its telemetry is no longer available.";
+export const NO_LONGER_AVAILABLE = "This tank has been deleted; its telemetry is no longer available.";
 
 /** What was found for a tank that exists. Throws if the tank is unknown or deleted. */
 export function requireTank<T>(result: Found<T>, deleted = "This tank has been deleted."): T {

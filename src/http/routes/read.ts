@@ -6,7 +6,7 @@ import { anyOf, ref } from "../../domain/schema.ts";
 import { TankObject, tankObject } from "../../domain/tank.ts";
 import { EMAIL, LIST_PARAMETERS, listJson, listSchema, pageQuery } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
-import { deletedSchema, READINGS_DELETED, requireFound, requireTank } from "./found.ts";
+import { deletedSchema, NO_LONGER_AVAILABLE, requireFound, requireTank } from "./found.ts";
 
 export const schemas = {
   Customer: CustomerObject,
@@ -88,7 +88,7 @@ export const routes: readonly Route[] = [
     errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, scope, id, parameters }) {
       const query = pageQuery(parameters);
-      return listJson(requireTank(await reads.telemetryPage(id, query, scope), READINGS_DELETED), query, telemetryJson);
+      return listJson(requireTank(await reads.telemetryPage(id, query, scope), NO_LONGER_AVAILABLE), query, telemetryJson);
     },
   }),
 ];

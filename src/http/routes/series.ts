@@ -22,7 +22,7 @@ import { type TimeZone, timeZone } from "../../domain/timezone.ts";
 import { errorsInObject, hasError, invalidBody } from "../../domain/validate.ts";
 import { choice, instant, listJson, listSchema, type Parameter } from "../parameters.ts";
 import { insightRoute, jsonBody, type Route, type RouteRequest } from "../route.ts";
-import { READINGS_DELETED, requireTank } from "./found.ts";
+import { NO_LONGER_AVAILABLE, requireTank } from "./found.ts";
 
 const QUARTER_HOUR = 900_000;
 const DEFAULT_RANGE = 30 * DAY;
@@ -147,7 +147,7 @@ export const routes: readonly Route[] = [
       const first = await buckets(0);
       const series = requireTank(
         first === "longer" ? await asLongRead(() => buckets(MAX_RANGE_READINGS)) : first,
-        READINGS_DELETED,
+        NO_LONGER_AVAILABLE,
       );
       if (series === "longer") throw invalidParameter(TOO_MANY_READINGS);
       return seriesJson(id, query, series);
@@ -192,7 +192,7 @@ type SeriesInput = {
   readonly step: (typeof CHOICES)[number];
   readonly zone: TimeZone;
 };
-type Query = {
+type SeriesRange = {
   readonly from: Instant;
   readonly to: Instant;
   readonly step: Step;
@@ -201,7 +201,7 @@ type Query = {
 };
 
 /** Returns the query with defaults filled in, or a validation error. */
-function seriesQuery({ zone, ...given }: SeriesInput, now: Instant, tanks: number): Query | FieldError {
+function seriesQuery({ zone, ...given }: SeriesInput, now: Instant, tanks: number): SeriesRange | FieldError {
   // Rounded up to 15 minutes, so that the ETag stays valid for a while.
   const to = given.to ?? Math.floor(now / QUARTER_HOUR) * QUARTER_HOUR + QUARTER_HOUR;
   const from = given.from ?? Math.max(to - DEFAULT_RANGE, FIRST_INSTANT);
@@ -225,7 +225,7 @@ const TOO_MANY_READINGS: FieldError = {
 const invalidParameter = ({ field, message }: FieldError): RequestError =>
   new RequestError("parameter_invalid", `${field} ${message}.`, { param: field });
 
-function seriesOfBody(body: unknown, now: Instant): { readonly ids: readonly string[]; readonly query: Query } {
+function seriesOfBody(body: unknown, now: Instant): { readonly ids: readonly string[]; readonly query: SeriesRange } {
   const errors = errorsInObject(SeriesQuery, body);
   const { tank_ids = [], timezone = "UTC", step = "auto", ...range } = (body ?? {}) as Partial<Static<typeof SeriesQuery>>;
   if (!hasError(errors, "tank_ids")) errors.push(...repeated(tank_ids));
@@ -254,7 +254,7 @@ type Budget = { remaining: number };
 async function collect(
   { reads, scope }: Pick<RouteRequest, "reads" | "scope">,
   tankId: string,
-  { from, to, periods }: Query,
+  { from, to, periods }: SeriesRange,
   budget: Budget,
 ): Promise<Found<readonly Bucket[]> | "longer"> {
   const collector = new BucketCollector(periods);
@@ -269,7 +269,7 @@ async function collect(
   }
 }
 
-function seriesJson(tankId: string, { from, to, step, zone }: Query, buckets: readonly Bucket[]): string {
+function seriesJson(tankId: string, { from, to, step, zone }: SeriesRange, buckets: readonly Bucket[]): string {
   const range = { from: formatInstant(from), to: formatInstant(to), step, timezone: zone.id };
   const beginning = JSON.stringify({ object: "series", tank_id: tankId, ...range }).slice(0, -1);
   // On their own: `JSON.stringify` takes twice as long for a value with any text that is part of another one, as an id of a URL is.

@@ -9,6 +9,7 @@ import type { MqttDisconnectReason, Observe } from "../../domain/log-events.ts";
 import { createMqttMessage } from "../decode.ts";
 import type { Batcher, MessageResult } from "./batcher.ts";
 import { BufferedBytes, RateToken } from "./budgets.ts";
+import type { ConnectedClient, ConnectedKey, ConnectedKeys, EndpointLimits } from "./connected-keys.ts";
 import type { Connections } from "./connections.ts";
 import { Deadlines } from "./deadlines.ts";
 import type { EventLoopBudget } from "./event-loop-budget.ts";
@@ -35,12 +36,11 @@ import {
   replyVersion,
 } from "./protocol.ts";
 import type { ReceiptTimes } from "./receipt-times.ts";
-import type { ConnectedClient, EndpointLimits, KeySession, Sessions } from "./sessions.ts";
 
 /** What all connections of an endpoint share. */
 export type ConnectionDependencies = {
   readonly limits: EndpointLimits;
-  readonly sessions: Sessions;
+  readonly connectedKeys: ConnectedKeys;
   readonly batcher: Batcher;
   readonly eventLoopBudget: EventLoopBudget;
   readonly receiptTimes: ReceiptTimes;
@@ -69,7 +69,7 @@ export class Connection implements ConnectedClient {
   #phase: Phase = "connecting";
   #version: MqttVersion = 4;
   #maxReasonBytes = 0;
-  #session: KeySession | undefined;
+  #connectedKey: ConnectedKey | undefined;
   #clientId = "";
   /** Whole PUBLISH packets that may not be ingested yet. */
   readonly #held: ReceivedPacket[] = [];
@@ -179,7 +179,7 @@ export class Connection implements ConnectedClient {
   #isBudgetUsedUp(): boolean {
     if (this.#isDeferred || !this.#shared.eventLoopBudget.isUsedUp()) return this.#isDeferred;
     this.#isDeferred = true;
-    this.#shared.eventLoopBudget.defer(this.#session?.keyId ?? this.address, () => {
+    this.#shared.eventLoopBudget.defer(this.#connectedKey?.keyId ?? this.address, () => {
       this.#isDeferred = false;
       this.#process();
     });
@@ -216,7 +216,7 @@ export class Connection implements ConnectedClient {
   }
 
   #mayHold(bytes = this.#input.length): boolean {
-    return this.#heldBytes + bytes < this.#shared.limits.heldBytes && this.#session?.buffer.isFull !== true;
+    return this.#heldBytes + bytes < this.#shared.limits.heldBytes && this.#connectedKey?.buffer.isFull !== true;
   }
 
   #connect(bytes: Buffer): void {
@@ -238,26 +238,26 @@ export class Connection implements ConnectedClient {
     const { requestProblemInformation, maximumPacketSize } = packet.properties ?? {};
     const wantsReasons = this.#version === 5 && requestProblemInformation !== false;
     this.#maxReasonBytes = wantsReasons ? (maximumPacketSize ?? Number.POSITIVE_INFINITY) : 0;
-    const { sessions } = this.#shared;
+    const { connectedKeys } = this.#shared;
     const clientId = packet.clientId === "" ? `auto-${randomUUID()}` : packet.clientId;
-    const session = await sessions.connect(packet.password?.toString() ?? "", clientId, this);
-    if (typeof session === "string") {
-      this.#send(refusedConnack(session));
+    const connectedKey = await connectedKeys.connect(packet.password?.toString() ?? "", clientId, this);
+    if (typeof connectedKey === "string") {
+      this.#send(refusedConnack(connectedKey));
       this.#end();
       return;
     }
     if (this.#phase !== "authenticating") {
-      sessions.disconnect(session, clientId, this);
+      connectedKeys.disconnect(connectedKey, clientId, this);
       return;
     }
-    const hasTooMuch = this.#input.length > 0 && session.buffer.isFull;
+    const hasTooMuch = this.#input.length > 0 && connectedKey.buffer.isFull;
     if (hasTooMuch || !this.#shared.connections.accept(this)) {
-      sessions.disconnect(session, clientId, this);
+      connectedKeys.disconnect(connectedKey, clientId, this);
       this.#send(refusedConnack("too_many"));
       this.close("too_many");
       return;
     }
-    this.#session = session;
+    this.#connectedKey = connectedKey;
     this.#clientId = clientId;
     this.#deadlines.connected(packet.keepalive ?? 0);
     this.#phase = "open";
@@ -291,8 +291,8 @@ export class Connection implements ConnectedClient {
   /** Reserves what one more message in flight needs. Otherwise `#schedule` is called when it is worth trying again. */
   #tryBegin(bytes: number): boolean {
     if (this.#inFlight.isFull && this.#phase !== "leaving") return false;
-    if (this.#session === undefined || !this.#token.request(this.#session.key.takeToken, this.#schedule)) return false;
-    if (!this.#session.memory.reserve(bytes + MESSAGE_OVERHEAD, this.#schedule)) return false;
+    if (this.#connectedKey === undefined || !this.#token.request(this.#connectedKey.key.takeToken, this.#schedule)) return false;
+    if (!this.#connectedKey.memory.reserve(bytes + MESSAGE_OVERHEAD, this.#schedule)) return false;
     this.#token.use();
     this.#inFlight.begin();
     return true;
@@ -301,7 +301,7 @@ export class Connection implements ConnectedClient {
   #ingest({ bytes, receivedAt }: ReceivedPacket): void {
     const packet = this.#parse(bytes);
     const error = publishError(packet);
-    if (this.#session === undefined || packet?.cmd !== "publish" || error !== undefined) {
+    if (this.#connectedKey === undefined || packet?.cmd !== "publish" || error !== undefined) {
       this.#release(bytes.length);
       this.close("protocol", error);
       return;
@@ -314,7 +314,7 @@ export class Connection implements ConnectedClient {
       if (sentAgain === "stored") this.#send({ cmd: "pubrec", messageId, reasonCode: ReasonCode.success });
       return;
     }
-    const source = this.#session;
+    const source = this.#connectedKey;
     const message = createMqttMessage(topic, payload as Buffer, this.#shared.receiptTimes.next(topic, receivedAt));
     const settle = (result: MessageResult): void => {
       this.#release(bytes.length);
@@ -341,7 +341,7 @@ export class Connection implements ConnectedClient {
   }
 
   #release(bytes: number): void {
-    this.#session?.memory.release(bytes + MESSAGE_OVERHEAD);
+    this.#connectedKey?.memory.release(bytes + MESSAGE_OVERHEAD);
   }
 
   #handleControl(type: number, bytes: Buffer): void {
@@ -364,7 +364,7 @@ export class Connection implements ConnectedClient {
 
   /** Pauses or resumes the socket, and records when the packet that is being received began. */
   updateReading(hasConsumed = false): void {
-    this.#buffered.set(this.#heldBytes + (this.#reservedBytes === 0 ? this.#input.length : 0), this.#session?.buffer);
+    this.#buffered.set(this.#heldBytes + (this.#reservedBytes === 0 ? this.#input.length : 0), this.#connectedKey?.buffer);
     const isPaused = this.#isDeferred || this.#isBlocked() || (this.#reservedBytes === 0 && !this.#mayHold());
     const isChanged = this.#deadlines.pause(isPaused);
     if (isChanged && isPaused) this.#socket.pause();
@@ -378,9 +378,9 @@ export class Connection implements ConnectedClient {
     this.#phase = "leaving";
     this.#shared.connections.close(this);
     this.#input.clear();
-    if (this.#session === undefined) this.#end();
+    if (this.#connectedKey === undefined) this.#end();
     else {
-      this.#shared.sessions.leave(this.#session, this.#clientId, this);
+      this.#shared.connectedKeys.leave(this.#connectedKey, this.#clientId, this);
       this.#schedule();
     }
   }
@@ -393,8 +393,8 @@ export class Connection implements ConnectedClient {
     this.#held.length = 0;
     this.#input.clear();
     this.#shared.connections.end(this);
-    this.#buffered.set(0, this.#session?.buffer);
-    if (this.#session !== undefined) this.#shared.sessions.disconnect(this.#session, this.#clientId, this);
+    this.#buffered.set(0, this.#connectedKey?.buffer);
+    if (this.#connectedKey !== undefined) this.#shared.connectedKeys.disconnect(this.#connectedKey, this.#clientId, this);
     this.#replies.end();
   }
 }

@@ -1,6 +1,6 @@
 // The connections of the endpoint: how many there are, and which is dropped for another.
 
-import type { EndpointLimits } from "./sessions.ts";
+import type { EndpointLimits } from "./connected-keys.ts";
 
 type Droppable = { readonly drop: () => void };
 

@@ -1,6 +1,6 @@
 // How long one client may take: to connect, for a packet, without a packet, and to read our replies.
 
-import type { EndpointLimits } from "./sessions.ts";
+import type { EndpointLimits } from "./connected-keys.ts";
 
 const SECOND_MS = 1000;
 const KEEP_ALIVE_TOLERANCE = 1.5;

@@ -8,12 +8,12 @@ import type { Observe } from "../../domain/log-events.ts";
 import { throttled } from "../../domain/throttled.ts";
 import type { Ingest } from "../ingest.ts";
 import { Batcher } from "./batcher.ts";
+import { type AuthenticateClient, ConnectedKeys, DEFAULT_LIMITS, type EndpointLimits } from "./connected-keys.ts";
 import { Connection, type ConnectionDependencies } from "./connection.ts";
 import { Connections } from "./connections.ts";
 import { EventLoopBudget } from "./event-loop-budget.ts";
 import { ReasonCode } from "./protocol.ts";
 import { ReceiptTimes } from "./receipt-times.ts";
-import { type AuthenticateClient, DEFAULT_LIMITS, type EndpointLimits, Sessions } from "./sessions.ts";
 
 export type EndpointDependencies = {
   readonly ingest: Ingest;
@@ -48,12 +48,12 @@ export class MqttEndpoint {
 
   constructor({ ingest, authenticate, observe, clock, admit, limits: given }: EndpointDependencies) {
     const limits = { ...DEFAULT_LIMITS, ...given };
-    const sessions = new Sessions(authenticate, limits, observe);
+    const connectedKeys = new ConnectedKeys(authenticate, limits, observe);
     const batcher = new Batcher("mqtt", ingest, observe);
     const connections = new Connections<Connection>(limits);
     this.#shared = {
       limits,
-      sessions,
+      connectedKeys,
       batcher,
       observe,
       clock,
@@ -66,7 +66,7 @@ export class MqttEndpoint {
 
   /** The number of authenticated clients. */
   get clients(): number {
-    return this.#shared.sessions.clients;
+    return this.#shared.connectedKeys.clients;
   }
 
   /** Rejects with the system's error if it cannot listen. */
@@ -111,7 +111,7 @@ export class MqttEndpoint {
   }
 
   #checkConnections(): void {
-    this.#shared.sessions.recheckKeys();
+    this.#shared.connectedKeys.recheckKeys();
     const now = performance.now();
     for (const connection of this.#shared.connections.all) {
       connection.check(now);

@@ -83,11 +83,11 @@ export function openMailTransport(url: string, from: Mailbox, timeouts: Partial<
 }
 
 type SmtpConnection = Transporter<SMTPPoolSentMessageInfo, SMTPPoolOptions>;
-type ConnectionOptions = SMTPPoolOptions & { readonly pool: true; readonly totalTimeout: number; readonly auth?: Credentials };
+type SmtpOptions = SMTPPoolOptions & { readonly pool: true; readonly totalTimeout: number; readonly auth?: Credentials };
 type Credentials = { readonly user: string; readonly pass: string };
 
 /** Built from the parts of the URL, so that it cannot turn off the verification of certificates. */
-function connectionOptions(url: URL, from: Mailbox, timeouts: typeof TIMEOUTS): ConnectionOptions {
+function connectionOptions(url: URL, from: Mailbox, timeouts: typeof TIMEOUTS): SmtpOptions {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const isLoopback = host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
   const hasLogin = url.username !== "" || url.password !== "";
@@ -144,7 +144,7 @@ const replyCode = (reply: string | undefined): number | undefined => {
 };
 
 /** Only a reply to the recipient or the message ends the attempts: anything else can be repaired by whoever runs the service. */
-function failureOf(error: unknown, { auth }: ConnectionOptions): AttemptResult {
+function failureOf(error: unknown, { auth }: SmtpOptions): AttemptResult {
   const { code, originalCode, command, response } = error as NodemailerError;
   const replied = replyCode(response) ?? 0;
   const status = replied >= 400 ? replied : null;

@@ -1,6 +1,6 @@
 // Checks users and sessions.
 
-import { lowerCase } from "../../domain/sign-in.ts";
+import { asciiLowerCase } from "../../domain/text.ts";
 import { errorInUser, type User } from "../../domain/user.ts";
 import { USERS, userOf } from "../core/account-tables.ts";
 import type { RunQuery } from "../core/reads.ts";
@@ -22,9 +22,9 @@ type AccountOperations = ReturnType<typeof accountOperations>;
 
 export async function checkAccounts(reads: AccountOperations): Promise<CheckResult[]> {
   const users = await reads.allUsers();
-  const addresses = Map.groupBy(users, ({ email }) => lowerCase(email));
+  const addresses = Map.groupBy(users, ({ email }) => asciiLowerCase(email));
   const results = users.map((user) => {
-    const [first] = addresses.get(lowerCase(user.email)) ?? [];
+    const [first] = addresses.get(asciiLowerCase(user.email)) ?? [];
     const repeated = first === user ? undefined : `email: user ${first?.id} has the same one`;
     const error = errorInUser(user) ?? repeated;
     return { where: `user ${user.id}`, found: error === undefined ? [] : unrepairable(`${error}; change or remove the user`) };

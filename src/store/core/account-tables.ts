@@ -5,12 +5,13 @@ import type { Instant } from "../../domain/instant.ts";
 import {
   type AccountKey,
   customerAccount,
-  type OpenSession,
   type Session,
   type SessionReads,
+  type SessionWithAccount,
   userAccount,
 } from "../../domain/session.ts";
-import { type AccountReads, lowerCase, MAX_ACCOUNTS, SIGN_IN_RETENTION_MS, type SignIn } from "../../domain/sign-in.ts";
+import { type AccountReads, MAX_ACCOUNTS, SIGN_IN_RETENTION_MS, type SignIn } from "../../domain/sign-in.ts";
+import { asciiLowerCase } from "../../domain/text.ts";
 import type { User } from "../../domain/user.ts";
 import { CUSTOMER_COLUMNS, customerOf, customerState, fieldsOf, type Row } from "../columns.ts";
 import { type Dialect, prefixed } from "./dialect.ts";
@@ -32,7 +33,7 @@ const SESSIONS = `SELECT ${SESSION_COLUMNS} FROM session s
 const SESSION_BY_HASH = `${SESSIONS} WHERE s.hash = $1`; // unique index on hash
 
 /** None where the customer is deleted. */
-function openSession(row: Row): OpenSession[] {
+function sessionWithAccount(row: Row): SessionWithAccount[] {
   const session = fieldsOf(SESSION_FIELDS, row) as Session;
   const user = row.slice(SESSION_FIELDS.length, SESSION_FIELDS.length + USER_FIELDS.length);
   const customer = row.slice(SESSION_FIELDS.length + USER_FIELDS.length);
@@ -63,12 +64,12 @@ const customersWithEmail = ({ isLive }: Dialect): string =>
 /** Reads that must see the latest commit: never from a replica. */
 export function accountReads(prepare: Prepare, dialect: Dialect): AccountReads & SessionReads {
   return {
-    sessionByHash: async (hash) => (await prepare(SESSION_BY_HASH)(hash)).flatMap(openSession)[0],
+    sessionByHash: async (hash) => (await prepare(SESSION_BY_HASH)(hash)).flatMap(sessionWithAccount)[0],
     userList: async () => (await prepare(USERS)()).map(userOf),
-    sessionsOf: async ({ type, id }, now) => (await prepare(SESSIONS_OF[type])(id, now)).flatMap(openSession),
+    sessionsOf: async ({ type, id }, now) => (await prepare(SESSIONS_OF[type])(id, now)).flatMap(sessionWithAccount),
     signInByHash: async (hash) => (await prepare(SIGN_IN_BY_HASH)(hash)).map(signInOf)[0],
-    signInsOf: async (browser, email) => (await prepare(SIGN_INS_OF)(browser, lowerCase(email))).map(signInOf),
-    customersWithEmail: async (email) => (await prepare(customersWithEmail(dialect))(lowerCase(email))).map(customerState),
+    signInsOf: async (browser, email) => (await prepare(SIGN_INS_OF)(browser, asciiLowerCase(email))).map(signInOf),
+    customersWithEmail: async (email) => (await prepare(customersWithEmail(dialect))(asciiLowerCase(email))).map(customerState),
   };
 }
 
@@ -84,13 +85,13 @@ export function accountTables({ prepare, runForIds }: SqlRunner, dialect: Dialec
     async signInsSince(email: string, since: Instant): Promise<number> {
       const [row] = await prepare(
         "SELECT count(*) FROM sign_in WHERE lower(email) = $1 AND created_at > $2 AND browser IS NOT NULL", // sign_in_by_email
-      )(lowerCase(email), since);
+      )(asciiLowerCase(email), since);
       return Number(row?.[0]);
     },
 
-    async sessions(ids: readonly string[]): Promise<ReadonlyMap<string, OpenSession>> {
+    async sessions(ids: readonly string[]): Promise<ReadonlyMap<string, SessionWithAccount>> {
       const rows = await runForIds(ids, (is) => `${SESSIONS} WHERE ${is("s.id")}`);
-      return new Map(rows.flatMap(openSession).map((session) => [session.id, session]));
+      return new Map(rows.flatMap(sessionWithAccount).map((session) => [session.id, session]));
     },
 
     async putUsers(changes: readonly UserChange[]): Promise<void> {

@@ -1,7 +1,7 @@
 // The table of channels, in SQL for both engines: settings, secrets, and since when a channel fails.
 
 import type { Channel } from "../../domain/alerts/channel.ts";
-import type { SendingChannel } from "../../domain/alerts/notification-queue.ts";
+import type { ChannelWithSecrets } from "../../domain/alerts/notification-queue.ts";
 import type { ChannelChange } from "../../domain/commands/command.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { fieldsOf, type Row, storedJson } from "../columns.ts";
@@ -53,8 +53,18 @@ const channelValues = (channel: Channel): (string | number | null)[] => [
 
 const SENDING_COLUMNS = "id, type, url, recipient, customer_id, state, secret, previous_secret, previous_until";
 
-function sendingChannelOf([id, type, url, to, customer_id, state, secret, previous_secret, previous_until]: Row): SendingChannel {
-  return { id, type, url, to, customer_id, state, secret, previous_secret, previous_until } as SendingChannel;
+function sendingChannelOf([
+  id,
+  type,
+  url,
+  to,
+  customer_id,
+  state,
+  secret,
+  previous_secret,
+  previous_until,
+]: Row): ChannelWithSecrets {
+  return { id, type, url, to, customer_id, state, secret, previous_secret, previous_until } as ChannelWithSecrets;
 }
 
 const INSERT = `INSERT INTO channel (${CHANNEL_COLUMNS}, secret)
@@ -111,7 +121,7 @@ export function channelTables({ prepare, runForIds }: SqlRunner, { now }: Pick<D
       for (const change of changes) await putChannel(change, at);
     },
 
-    async sendingChannels(ids: readonly string[]): Promise<ReadonlyMap<string, SendingChannel>> {
+    async sendingChannels(ids: readonly string[]): Promise<ReadonlyMap<string, ChannelWithSecrets>> {
       const channel = prepare(`SELECT ${SENDING_COLUMNS} FROM channel WHERE id = $1`);
       const rows = await Promise.all(ids.map((id) => channel(id)));
       return new Map(rows.flat().map((row) => [String(row[0]), sendingChannelOf(row)]));

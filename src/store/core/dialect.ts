@@ -1,6 +1,7 @@
 // What differs in SQL that both engines run. SqlParameters are $1, $2, and so on.
 
 import type { Instant } from "../../domain/instant.ts";
+import { asciiLowerCase } from "../../domain/text.ts";
 import type { ListKind } from "../series/lists.ts";
 import { ALERT_INDEX_CONDITION, FORECAST_INDEX_CONDITION } from "./schema.ts";
 
@@ -72,7 +73,7 @@ const SURROGATES = { first: 0xd800, after: 0xe000 } as const;
 
 /** Strings with a prefix, as a range in an index on lower(column): from `from` to `to`, exclusive. Only A to Z are lowercased. */
 function prefixRange(start: string): { readonly from: string; readonly to: string } {
-  const from = start.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+  const from = asciiLowerCase(start);
   const points = Array.from(from, (character) => character.codePointAt(0) ?? 0);
   for (let point = points.pop(); point !== undefined; point = points.pop()) {
     if (point === LAST_POINT) continue;

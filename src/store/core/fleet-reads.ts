@@ -24,7 +24,7 @@ import { type Dialect, prefixed, type SqlCondition, SqlParameters, startsWith, w
 import { REFILL_COLUMNS, refillOf, storedForecastOf } from "./forecast-tables.ts";
 import { limits, type ManagementEngine, pageOf } from "./management-reads.ts";
 import { type Prepare, toPage } from "./reads.ts";
-import { FORECAST_INDEX_CONDITION, WITHOUT_POSITION } from "./schema.ts";
+import { FORECAST_INDEX_CONDITION, WITHOUT_COORDINATES } from "./schema.ts";
 import { textOf, wordConditions } from "./search.ts";
 import { serviceStateTable } from "./service-state.ts";
 
@@ -202,7 +202,7 @@ function forecastConditions(
 function placeConditions({ city, area }: FleetQuery, parameters: SqlParameters): SqlCondition[] {
   const conditions: SqlCondition[] = [];
   if (city !== undefined) conditions.push(startsWith(parameters, "tank.city", city));
-  if (area === "none") conditions.push({ holds: WITHOUT_POSITION, order: "id" });
+  if (area === "none") conditions.push({ holds: WITHOUT_COORDINATES, order: "id" });
   else if (area !== undefined) conditions.push(within(area, parameters));
   return conditions;
 }

@@ -46,7 +46,7 @@ function claimedOf(row: Row): ClaimedNotification {
 }
 
 /** `quietMs`: how much of `delayMs` is due to quiet hours. */
-export type PlannedRecord = AttemptRecord & { readonly quietMs: number };
+export type AttemptWithQuietTime = AttemptRecord & { readonly quietMs: number };
 
 /** A damaged list counts as empty: one notification must not hold up the others. */
 function parsedList(text: unknown): readonly unknown[] {
@@ -103,7 +103,7 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
     },
 
     /** Returns the ids of those whose lease was still that of the record. Time in quiet hours does not count towards expiry. */
-    async putAttempts(records: readonly PlannedRecord[], at: Instant): Promise<ReadonlySet<string>> {
+    async putAttempts(records: readonly AttemptWithQuietTime[], at: Instant): Promise<ReadonlySet<string>> {
       const time = now(at, 7);
       const put = prepare(
         `UPDATE notification SET state = $3, due_at = ${time.sql} + CAST($4 AS bigint), lease = NULL, attempts = $5,

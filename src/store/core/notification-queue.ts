@@ -5,17 +5,17 @@ import { MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
 import {
   type AttemptRecord,
   addressIn,
+  CHANNEL_LIMITED,
+  type ChannelWithSecrets,
   type Claim,
   type ClaimedNotification,
   type ClaimRequest,
   DISABLED_AFTER_MS,
   type DisabledChannel,
-  LIMITED,
   type RecipientType,
   type RecordedAttempts,
   reasonNotToSend,
   recipientType,
-  type SendingChannel,
 } from "../../domain/alerts/notification-queue.ts";
 import { quietUntil } from "../../domain/alerts/quiet-hours.ts";
 import { newId } from "../../domain/id.ts";
@@ -25,7 +25,7 @@ import { channelDisabledMail } from "../../domain/mail/service-mail.ts";
 import type { ManagedCustomer } from "../../domain/resource.ts";
 import { UNSUBSCRIBE_PLACEHOLDER, unsubscribeToken } from "../../domain/unsubscribe.ts";
 import { newVerificationToken, TOKEN_PLACEHOLDER, VERIFICATION_MS } from "../../domain/verification.ts";
-import type { PlannedRecord } from "./notification-queue-tables.ts";
+import type { AttemptWithQuietTime } from "./notification-queue-tables.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 export async function claimNotifications(tx: StoreTransaction, requests: readonly ClaimRequest[], now: Instant): Promise<Claim> {
@@ -73,7 +73,7 @@ async function withNewLink(tx: StoreTransaction, notification: ClaimedNotificati
 
 function findReasonsNotToSend(
   claimed: readonly ClaimedNotification[],
-  channels: ReadonlyMap<string, SendingChannel>,
+  channels: ReadonlyMap<string, ChannelWithSecrets>,
   customers: ReadonlyMap<string, ManagedCustomer | undefined>,
 ): ReadonlyMap<string, string> {
   const reasons = new Map<string, string>();
@@ -82,7 +82,7 @@ function findReasonsNotToSend(
     const customer = customers.get(customer_id ?? "");
     const channel = channels.get(channel_id ?? "");
     const isLimited = channel !== undefined && !mayReceive(channel, about_customer);
-    const reason = isLimited ? LIMITED : customer && reasonNotToSend(notification, customer);
+    const reason = isLimited ? CHANNEL_LIMITED : customer && reasonNotToSend(notification, customer);
     if (reason !== undefined) reasons.set(id, reason);
   }
   return reasons;
@@ -114,7 +114,7 @@ async function afterQuietHours(
   tx: StoreTransaction,
   records: readonly AttemptRecord[],
   now: Instant,
-): Promise<readonly PlannedRecord[]> {
+): Promise<readonly AttemptWithQuietTime[]> {
   const retried = records.filter(({ delayMs, isHeldInQuietHours }) => isHeldInQuietHours && delayMs !== null);
   const channelIds = new Set(retried.flatMap(({ channel_id }) => channel_id ?? []));
   // An engine may send these together.

@@ -18,7 +18,7 @@ export type Snapshot = {
   readonly translateError: (error: unknown) => unknown;
 };
 
-export type Table = {
+export type ScannedTable = {
   readonly table: string;
   readonly joins?: string;
   readonly columns: string;
@@ -59,7 +59,7 @@ export function requireDamage({ translateError }: Snapshot, error: unknown): str
 type Ends = { ASC?: Row | undefined; DESC?: Row | undefined };
 const DIRECTIONS = ["ASC", "DESC"] as const;
 
-export async function* scan(snapshot: Snapshot, table: Table): AsyncGenerator<ExportRecord> {
+export async function* scan(snapshot: Snapshot, table: ScannedTable): AsyncGenerator<ExportRecord> {
   const { key, index } = table;
   const ends: Ends = {};
   for (const direction of DIRECTIONS) {
@@ -91,7 +91,7 @@ export async function* scan(snapshot: Snapshot, table: Table): AsyncGenerator<Ex
 /** Rows whose keys are not in `seen` yet. */
 async function* scanPages(
   snapshot: Snapshot,
-  table: Table,
+  table: ScannedTable,
   ends: Ends,
   seen: Set<string>,
   from: number,
@@ -116,9 +116,9 @@ async function* scanPages(
   }
 }
 
-type Conditions = (parameters: SqlParameters) => readonly string[];
+type KeyConditions = (parameters: SqlParameters) => readonly string[];
 
-function select({ table, joins, columns, where, groupBy, key }: Table, keyConditions: Conditions, from = table) {
+function select({ table, joins, columns, where, groupBy, key }: ScannedTable, keyConditions: KeyConditions, from = table) {
   const parameters = new SqlParameters();
   const conditions = [...(where === undefined ? [] : [where(parameters)]), ...keyConditions(parameters)];
   const sql = `SELECT ${[...key, columns].join(", ")} FROM ${from} ${joins ?? ""} ${allOf(conditions)} ${groupBy ?? ""}`;
@@ -139,7 +139,7 @@ const allOf = (conditions: readonly string[]): string => (conditions.length === 
 const orderBy = (columns: readonly string[], direction: string): string =>
   `ORDER BY ${columns.map((column) => `${column} ${direction}`).join(", ")}`;
 
-function recordsOf({ key, recordsOf: read }: Table, row: Row): readonly ExportRecord[] {
+function recordsOf({ key, recordsOf: read }: ScannedTable, row: Row): readonly ExportRecord[] {
   try {
     return read(row.slice(key.length));
   } catch (error) {

@@ -28,7 +28,7 @@ export const ALERT_INDEX_CONDITION = "kind <> ''";
 export const FORECAST_INDEX_CONDITION = "owner_id <> ''";
 
 /** Condition on a tank row. */
-export const WITHOUT_POSITION = "(latitude IS NULL OR longitude IS NULL)";
+export const WITHOUT_COORDINATES = "(latitude IS NULL OR longitude IS NULL)";
 
 export function commonTables({ id, text, integer, real, flag, isLive, isDeleted, table, keyedTable }: ColumnTypes): string {
   return `
@@ -90,7 +90,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE INDEX tank_by_name ON tank (lower(name)) WHERE ${isLive};
   CREATE INDEX tank_by_city ON tank (lower(city)) WHERE ${isLive};
   CREATE INDEX tank_by_latitude ON tank (latitude, longitude) WHERE ${isLive};
-  CREATE INDEX tank_without_position ON tank (id) WHERE ${isLive} AND ${WITHOUT_POSITION};
+  CREATE INDEX tank_without_position ON tank (id) WHERE ${isLive} AND ${WITHOUT_COORDINATES};
   CREATE INDEX tank_by_custom_id ON tank (lower(custom_id)) WHERE ${isLive};
   CREATE INDEX tank_deleted ON tank (created_at, id) WHERE ${isDeleted};
 

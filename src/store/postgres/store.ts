@@ -78,7 +78,7 @@ export async function openPostgres(
   });
 }
 
-type Connections = {
+type StoreConnections = {
   /** URL of the server in use. */
   readonly url: string;
   readonly schema: string;
@@ -93,7 +93,7 @@ type Connections = {
   readonly alerts: AlertSettings;
 };
 
-function createStore(connections: Connections, observe: Observe, closeOthers: () => Promise<void>): Store {
+function createStore(connections: StoreConnections, observe: Observe, closeOthers: () => Promise<void>): Store {
   const { pool, unlimited, primary, replicaReads, alerts } = connections;
   const writer = new Writer(pool, alerts, observe);
   function write<N extends WriteName>(name: N, ...args: WriteArgs<N>): Promise<WriteResult<N>> {
@@ -131,7 +131,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
 }
 
 /** A store on temporary tables of one connection: the copy ends with the connection, whatever happens. */
-async function openScratchCopy({ url, schema, alerts }: Connections, progress: Progress, observe: Observe): Promise<Store> {
+async function openScratchCopy({ url, schema, alerts }: StoreConnections, progress: Progress, observe: Observe): Promise<Store> {
   const pool = openPool(url, 1, { schema: TEMPORARY, isUnlimited: true });
   try {
     await copyToTemporary(pool, schema, progress);

@@ -317,5 +317,5 @@ test("no result and no audit entry has the secret, and no audit entry the path o
   }
   const [moved] = (await planned(change("hook", { url: "https://hooks.example.com/b" }))).audit;
   const masked = "https://hooks.example.com";
-  assert.deepEqual(moved?.changes, { url: { from: masked, to: `${masked} (with another path)` } });
+  assert.deepEqual(moved?.changes, { url: { from: masked, to: `${masked} (with another path or query)` } });
 });

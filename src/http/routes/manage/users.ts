@@ -3,7 +3,7 @@
 import { NewUser, UserChangeObject } from "../../../domain/commands/users.ts";
 import { userResource } from "../../../domain/resource.ts";
 import { instantField, literal, object, ref, text } from "../../../domain/schema.ts";
-import { lowerCase } from "../../../domain/sign-in.ts";
+import { asciiLowerCase } from "../../../domain/text.ts";
 import { type User, UserObject } from "../../../domain/user.ts";
 import { listSchema, PAGE_PARAMETERS, pageOfAllJson, textFilter } from "../../parameters.ts";
 import { jsonBody, patchBody, type Route, type RouteRequest, RouteResponse } from "../../route.ts";
@@ -45,7 +45,7 @@ export const routes: readonly Route[] = [
     response: { schema: ref("UserList"), description: "One page of users" },
     async handle({ services, parameters: { email, ...page } }) {
       const all = await services.management.reads.userList();
-      const users = all.filter((user) => email === undefined || lowerCase(user.email) === lowerCase(email));
+      const users = all.filter((user) => email === undefined || asciiLowerCase(user.email) === asciiLowerCase(email));
       return pageOfAllJson(users, page, (user) => JSON.stringify(userResource(user).object));
     },
   }),

@@ -18,7 +18,7 @@ async function isAllowed(send: HttpClient, path: string): Promise<boolean> {
   return true;
 }
 
-export async function provision(fleet: SeededFleet, send: HttpClient, onProgress: (tanks: number) => void): Promise<void> {
+export async function registerFleet(fleet: SeededFleet, send: HttpClient, onProgress: (tanks: number) => void): Promise<void> {
   let done = 0;
   await forEachConcurrently(Array(fleet.customers).keys(), async (number) => {
     const { id, name, email } = fleet.customer(number);

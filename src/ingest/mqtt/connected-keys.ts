@@ -55,7 +55,7 @@ export type ConnectedClient = {
 };
 
 /** One key, with all its connected clients by their client id, and those that are gone while messages of theirs are held. */
-export type KeySession = MessageSource & {
+export type ConnectedKey = MessageSource & {
   readonly secret: string;
   key: AuthenticatedKey;
   readonly clients: Map<string, ConnectedClient>;
@@ -67,17 +67,17 @@ export type KeySession = MessageSource & {
 /** Idle keys looked up per check: ten thousand of them cannot keep the store busy. */
 const KEYS_PER_CHECK = 500;
 
-/** A session remains while memory is used for messages of clients that are gone: a new one would get another share. */
-const isUnused = ({ clients, leaving, memory }: KeySession): boolean => clients.size + leaving.size === 0 && !memory.isUsed;
+/** It remains while memory is used for messages of clients that are gone: a new one would get another share. */
+const isUnused = ({ clients, leaving, memory }: ConnectedKey): boolean => clients.size + leaving.size === 0 && !memory.isUsed;
 
-export class Sessions {
+export class ConnectedKeys {
   readonly #authenticate: AuthenticateClient;
   readonly #limits: EndpointLimits;
   readonly #observe: Observe;
   readonly #memory: MemoryBudget;
   readonly #buffer: BufferUse;
   /** Keyed by secret; those looked up longest ago come first. */
-  readonly #sessions = new Map<string, KeySession>();
+  readonly #bySecret = new Map<string, ConnectedKey>();
 
   constructor(authenticate: AuthenticateClient, limits: EndpointLimits, observe: Observe) {
     this.#authenticate = authenticate;
@@ -89,27 +89,27 @@ export class Sessions {
 
   /** The number of connected clients. */
   get clients(): number {
-    return this.#sessions.values().reduce((sum, { clients }) => sum + clients.size, 0);
+    return this.#bySecret.values().reduce((sum, { clients }) => sum + clients.size, 0);
   }
 
   /** A client with the id of another client of the same key replaces it. */
-  async connect(secret: string, clientId: string, client: ConnectedClient): Promise<KeySession | ConnectError> {
+  async connect(secret: string, clientId: string, client: ConnectedClient): Promise<ConnectedKey | ConnectError> {
     const { address } = client;
     if (secret === "") return this.#reject("key_missing", address);
     try {
       const key = await this.#authenticate(secret, address);
-      const session = this.#sessions.get(secret) ?? this.#newSession(secret, address, key);
-      const replaced = session.clients.get(clientId);
+      const connectedKey = this.#bySecret.get(secret) ?? this.#newConnectedKey(secret, address, key);
+      const replaced = connectedKey.clients.get(clientId);
       const limit = key.sender.deviceId === null ? this.#limits.clientsPerKey : this.#limits.clientsPerDeviceKey;
-      if (session.clients.size + session.leaving.size >= limit && replaced === undefined) {
+      if (connectedKey.clients.size + connectedKey.leaving.size >= limit && replaced === undefined) {
         this.#observe({ kind: "mqtt_client_dropped", reason: "too_many", address });
         return "too_many";
       }
-      session.key = key;
-      session.clients.set(clientId, client);
-      this.#sessions.set(secret, session);
+      connectedKey.key = key;
+      connectedKey.clients.set(clientId, client);
+      this.#bySecret.set(secret, connectedKey);
       replaced?.disconnect(ReasonCode.sessionTakenOver);
-      return session;
+      return connectedKey;
     } catch (error) {
       if (error instanceof RequestError) return this.#reject(error.code, address);
       this.#observe({ kind: "mqtt_failed", error });
@@ -123,29 +123,30 @@ export class Sessions {
   }
 
   /** Its client id is free again. */
-  leave(session: KeySession, clientId: string, client: ConnectedClient): void {
-    if (session.clients.get(clientId) === client) session.clients.delete(clientId);
-    session.leaving.add(client);
+  leave(connectedKey: ConnectedKey, clientId: string, client: ConnectedClient): void {
+    if (connectedKey.clients.get(clientId) === client) connectedKey.clients.delete(clientId);
+    connectedKey.leaving.add(client);
   }
 
-  disconnect(session: KeySession, clientId: string, client: ConnectedClient): void {
-    if (session.clients.get(clientId) === client) session.clients.delete(clientId);
-    session.leaving.delete(client);
-    if (isUnused(session) && this.#sessions.get(session.secret) === session) this.#sessions.delete(session.secret);
+  disconnect(connectedKey: ConnectedKey, clientId: string, client: ConnectedClient): void {
+    if (connectedKey.clients.get(clientId) === client) connectedKey.clients.delete(clientId);
+    connectedKey.leaving.delete(client);
+    if (isUnused(connectedKey) && this.#bySecret.get(connectedKey.secret) === connectedKey)
+      this.#bySecret.delete(connectedKey.secret);
   }
 
   /** Looks up some of the keys, in turn; removes those that are no longer used. */
   recheckKeys(): void {
-    for (const session of this.#sessions.values().take(KEYS_PER_CHECK).toArray()) {
-      this.#sessions.delete(session.secret);
-      if (isUnused(session)) continue;
-      this.#sessions.set(session.secret, session);
-      session.sender().catch(() => {});
+    for (const connectedKey of this.#bySecret.values().take(KEYS_PER_CHECK).toArray()) {
+      this.#bySecret.delete(connectedKey.secret);
+      if (isUnused(connectedKey)) continue;
+      this.#bySecret.set(connectedKey.secret, connectedKey);
+      connectedKey.sender().catch(() => {});
     }
   }
 
-  #newSession(secret: string, address: string, key: AuthenticatedKey): KeySession {
-    const session: KeySession = {
+  #newConnectedKey(secret: string, address: string, key: AuthenticatedKey): ConnectedKey {
+    const connectedKey: ConnectedKey = {
       secret,
       keyId: key.keyId,
       key,
@@ -153,18 +154,19 @@ export class Sessions {
       leaving: new Set(),
       memory: new KeyMemory(this.#memory),
       buffer: new BufferShare(this.#buffer, () => {
-        for (const client of session.clients.values()) client.updateReading();
+        for (const client of connectedKey.clients.values()) client.updateReading();
       }),
       sender: async () => {
         try {
-          session.key = await this.#authenticate(secret, address);
-          return session.key.sender;
+          connectedKey.key = await this.#authenticate(secret, address);
+          return connectedKey.key.sender;
         } catch (error) {
-          if (isKeyError(error)) for (const client of [...session.clients.values(), ...session.leaving]) client.close("key");
+          if (isKeyError(error))
+            for (const client of [...connectedKey.clients.values(), ...connectedKey.leaving]) client.close("key");
           throw error;
         }
       },
     };
-    return session;
+    return connectedKey;
   }
 }
