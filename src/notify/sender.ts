@@ -297,6 +297,10 @@ export class NotificationSender {
         ? releaseRecord(notification)
         : recordOf(notification, attempt, result, Math.random());
     this.#finish({ outgoing, record });
+    if (result.isGone !== true) return;
+    // The channel is disabled with this record.
+    destination.mayHaveMore = false;
+    for (const waiting of destination.waiting.splice(0)) this.#release(destination, waiting);
   }
 
   /** An attempt has ended. */

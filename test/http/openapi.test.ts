@@ -145,6 +145,13 @@ describe("the webhooks", () => {
       assert.equal(example?.type, type);
       const validate = validator(schema);
       assert.ok(validate(example), `${type}: ${JSON.stringify(validate.errors)}`);
+      for (const { value } of Object.values(examples)) {
+        const { alert } = (value as { data: { alert?: Record<string, unknown> } }).data;
+        if (alert === undefined) continue;
+        const { state, acknowledged_at, closed_at, close_reason } = alert;
+        assert.deepEqual([closed_at === null, close_reason === null], [state !== "closed", state !== "closed"], type);
+        assert.ok(acknowledged_at === null || state !== "open", type);
+      }
     }
   });
 });

@@ -72,11 +72,11 @@ export const AlertObject = object(
     tank_id: idField("The tank", "tank_01kxa8w5s0d2f4g6h8j0k2m4n6"),
     owner_id: idField("The current owner of the tank", "cus_01kxa8w5s0d2f4g6h8j0k2m4n6"),
     opened_at: instantField("When the alert was opened"),
-    acknowledged_at: nullable(instantField("When it was acknowledged")),
+    acknowledged_at: nullable({ ...instantField("When it was acknowledged"), examples: [null] }),
     acknowledged_by: nullable(
       text({ description: "The id of the key or user that acknowledged it, or `command line`", examples: [null] }),
     ),
-    closed_at: nullable(instantField("When it was closed")),
+    closed_at: nullable({ ...instantField("When it was closed"), examples: [null] }),
     close_reason: nullable(
       oneOf(CLOSE_REASONS, {
         description:

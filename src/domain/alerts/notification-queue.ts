@@ -114,7 +114,8 @@ export function recordOf(claimed: ClaimedNotification, attempt: Attempt, result:
   const isHeldInQuietHours = recipientType(claimed) === "email" && claimed.event !== "channel.test";
   const own = { id, lease, channel_id, attempts, isHeldInQuietHours };
   if (result.error === null) return { ...own, state: "delivered", delayMs: null, health: "working" };
-  const delay = result.isPermanent || result.isGone ? undefined : retryDelay(tries, random);
+  const isMail = recipientType(claimed) !== "webhook";
+  const delay = result.isPermanent || result.isGone ? undefined : retryDelay(tries, isMail, random);
   const delayMs = delay === undefined ? null : Math.min(Math.max(delay, result.retryAfterMs ?? 0), MAX_ATTEMPT_DELAY_MS);
   return { ...own, state: delayMs === null ? "failed" : "pending", delayMs, health: healthAfter(claimed, result) };
 }

@@ -111,12 +111,15 @@ export function errorInNotification(notification: Notification): string | undefi
 }
 
 const SECOND = 1000;
-/** Delay before each attempt: ten attempts over about 75 hours. */
+/** Delay before each attempt: ten attempts of a webhook, over about 75 hours. */
 const DELAYS = [0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR] as const;
 const JITTER = 0.2;
 
+/** Mail is tried again until it expires. What follows for its recipient waits for it, so the delays are short. */
+const MAX_MAIL_DELAY = 30 * MINUTE;
+
 /** How long to wait after `attempts` failed ones; undefined: it has failed for good. `random` is from 0 to 1. */
-export function retryDelay(attempts: number, random: number): number | undefined {
-  const delay = DELAYS[attempts];
+export function retryDelay(attempts: number, isMail: boolean, random: number): number | undefined {
+  const delay = isMail ? Math.min(DELAYS[attempts] ?? MAX_MAIL_DELAY, MAX_MAIL_DELAY) : DELAYS[attempts];
   return delay === undefined ? undefined : Math.round(delay * (1 + JITTER * (2 * random - 1)));
 }

@@ -84,10 +84,11 @@ export function beginSweep(
   if (before.at !== claimedAt && Math.abs(passed) < CLAIM_MS) return undefined;
   const isChanged = settings !== undefined && before.settings !== null && !hasSameSettings(before.settings, settings);
   const isSetBack = passed < -GAP_MS;
+  const scope = isChanged || before.reevaluation?.scope === "all" ? "all" : "scheduled";
   return {
     at: now,
     silenceFrom: Math.abs(passed) > GAP_MS ? now : before.silenceFrom,
-    reevaluation: isChanged || isSetBack ? { after: "", scope: isChanged ? "all" : "scheduled" } : before.reevaluation,
+    reevaluation: isChanged || isSetBack ? { after: "", scope } : before.reevaluation,
     settings: sweepSettings(settings) ?? before.settings,
   };
 }

@@ -13,7 +13,7 @@ import { CHANNEL_EVENTS } from "../../domain/alerts/event.ts";
 import type { NewNotification } from "../../domain/alerts/notification.ts";
 import { quietUntil } from "../../domain/alerts/quiet-hours.ts";
 import { newId } from "../../domain/id.ts";
-import { DAY, type Instant, MINUTE } from "../../domain/instant.ts";
+import { type Instant, MINUTE } from "../../domain/instant.ts";
 import { type AlertItem, updateOf, urgencyRank } from "../../domain/mail/alert-mail.ts";
 import { DIGEST_ABOVE } from "../../domain/mail/section.ts";
 import { type ActiveRecipient, createMail, REFILLED } from "./compose-mail.ts";
@@ -66,7 +66,7 @@ async function withoutPaused(
   );
   if (paused.size === 0) return rows;
   const isPaused = ({ event, tank_id }: PlannedNotification): boolean => event === "alert.reminder" && paused.has(tank_id);
-  const untilOf = ({ tank_id }: PlannedNotification): Instant => Math.min(paused.get(tank_id) ?? now, now + DAY);
+  const untilOf = ({ tank_id }: PlannedNotification): Instant => Math.min(paused.get(tank_id) ?? now, now + WINDOW_MS);
   for (const [until, pausedRows] of Map.groupBy(rows.filter(isPaused), untilOf))
     await tx.postponePlanned(idsOf(pausedRows), until);
   return rows.filter((row) => !isPaused(row));

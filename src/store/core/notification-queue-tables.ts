@@ -119,9 +119,10 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
       return new Set(recorded.flat().map(([id]) => String(id)));
     },
 
-    /** Pending ones that nobody is sending; a limited number, which is returned. */
+    /** Pending ones that nobody is sending, unless the channel is enabled again; a limited number, which is returned. */
     async endPending(destination: string, at: Instant): Promise<number> {
-      const ending = { state: "failed", destination, attempt: disabledAttempt(at), order: "due_at" } as const; // notification_due
+      const condition = (): string => "AND NOT EXISTS (SELECT 1 FROM channel WHERE channel.id = $1 AND channel.state = 'active')";
+      const ending = { state: "failed", destination, attempt: disabledAttempt(at), condition, order: "due_at" } as const; // notification_due
       return (await end(ending, at)).length;
     },
 

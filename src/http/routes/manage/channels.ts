@@ -224,5 +224,5 @@ function problemOf(
   if (refused !== undefined) return bySettings(settings, `Nothing is sent to this URL: it ${refused}.`);
   if (failing_since !== null) return `Every delivery has failed since ${formatInstant(failing_since)}.`;
   if (pending_since === null || clock() - pending_since < LATE_MS) return null;
-  return `${type === "email" ? "Mail is" : "Notifications are"} late: the oldest has been pending since ${formatInstant(pending_since)}.`;
+  return `${type === "email" ? "Mail to some recipients is" : "Notifications are"} late: the oldest has been pending since ${formatInstant(pending_since)}.`;
 }
