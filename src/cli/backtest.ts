@@ -14,7 +14,7 @@ import type { Level } from "../domain/forecast/variation.ts";
 import { DAY } from "../domain/instant.ts";
 import type { Store } from "../domain/store.ts";
 import { MAX_READINGS } from "../forecast/due-forecasts.ts";
-import { type CliCommand, configOf, numberFlag, text, valueFlags, wholeNumberFlag, withStore } from "./command.ts";
+import { type CliCommand, configOf, decimalMark, numberFlag, text, valueFlags, wholeNumberFlag, withStore } from "./command.ts";
 import { readLevels } from "./level-files.ts";
 import { type Column, counted, ProgressBar, print, printMessage, Table } from "./output.ts";
 
@@ -26,7 +26,7 @@ const MAX_TANKS = 1000;
 export const backtest: CliCommand = {
   name: "backtest",
   summary: "measure the error that forecasts would have had",
-  usage: "[--horizon 30] [--latitude 48] [--json] [FILE.csv…]",
+  usage: "[--horizon 30] [--latitude 48] [--decimal-comma | --decimal-point] [--json] [FILE.csv…]",
   help: `Compute the forecast for every past day from the readings of that day and the 730 days before it, compare it with the readings
 that followed, and do the same with the 14-day average. Without files, use the tanks of the database (at most ${MAX_TANKS.toLocaleString("en")}, evenly distributed). A file is one
 tank: lines of date,percent with a date or datetime (UTC if it has no offset) and a fill from 0 to 100.
@@ -34,14 +34,22 @@ tank: lines of date,percent with a date or datetime (UTC if it has no offset) an
   --horizon DAYS       how many days ahead (${HORIZON.default})
   --latitude DEGREES   latitude of tanks that have none: decides when it is winter. By default it is ${LATITUDE} for files; tanks of the
                        database without one have no season, as in their forecasts
+  --decimal-comma      numbers in the files are written as 62,5
+  --decimal-point      numbers in the files are written as 62.5
   --json               print one object, with each tank under tanks_detail
 
 Errors are in percentage points and in days. docs/forecasts.md defines them.`,
   maxArguments: Number.POSITIVE_INFINITY,
-  flags: { ...valueFlags("horizon", "latitude"), json: { type: "boolean" } },
+  flags: {
+    ...valueFlags("horizon", "latitude"),
+    "decimal-comma": { type: "boolean" },
+    "decimal-point": { type: "boolean" },
+    json: { type: "boolean" },
+  },
   async run(call) {
     const horizon = wholeNumberFlag(call, "horizon", HORIZON.default, HORIZON.minimum, HORIZON.maximum);
     const latitude = numberFlag(call, "latitude", LATITUDE, -90, 90);
+    const decimal = decimalMark(call);
     const results: TankOutcomes[] = [];
     using progress = new ProgressBar("backtesting");
     let longest = 0;
@@ -52,7 +60,7 @@ Errors are in percentage points and in days. docs/forecasts.md defines them.`,
     };
     if (call.arguments.length > 0) {
       for (const file of call.arguments) {
-        const readings = await readLevels(file);
+        const readings = await readLevels(file, decimal);
         run({ name: basename(file, ".csv"), readings, latitude, use_case: null }, call.arguments.length);
       }
     } else {

@@ -6,12 +6,12 @@ import type { Level } from "../domain/forecast/variation.ts";
 import { type Instant, parseInstant } from "../domain/instant.ts";
 import { FILL } from "../domain/reading.ts";
 import { quoted } from "../domain/text.ts";
-import { parseDecimal, type Separator, separatorIn } from "../ingest/csv.ts";
+import { type DecimalMark, parseDecimal, type Separator, separatorIn } from "../ingest/csv.ts";
 import { readLines } from "../ingest/lines.ts";
 import { requireReadable } from "./files.ts";
 
 /** In order of time; of two levels at one instant the later line counts. The first line may be a header. */
-export async function readLevels(file: string): Promise<Level[]> {
+export async function readLevels(file: string, decimal: DecimalMark | undefined): Promise<Level[]> {
   requireReadable(file);
   const levels = new Map<Instant, number>();
   let separator: Separator = ",";
@@ -29,7 +29,7 @@ export async function readLevels(file: string): Promise<Level[]> {
       if (cells.length !== 2) fail(`two cells are expected, date and percent, not ${cells.length}`);
       const at = parseInstant(withSeconds(date))?.instant;
       if (at === undefined) return fail(`${quoted(date)} is not a date such as 2026-11-14 or 2026-11-14T09:30:00Z`);
-      const fill = parseDecimal(percent, { separator, decimal: undefined });
+      const fill = parseDecimal(percent, { separator, decimal });
       if (typeof fill === "object") return fail(fill.error);
       if (typeof fill !== "number" || !(fill >= FILL.minimum && fill <= FILL.maximum)) {
         return fail(`percent must be a number from ${FILL.minimum} to ${FILL.maximum}, not ${quoted(percent)}`);

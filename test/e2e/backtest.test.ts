@@ -57,6 +57,9 @@ suite("backtest", () => {
       assert.deepEqual([code, stderr], [1, `tank-monitor: ${error}\n`]);
     }
     assert.match((await here.run(["backtest", "none.csv"])).stderr, /no such file: none\.csv/);
+    writeFileSync(here.path("x.csv"), "2025-01-01;62.125\n");
+    assert.match((await here.run(["backtest", "x.csv"])).stderr, /x\.csv:1: 62\.125 may be .*--decimal-point/);
+    assert.equal((await here.run(["backtest", "--decimal-point", "x.csv"])).code, 0);
     for (const [flag, value] of [
       ["horizon", "0"],
       ["horizon", "1.5"],

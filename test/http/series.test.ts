@@ -199,6 +199,9 @@ describe("a request for series", () => {
     for (const timezone of ["+02:00", "%2B02:00"]) {
       assert.equal((await series(service, path("tank_hall", `?timezone=${timezone}`)))["timezone"], "+02:00", timezone);
     }
+    for (const timezone of ["Etc/GMT+5", "Etc/GMT%2B5"]) {
+      assert.equal((await series(service, path("tank_hall", `?timezone=${timezone}`)))["timezone"], "Etc/GMT+5", timezone);
+    }
     const last = "9999-12-31T23:59:59.999Z";
     const to = last.replace("Z", "9Z");
     assert.equal((await series(service, path("tank_hall", `?step=1M&from=9999-01-01&to=${to}`)))["to"], last);

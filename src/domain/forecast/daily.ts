@@ -74,6 +74,8 @@ export function dailyLevels(cleaned: readonly Level[], refills: readonly Refill[
 const MIN_RISE = 2;
 /** So does a fall of more than this, and five times what the tank uses on days of much use: theft, or another sensor. */
 const MIN_FALL = 3;
+/** But not if the fall before or after it is at least this share of it: the tank is used more now. */
+const LASTING_SHARE = 1 / 3;
 
 /**
  * The newest level begins a segment only if it is confirmed. Where the level after a rise has lost half of it, the rise was false: that
@@ -94,13 +96,20 @@ export function splitAtJumps(levels: readonly DailyLevel[], noise: number): Dail
     const rise = before?.segment === level.segment ? level.fill - before.fill : 0;
     const isReturn = riseBefore > highest && -rise > riseBefore / 2;
     const isCertain = level.isConfirmed || i < levels.length - 1;
-    if (isCertain && (rise > highest || -rise > deepest || isReturn)) splits++;
+    const isFall = -rise > deepest && Math.max(fallAt(levels, i - 1), fallAt(levels, i + 1)) < -rise * LASTING_SHARE;
+    if (isCertain && (rise > highest || isFall || isReturn)) splits++;
     riseBefore = rise;
     return { ...level, segment: level.segment + splits };
   });
 }
 
-/** A sensor fails if more than this share of its readings leap this far and back within half a day. */
+/** How far a level is below the one before, if both are in one segment. */
+function fallAt(levels: readonly DailyLevel[], index: number): number {
+  const [before, level] = [levels[index - 1], levels[index]];
+  return before !== undefined && before.segment === level?.segment ? before.fill - level.fill : 0;
+}
+
+/** A sensor fails if more than this share of its readings leap this far, and at least half of it back, within half a day. */
 const ERRATIC = { share: 0.05, leap: 5, within: 13 * HOUR, days: 90 } as const;
 
 export function isErratic(readings: readonly Level[]): boolean {
@@ -111,17 +120,19 @@ export function isErratic(readings: readonly Level[]): boolean {
     if (before === undefined || reading === undefined || after === undefined || before.at < start) break;
     if (after.at - before.at > ERRATIC.within) continue;
     const [there, back] = [reading.fill - before.fill, reading.fill - after.fill];
+    const [least, most] = [Math.min(Math.abs(there), Math.abs(back)), Math.max(Math.abs(there), Math.abs(back))];
     seen++;
-    if (there * back > 0 && Math.min(Math.abs(there), Math.abs(back)) > ERRATIC.leap) leaps++;
+    if (there * back > 0 && least > Math.max(ERRATIC.leap, most / 2)) leaps++;
   }
   return leaps > ERRATIC.share * Math.max(seen, 40);
 }
 
-/** Sensors have steps of about this. */
+/** Most sensors have steps of about this; the noise of a coarse one is this share of its step. */
 const MIN_NOISE = 0.05;
+const STEP_NOISE = 0.25;
 
 /** The median distance of a level from the line between its neighbours. */
-export function noiseOf(levels: readonly DailyLevel[]): number {
+export function noiseOf(levels: readonly DailyLevel[], sensorStep: number): number {
   const distances: number[] = [];
   for (let i = 2; i < levels.length; i++) {
     const [before, level, after] = [levels[i - 2], levels[i - 1], levels[i]];
@@ -129,9 +140,8 @@ export function noiseOf(levels: readonly DailyLevel[]): number {
     const share = (level.day - before.day) / (after.day - before.day);
     distances.push(Math.abs(level.fill - before.fill - share * (after.fill - before.fill)));
   }
-  return distances.length === 0
-    ? MIN_NOISE
-    : Math.max(MIN_NOISE, Float64Array.from(distances).sort()[distances.length >>> 1] ?? 0);
+  const distance = Float64Array.from(distances).sort()[distances.length >>> 1] ?? 0;
+  return Math.max(MIN_NOISE, STEP_NOISE * sensorStep, distance);
 }
 
 /** NaN of none. Sorts the list. */

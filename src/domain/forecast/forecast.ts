@@ -9,7 +9,7 @@ import { modelsForRange, scaleOf, type Widths, widthAt, widthsOf } from "./range
 import { findRefills, type Refill } from "./refills.ts";
 import { seasonAt } from "./season.ts";
 import { type UseModel, useUntil } from "./use.ts";
-import type { Level } from "./variation.ts";
+import { type Level, sensorStepOf } from "./variation.ts";
 
 export type ForecastInput = {
   readonly latitude: number | null;
@@ -70,23 +70,25 @@ export type History = {
   readonly cleaned: readonly Level[];
   readonly refills: readonly Refill[];
   readonly daily: readonly DailyLevel[];
+  readonly sensorStep: number;
   readonly isErratic: boolean;
 };
 
 /** `readings` are in order of time, of the last year or two. A few a day are enough (`thinned`). */
 export function historyOf(readings: readonly Level[]): History {
   const cleaned = removeOutliers(readings);
-  const refills = findRefills(cleaned);
-  return { cleaned, refills, daily: dailyLevels(cleaned, refills), isErratic: isErratic(readings) };
+  const sensorStep = sensorStepOf(cleaned);
+  const refills = findRefills(cleaned, sensorStep);
+  return { cleaned, refills, daily: dailyLevels(cleaned, refills), sensorStep, isErratic: isErratic(readings) };
 }
 
-export function forecastFrom({ cleaned, refills, daily, ...history }: History, input: ForecastInput): Forecast {
+export function forecastFrom({ cleaned, refills, daily, sensorStep, ...history }: History, input: ForecastInput): Forecast {
   const [first, last] = [cleaned[0], cleaned.at(-1)];
   const none = (state: ForecastState): Forecast => ({ state, ...NOTHING });
   if (first === undefined || last === undefined) return none("insufficient_data");
   if (cleaned.length < MIN_READINGS || last.at - first.at < MIN_DAYS * DAY) return none("insufficient_data");
   if (history.isErratic) return none("insufficient_data");
-  const noise = noiseOf(daily);
+  const noise = noiseOf(daily, sensorStep);
   const levels = splitAtJumps(daily, noise);
   const models = modelsForRange(levels, seasonAt(input.latitude, input.use_case), noise);
   const model = models.get(levels.length - 1);

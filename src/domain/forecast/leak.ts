@@ -42,10 +42,10 @@ const LOSS_DAYS = 7;
 export type LeakAtLevel = { readonly day: number; readonly leak: Leak | undefined };
 
 /** None of a sensor that fails. */
-export function leakStates({ cleaned, refills, daily, isErratic }: History, season: Season): LeakAtLevel[] {
+export function leakStates({ cleaned, refills, daily, sensorStep, isErratic }: History, season: Season): LeakAtLevel[] {
   if (isErratic) return [];
-  const losses = suddenLosses(cleaned, refills);
-  const steady = new Map(steadyLeaks(daily, season).map((state) => [state.day, state]));
+  const losses = suddenLosses(cleaned, refills, sensorStep);
+  const steady = new Map(steadyLeaks(daily, season, sensorStep).map((state) => [state.day, state]));
   let judged: LeakAtLevel | undefined;
   return daily.flatMap(({ day }) => {
     judged = steady.get(day) ?? judged;
@@ -63,10 +63,10 @@ export function leakStates({ cleaned, refills, daily, isErratic }: History, seas
   });
 }
 
-function steadyLeaks(levels: readonly DailyLevel[], season: Season): LeakAtLevel[] {
+function steadyLeaks(levels: readonly DailyLevel[], season: Season, sensorStep: number): LeakAtLevel[] {
   const states: LeakAtLevel[] = [];
   const steps = stepsOf(levels, season);
-  const noise = noiseOf(levels);
+  const noise = noiseOf(levels, sensorStep);
   const normal = new NormalUse();
   const judgements: (Judgement | undefined)[] = [];
   let learned = 0;

@@ -18,8 +18,8 @@ type SuddenLoss = {
 const FALL_MS = 8 * HOUR;
 /** After a longer gap between readings, it is unknown how fast the level fell. */
 const MAX_FALL_GAP_MS = 2.5 * DAY;
-/** Points, apart from noise, and the factor above the largest fall before. */
-const MIN_FALL = { points: 5, times: 2 } as const;
+/** Points, apart from noise, steps of a coarse sensor, and the factor above the largest fall before. */
+const MIN_FALL = { points: 5, steps: 1.5, times: 2 } as const;
 /** With a shorter history, nothing is judged. */
 const MIN_HISTORY_MS = 21 * DAY;
 /** The level before a fall is the lowest of this time, because a false high that ends is no loss. */
@@ -28,10 +28,11 @@ const LEVEL_WINDOW_MS = 2.5 * DAY;
 const HELD = { time: 8 * HOUR, aboutZero: 3, timeAtZero: 2.5 * DAY } as const;
 
 /** `cleaned` is in order of time and without outliers. Losses that are not certain yet are left out. */
-export function suddenLosses(cleaned: readonly Level[], refills: readonly Refill[]): SuddenLoss[] {
+export function suddenLosses(cleaned: readonly Level[], refills: readonly Refill[], sensorStep: number): SuddenLoss[] {
   const losses: SuddenLoss[] = [];
   if (cleaned.length === 0) return losses;
   const { noise, usePerDay } = variationOf(cleaned);
+  const least = Math.max(MIN_FALL.points + noise, MIN_FALL.steps * sensorStep);
   const knownAt = itemAt(cleaned, 0).at + MIN_HISTORY_MS;
   // `pending`: the largest fall of the current window. It counts towards `largest` only after the window, so that a fall is not
   // compared with itself.
@@ -44,7 +45,7 @@ export function suddenLosses(cleaned: readonly Level[], refills: readonly Refill
     if (time > MAX_FALL_GAP_MS || since.at < (losses.at(-1)?.foundAt ?? 0)) continue;
     const fall = since.fill - reading.fill - (usePerDay * Math.max(0, time - FALL_MS)) / DAY;
     if (reading.at > pendingUntil) [largest, pending] = [Math.max(largest, pending), 0];
-    if (reading.at >= knownAt && fall > Math.max(MIN_FALL.points + noise, MIN_FALL.times * largest)) {
+    if (reading.at >= knownAt && fall > Math.max(least, MIN_FALL.times * largest)) {
       const points = lowestBefore(cleaned, refills, top, i, noise) - reading.fill - (usePerDay * stuckFor(cleaned, top)) / DAY;
       const foundAt = points > Math.max(MIN_FALL.points, fall / 2) ? heldAt(cleaned, i, points) : undefined;
       if (foundAt !== undefined) {

@@ -13,6 +13,12 @@ export type Refill = {
 };
 
 const MIN_RISE = 4;
+/** A rise is larger than these multiples of what the level swings by: its rises, and those of the tenth of readings with the largest. */
+const SWING = { median: 3, upper: 2, upperShare: 0.9 } as const;
+/** Larger rises are refills, not swings. */
+const MAX_SWING = 8;
+/** Steps of a coarse sensor. */
+const MIN_STEPS = 1.2;
 /** A new tank needs a larger rise, because how much its level swings is not known yet. */
 const NEW_TANK = { rise: 6, time: 30 * DAY } as const;
 /** Within this time a rise counts as one. */
@@ -31,12 +37,12 @@ const BOUNDS_MARGIN = 2;
 const BROKEN_SENSOR = { rise: 15, rejections: 10, perRefill: 3 } as const;
 
 /** `cleaned` is in order of time and without outliers. A rise that is not certain yet is left out. */
-export function findRefills(cleaned: readonly Level[]): Refill[] {
+export function findRefills(cleaned: readonly Level[], sensorStep: number): Refill[] {
   const refills: Refill[] = [];
   if (cleaned.length < 3) return refills;
   const { usePerDay } = variationOf(cleaned);
   const rises = risesWithin(cleaned, RISE_MS);
-  const least = MIN_RISE + 3 * sampledMedian(rises);
+  const least = Math.max(MIN_RISE + swingOf(rises), MIN_STEPS * sensorStep);
   let [first, rejected, rejections] = [0, 0, 0];
   for (let i = 1; i < cleaned.length; i++) {
     if ((rises[i] ?? 0) < least) continue;
@@ -82,12 +88,13 @@ function risesWithin(cleaned: readonly Level[], time: number): Float64Array {
   return rises;
 }
 
-/** The median of a sample of the values, taken at equal distances. */
-function sampledMedian(values: Float64Array): number {
-  const stride = Math.max(1, Math.floor(values.length / 250));
-  const sample = new Float64Array(Math.floor(values.length / stride));
-  for (let i = 0; i < sample.length; i++) sample[i] = values[i * stride] ?? 0;
-  return quantile(sample, 0.5);
+/** How far the level rises without a refill, from a sample of its rises, taken at equal distances. */
+function swingOf(rises: Float64Array): number {
+  const stride = Math.max(1, Math.floor(rises.length / 250));
+  const sample = new Float64Array(Math.floor(rises.length / stride));
+  for (let i = 0; i < sample.length; i++) sample[i] = rises[i * stride] ?? 0;
+  const small = sample.filter((rise) => rise < MAX_SWING);
+  return Math.max(SWING.median * quantile(sample, 0.5), SWING.upper * quantile(small, SWING.upperShare));
 }
 
 function lowestBefore(cleaned: readonly Level[], index: number, first: number): number {

@@ -35,6 +35,11 @@ const NOISE = 1.2;
 /** A level that is further off than this many standard deviations does not change the estimate of use by more than that: a burst. */
 const BURST = 7;
 /**
+ * After this many levels in a row that are each further below what was expected than this many standard deviations, the tank is used
+ * more than before: neither limit holds for the next one. The deviations are a little less than what a level that is not confirmed counts as.
+ */
+const LASTING = { levels: 3, unconfirmed: 2, deviations: 0.95 } as const;
+/**
  * A level that is not confirmed counts as no further off than this: a single false reading must not move the forecast. Less if the one
  * before it is at most two days older, since the next, which may confirm it, comes as soon.
  */
@@ -71,7 +76,7 @@ export function useModels(
 
 /** The level, or, if it is not confirmed, one nearer to what is expected. The next level confirms it as far as it is on the same side. */
 function credibleFill(
-  { state, covariance }: Filter,
+  { state, covariance, lowInRow }: Filter,
   before: DailyLevel | undefined,
   level: DailyLevel,
   next: DailyLevel | undefined,
@@ -79,6 +84,7 @@ function credibleFill(
 ): number {
   if (level.isConfirmed || before === undefined) return level.fill;
   const expected = state[LEVEL] ?? 0;
+  if (lowInRow >= LASTING.unconfirmed && level.fill < expected) return level.fill;
   const deviations = level.day - before.day <= UNCONFIRMED.dailyDays ? UNCONFIRMED.daily : UNCONFIRMED.deviations;
   const most = deviations * Math.sqrt((covariance[LEVEL] ?? 0) + sensorVariance);
   const confirmed = next?.segment === level.segment ? next.fill : expected;
@@ -87,12 +93,12 @@ function credibleFill(
 
 /** The model if this level, which the filter has not seen yet, is the newest. */
 function modelAfter(
-  { state, covariance, ofLevel }: Filter,
+  { state, covariance, ofLevel, lowInRow }: Filter,
   newest: DailyLevel,
   sensorVariance: number,
   season: Season,
 ): UseModel {
-  const filter = { state: state.slice(), covariance: covariance.slice(), ofLevel };
+  const filter = { state: state.slice(), covariance: covariance.slice(), ofLevel, lowInRow };
   correct(filter, newest.fill, sensorVariance);
   const [, base = 0, heating = 0, baseExcess = 0, heatingExcess = 0] = filter.state;
   return { day: newest.day, level: newest.fill, base, heating, baseExcess, heatingExcess, season };
@@ -110,8 +116,15 @@ function typicalUse(levels: readonly DailyLevel[], { heatingUntil, heatingWeight
   return (Math.max(0, -slope) * days + TYPICAL.use * expectedDays) / (days + expectedDays);
 }
 
-/** The state, its covariance by rows, and memory for one of the rows. */
-type Filter = { readonly state: Float64Array; readonly covariance: Float64Array; readonly ofLevel: Float64Array };
+type Filter = {
+  readonly state: Float64Array;
+  /** By rows. */
+  readonly covariance: Float64Array;
+  /** Memory for one of the rows. */
+  readonly ofLevel: Float64Array;
+  /** How many of the latest levels, one after the other, were below what was expected. */
+  lowInRow: number;
+};
 /** What the state consists of. */
 const [LEVEL, BASE, HEATING, BASE_EXCESS, HEATING_EXCESS, SIZE] = [0, 1, 2, 3, 4, 5] as const;
 const variance = (index: number): number => index * SIZE + index;
@@ -130,7 +143,7 @@ function initialFilter(typical: number, { baseShare, heatingWeight }: Season): F
   covariance[BASE * SIZE + HEATING] = covariance[HEATING * SIZE + BASE] = ofBoth;
   covariance[variance(BASE_EXCESS)] = (EXCESS.base.deviation * baseShare ** 2 * typical) ** 2;
   covariance[variance(HEATING_EXCESS)] = (EXCESS.heating.deviation * heatingWeight * typical) ** 2;
-  return { state, covariance, ofLevel: new Float64Array(SIZE) };
+  return { state, covariance, ofLevel: new Float64Array(SIZE), lowInRow: 0 };
 }
 
 /** From a level to the next: the level falls by what is used, the excess returns to zero, and all becomes less certain. */
@@ -169,9 +182,12 @@ function resetLevel({ state, covariance }: Filter, fill: number): void {
 }
 
 /** Learns from a level. */
-function correct({ state, covariance, ofLevel }: Filter, fill: number, sensorVariance: number): void {
+function correct(filter: Filter, fill: number, sensorVariance: number): void {
+  const { state, covariance, ofLevel } = filter;
   const difference = fill - (state[LEVEL] ?? 0);
-  const expected = Math.max((covariance[LEVEL] ?? 0) + sensorVariance, (difference / BURST) ** 2);
+  const known = (covariance[LEVEL] ?? 0) + sensorVariance;
+  filter.lowInRow = difference < -LASTING.deviations * Math.sqrt(known) ? filter.lowInRow + 1 : 0;
+  const expected = filter.lowInRow > LASTING.levels ? known : Math.max(known, (difference / BURST) ** 2);
   covariance[LEVEL] = expected - sensorVariance;
   for (let i = 0; i < SIZE; i++) ofLevel[i] = covariance[i] ?? 0;
   for (let i = 0; i < SIZE; i++) {

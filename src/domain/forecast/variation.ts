@@ -13,6 +13,8 @@ export type Variation = {
 
 /** Enough for a quantile; taken at equal distances. */
 const SAMPLES = 250;
+/** A difference of equal decimals. */
+const ROUNDING = 1e-9;
 
 export function variationOf(readings: readonly Level[]): Variation {
   const residuals = new Float64Array(SAMPLES * 2);
@@ -33,6 +35,21 @@ export function variationOf(readings: readonly Level[]): Variation {
     noise: 2.5 + 10 * quantile(residuals.subarray(0, residualCount), 0.25),
     usePerDay: 1.5 * quantile(uses.subarray(0, useCount), 0.9),
   };
+}
+
+/** The step of a coarse sensor: most of its readings repeat the one before, and most changes are of one size. 0 for other sensors. */
+export function sensorStepOf(readings: readonly Level[]): number {
+  const changes = new Float64Array(readings.length >> 1);
+  let count = 0;
+  for (let i = 1; i < readings.length; i++) {
+    const change = Math.abs(itemAt(readings, i).fill - itemAt(readings, i - 1).fill);
+    if (change < ROUNDING) continue;
+    if (count === changes.length) return 0;
+    changes[count++] = change;
+  }
+  const found = changes.subarray(0, count);
+  const step = quantile(found, 0.5);
+  return count >= 3 && quantile(found, 0.25) > 0.8 * step ? step : 0;
 }
 
 /** Sorts the values. 0 where there are none. */

@@ -117,8 +117,8 @@ const timezoneParameter: Parameter<TimeZone> = {
   schema: text({ description: ABOUT.timezone, default: "UTC" }),
   fallback: UTC,
   read(name) {
-    // Query string decoding turns the plus of an offset into a space.
-    const zone = timeZone(name.replace(/^ /, "+"));
+    // Query string decoding turns a plus into a space, which no time zone has in its name.
+    const zone = timeZone(name.replaceAll(" ", "+"));
     return zone === undefined ? { must: UNKNOWN_ZONE } : { value: zone };
   },
 };

@@ -30,6 +30,7 @@ const historyOf = (daily: readonly DailyLevel[]) => ({
   daily,
   cleaned: daily.map(({ day, fill }) => ({ at: day * DAY, fill })),
   refills: [],
+  sensorStep: 0,
   isErratic: false,
 });
 
