@@ -111,9 +111,8 @@ function checkedBaseUrl(given = ""): string {
 
 function pathWith(parts: readonly string[], ids: readonly unknown[]): string {
   // An empty id would be the path of the list, and dots are resolved before a request is sent.
-  const invalid = ids.find((id) => typeof id !== "string" || /^\.{0,2}$/.test(id));
-  if (ids.length < parts.length - 1 || invalid !== undefined)
-    throw new TypeError('An id must be a text other than "", "." and "..".');
+  const isInvalid = ids.some((id) => typeof id !== "string" || /^\.{0,2}$/.test(id));
+  if (ids.length < parts.length - 1 || isInvalid) throw new TypeError('An id must be a text other than "", "." and "..".');
   return parts.reduce((path, part, index) => path + encodeURIComponent(String(ids[index - 1])) + part);
 }
 

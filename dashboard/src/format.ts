@@ -18,10 +18,14 @@ export const date = (at: string | number): string => DATE.format(new Date(at));
 export const timeOfDay = (at: string | number): string => TIME_OF_DAY.format(new Date(at));
 export const dateTime = (at: string | number): string => DATE_TIME.format(new Date(at));
 
-/** The end of something. Midnight is the end of the day before: nobody reads "25 Dec, 00:00" as the end of the 24th. */
+/**
+ * The end of something. The start of a day is the end of the day before: nobody reads "25 Dec, 00:00" as the end of the 24th. Where
+ * clocks change at midnight, a day may start at 01:00.
+ */
 export function untilDate(at: string): string {
   const end = new Date(at);
-  return end.getHours() === 0 && end.getMinutes() === 0 ? `the end of ${date(end.getTime() - 1)}` : dateTime(at);
+  const startOfDay = new Date(end.getFullYear(), end.getMonth(), end.getDate());
+  return startOfDay.getTime() === end.getTime() ? `the end of ${date(end.getTime() - 1)}` : dateTime(at);
 }
 
 /** A text of the service, with its times as the person writes them: "since 18 Nov 2026, 08:14" for "since 2026-11-18T07:14:00.000Z". */

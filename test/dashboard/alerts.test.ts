@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import { expectStatus } from "../http/client.ts";
 import { openBrowser, type Watched } from "../support/chromium.ts";
@@ -256,4 +257,53 @@ test("rows are shown together with the names in them, which would move them, in 
       .getByRole("link", { name: HOSTILE_NAMES[1] ?? "" })
       .waitFor();
   }
+});
+
+test("where clocks change at midnight, a pause ends with the day that was chosen", async (t) => {
+  expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: "t7", fill_percentage: 4 }), 200);
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/alerts", { timezoneId: "America/Santiago" });
+  if (opened === undefined) return;
+  const dialog = opened.page.getByRole("dialog");
+  // On 5 September 2027, there is no time before 01:00.
+  for (const [day, words, end] of [
+    ["2027-09-04", "the end of Sep 4, 2027", "2027-09-05T04:00:00.000Z"],
+    ["2027-09-05", "the end of Sep 5, 2027", "2027-09-06T03:00:00.000Z"],
+  ] as const) {
+    await rowIn(opened, "Tank 7").getByRole("button", { name: "Pause" }).click();
+    await dialog.getByLabel("Until and including").fill(day);
+    await dialog.getByRole("button", { name: "Pause" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await opened.page.getByText(`No alert of this tank opens until ${words}`).last().waitFor();
+    const { alerts } = (await manage("GET", "/manage/v1/tanks/t7")).body as { alerts: { paused_until: string } };
+    assert.equal(alerts.paused_until, end);
+  }
+});
+
+test("with more alerts than a page, the keyboard goes on at the next alert, also if the tank that moves up is loaded late", async (t) => {
+  const readings = Array.from({ length: 30 }, (_, i) => ({ tank_id: `t${i + 20}`, fill_percentage: 4 }));
+  expectStatus(await manage("POST", "/ingest/v1/readings", readings), 200);
+  const openAlerts = async () => Number((await manage("GET", "/insight/v1/alerts?state=open")).body["total_items"]);
+  await until("all alerts are open", async () => (await openAlerts()) >= 30);
+  const prepare = (page: Page) =>
+    page.route(/\/insight\/v1\/tanks\/t\d+$/, (route) =>
+      pause(300)
+        .then(() => route.continue())
+        .catch(() => {}),
+    );
+  const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/alerts", { prepare });
+  if (opened === undefined) return;
+  const { page } = opened;
+  const names = page.locator("tbody tr td.title a");
+  await until("the page is full", async () => (await names.count()) === 25);
+  const [first = "", second] = await names.allInnerTexts();
+  await page.locator("tbody tr").first().getByRole("button", { name: "Acknowledge" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  assert.equal(await page.evaluate(FOCUSED), second);
+  assert.equal((await names.allInnerTexts()).includes(first), false);
+  // It is requested every second.
+  await pause(1_500);
+  assert.equal(await page.evaluate(FOCUSED), second);
 });

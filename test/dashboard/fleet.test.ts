@@ -162,6 +162,17 @@ test("without a mouse: j, k and the arrow keys move through the list, Enter open
   assert.equal(await page.getByRole("button", { name: "Select all" }).count(), 0);
 });
 
+test("all tanks of a filter can be selected while others are selected", async (t) => {
+  const page = (await openDashboard(t, browser, fleet, email.dispatcher))?.page;
+  if (page === undefined) return;
+  await page.getByRole("checkbox", { name: "Select all tanks" }).check();
+  await page.getByRole("searchbox").fill("030 5550 köln");
+  await page.getByText("30 tanks found").waitFor();
+  await page.getByRole("checkbox", { name: "Select all tanks" }).check();
+  await page.getByRole("button", { name: "Select all 30" }).click();
+  await page.getByRole("button", { name: "Select all 30" }).waitFor({ state: "detached" });
+});
+
 test("at any width, a dispatcher changes the threshold of several tanks, and exports what a filter finds", async (t) => {
   const opened = await openDashboard(t, browser, fleet, email.dispatcher, "/?search=device-5&sort=margin");
   if (opened === undefined) return;

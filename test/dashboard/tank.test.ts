@@ -381,7 +381,8 @@ describe("the screen of a tank", () => {
   });
 
   it("shows customers their own tanks only, without what is for staff, and that one is paused", async (t) => {
-    const own = await openDashboard(t, browser, service, "own@customers.example", "/tanks/tank_used", {
+    // A range that does not exist is the default one.
+    const own = await openDashboard(t, browser, service, "own@customers.example", "/tanks/tank_used?range=constructor", {
       ...BERLIN,
       viewport: PHONE,
     });

@@ -1,5 +1,6 @@
 // Alerts: by default the open ones, which nobody has acknowledged, newest first.
 
+import { useEffect, useState } from "preact/hooks";
 import type { Alert } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ALERT_KINDS, ALERT_STATES, type AlertKind } from "../components/alert-kinds.tsx";
@@ -11,7 +12,7 @@ import { useComplete, useTanks } from "../components/objects.ts";
 import { Screen } from "../components/screen.tsx";
 import { Empty } from "../components/states.tsx";
 import { ago, counted, dateTime } from "../format.ts";
-import { useLive } from "../live.ts";
+import { type Live, useLive } from "../live.ts";
 import { href, navigate, query, withQuery } from "../location.ts";
 import { may } from "../session.ts";
 import { Actions } from "./actions.tsx";
@@ -30,6 +31,7 @@ export default function Alerts() {
   const tanks = useTanks(alerts.data?.data.map(({ tank_id }) => tank_id) ?? []);
   const personOf = usePeople(alerts.data?.data.map(({ acknowledged_by }) => acknowledged_by) ?? []);
   const live = useComplete(alerts, tanks, personOf);
+  const changed = useRefreshUntilShown(live);
   const dialog = useDialog();
   const open = withFocus(dialog.open);
   const columns: readonly Column<Alert>[] = [
@@ -46,7 +48,7 @@ export default function Alerts() {
     {
       label: "Actions",
       look: "buttons",
-      cell: (alert) => <Actions alert={alert} entry={tanks.get(alert.tank_id)} open={open} changed={live.refresh} />,
+      cell: (alert) => <Actions alert={alert} entry={tanks.get(alert.tank_id)} open={open} changed={changed} />,
     },
   ];
   return (
@@ -65,6 +67,23 @@ export default function Alerts() {
       {dialog.shown}
     </Screen>
   );
+}
+
+/**
+ * Refreshes the list, and waits until it is shown, with the tanks of alerts that moved up from the next page. A dialog that closed
+ * earlier would give the focus back to a row that is removed later.
+ */
+function useRefreshUntilShown({ isCurrent, refresh }: Live<unknown>): () => Promise<void> {
+  const [waiting, setWaiting] = useState<() => void>();
+  useEffect(() => {
+    if (isCurrent) waiting?.();
+    // Also when the screen is left, or another dialog waits.
+    return waiting;
+  }, [isCurrent, waiting]);
+  return async () => {
+    await refresh();
+    await new Promise<void>((resolve) => setWaiting(() => resolve));
+  };
 }
 
 function Kind({ alert }: { readonly alert: Alert }) {

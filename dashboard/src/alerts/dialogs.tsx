@@ -142,10 +142,9 @@ type PauseProps = Omit<Props, "alert"> & { readonly tankId: string };
 
 export function PauseDialog({ tankId, entry, close, changed }: PauseProps) {
   const submit = async (form: FormData) => {
-    // Until the end of that day.
-    const until = new Date(`${form.get("until")}T00:00`);
-    until.setDate(until.getDate() + 1);
-    const paused_until = until.toISOString();
+    // Noon, because where clocks change at midnight a day may have no 00:00.
+    const day = new Date(`${form.get("until")}T12:00`);
+    const paused_until = new Date(day.getFullYear(), day.getMonth(), day.getDate() + 1).toISOString();
     await api.manage.tanks.update(tankId, { alerts: { paused_until } });
     notify({ text: `No alert of this tank opens until ${untilDate(paused_until)}` });
     await changed();

@@ -7,6 +7,7 @@ import { ALERT_KINDS } from "../components/alert-kinds.tsx";
 import { Badge } from "../components/badge.tsx";
 import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
 import { SelectField } from "../components/field.tsx";
+import { withFocus } from "../components/focus.ts";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { channelName, customerOf, useNames } from "../components/names.ts";
 import { notify } from "../components/notices.tsx";
@@ -124,7 +125,7 @@ function ChannelList({ dialog, showSecret }: ListProps) {
           <button
             class="button quiet"
             type="button"
-            onClick={() => dialog.open((close) => <DeleteDialog channel={channel} close={close} />)}
+            onClick={() => withFocus(dialog.open)((close) => <DeleteDialog channel={channel} close={close} />)}
           >
             Delete <span class="hidden">{channelName(channel)}</span>
           </button>
@@ -178,7 +179,7 @@ function Filter({ channel, nameOf }: FilterProps) {
         {kinds === null ? "of all kinds" : `only ${kinds.map((kind) => ALERT_KINDS[kind].label).join(", ")}; no refills`}
       </span>
       {customer_id === null ? null : (
-        <span class="dim block">
+        <span class="dim clamp" title={nameOf(customer_id)}>
           only of customer <bdi>{nameOf(customer_id) ?? customer_id}</bdi>
         </span>
       )}

@@ -7,6 +7,7 @@ import { ALERT_KINDS, type AlertKind } from "../components/alert-kinds.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, Field, FieldErrors, SelectField } from "../components/field.tsx";
 import { changedFields, textIn } from "../components/form.ts";
+import { useIdempotencyKey } from "../components/idempotency.ts";
 import { notify } from "../components/notices.tsx";
 import { EVENTS } from "../components/notification.tsx";
 import { CustomerPicker } from "../components/picker.tsx";
@@ -37,6 +38,7 @@ type Props = {
 
 export function ChannelDialog({ channel, nameOf, close, showSecret }: Props) {
   const [type, setType] = useState<Channel["type"]>(channel?.type ?? "email");
+  const once = useIdempotencyKey();
   const submit = async (form: FormData) => {
     const fields = fieldsOf(form, channel);
     if (channel !== undefined) {
@@ -46,9 +48,11 @@ export function ChannelDialog({ channel, nameOf, close, showSecret }: Props) {
       } else await api.manage.channels.update(id, changedFields(channel, { ...fields, ...mailFields(form) }));
       notify({ text: "The channel was changed" });
     } else if (type === "webhook") {
-      showSecret((await api.manage.channels.create({ type, url: textIn(form, "url"), ...fields })).secret);
+      const created = { type, url: textIn(form, "url"), ...fields };
+      showSecret((await api.manage.channels.create(created, once(created))).secret);
     } else {
-      await api.manage.channels.create({ type, ...fields, ...mailFields(form) });
+      const created = { type, ...fields, ...mailFields(form) };
+      await api.manage.channels.create(created, once(created));
       notify({ text: "The channel was added: send a test" });
     }
     await refreshAll();

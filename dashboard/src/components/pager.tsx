@@ -22,16 +22,20 @@ export function Pager({ list }: { readonly list: List }) {
   );
 }
 
-/** A page that does not exist is no link. */
+/** To a page that does not exist it is disabled, and keeps the focus that it has. */
 function PageLink({ to, last, label }: { readonly to: number; readonly last: number; readonly label: string }) {
   const icon = <Icon name={label === "Next" ? "right" : "left"} />;
   const content = label === "Next" ? [label, icon] : [icon, label];
-  return to < 1 || to > last ? (
-    <span class="button" aria-disabled="true">
-      {content}
-    </span>
-  ) : (
-    <a class="button" href={href(withQuery({ page: to === 1 ? undefined : String(to) }))} onClick={scrollToList}>
+  const isDisabled = to < 1 || to > last;
+  return (
+    <a
+      class="button"
+      href={isDisabled ? undefined : href(withQuery({ page: to === 1 ? undefined : String(to) }))}
+      role={isDisabled ? "link" : undefined}
+      tabIndex={isDisabled ? -1 : undefined}
+      aria-disabled={isDisabled}
+      onClick={scrollToList}
+    >
       {content}
     </a>
   );

@@ -5,6 +5,7 @@ import { dateTime } from "../format.ts";
 import type { Live } from "../live.ts";
 import { ActionButton } from "./action-button.tsx";
 import { Badge } from "./badge.tsx";
+import { keepFocus, placeOfRow } from "./focus.ts";
 import { ObjectList, type Page } from "./list.tsx";
 import { notify } from "./notices.tsx";
 import { Empty } from "./states.tsx";
@@ -17,9 +18,11 @@ type Props = { readonly live: Live<Page<Session>>; readonly end: (session: Sessi
 
 export function Sessions({ live, end }: Props) {
   const act = async (session: Session) => {
+    const place = placeOfRow();
     await end(session);
     notify({ text: "The session was ended" });
     await live.refresh();
+    keepFocus(place);
   };
   return (
     <ObjectList

@@ -5,6 +5,7 @@ import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { AlertBadge, Badge } from "../components/badge.tsx";
 import { useDialog } from "../components/dialog.tsx";
+import { withFocus } from "../components/focus.ts";
 import { LANGUAGES } from "../components/form.ts";
 import { Icon } from "../components/icon.tsx";
 import { Level } from "../components/level.tsx";
@@ -55,7 +56,7 @@ export default function Customer({ params: { id = "" } }: ScreenProps) {
   const { deleted, name } = data;
   const view = tabInUrl("tanks", TANK_VIEWS);
   const openWith = (Form: typeof DeleteDialog) => () =>
-    dialog.open((close) => <Form customer={data} close={close} done={refresh} />);
+    withFocus(dialog.open)((close) => <Form customer={data} close={close} done={refresh} />);
   const edit = () => dialog.open((close) => <CustomerDialog customer={data} close={close} done={refresh} />);
   return (
     <Screen

@@ -90,10 +90,19 @@ function NoCustomers({ isDeleted, search }: { readonly isDeleted: boolean; reado
   if (isDeleted) return <Empty title="No deleted customers" />;
   return (
     <Empty title="No customers yet">
+      <HowToAdd />
+    </Empty>
+  );
+}
+
+function HowToAdd() {
+  if (!may("dispatcher")) return <p>Dispatchers and administrators can add customers.</p>;
+  return (
+    <>
       <p>Add the first one here, or many from a CSV file, on the computer that runs the service:</p>
       <p>
         <code>tank-monitor provision FILE</code>
       </p>
-    </Empty>
+    </>
   );
 }

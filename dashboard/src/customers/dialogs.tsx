@@ -1,12 +1,13 @@
 // Forms about a customer: create, change, delete, restore, and add a tank.
 
 import { useEffect, useState } from "preact/hooks";
-import { ApiError, type ManagedCustomer } from "../../../client/src/index.ts";
+import { ApiError, type ManagedCustomer, type NewTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { useConflict } from "../components/conflict.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, DecimalField, Field, SelectField } from "../components/field.tsx";
 import { decimalIn, LANGUAGE_OPTIONS, languageIn, textIn } from "../components/form.ts";
+import { useIdempotencyKey } from "../components/idempotency.ts";
 import { notify } from "../components/notices.tsx";
 import { counted, date } from "../format.ts";
 import { UNITS } from "../tank/options.ts";
@@ -26,6 +27,9 @@ const NEW_CUSTOMER = {
 export function CustomerDialog({ customer: given, close, done }: CustomerProps) {
   const read = async () => given && api.manage.customers.retrieve(given.id);
   const { latest: customer, attempt } = useConflict("customer", given, read);
+  const once = useIdempotencyKey();
+  // The same in each attempt, so that another attempt is the same change.
+  const [openedAt] = useState(() => new Date().toISOString());
   const isNew = customer === undefined;
   const { name, email, phone, is_verified, notifications } = customer ?? NEW_CUSTOMER;
   const [typedEmail, setTypedEmail] = useState(email);
@@ -44,15 +48,15 @@ export function CustomerDialog({ customer: given, close, done }: CustomerProps) 
       ...(form.has("is_verified") === isVerified ? {} : { is_verified: !isVerified }),
       notifications: {
         language: languageIn(form, "notifications.language"),
-        ...(wantsMail === (unsubscribedAt === null) ? {} : { unsubscribed_at: wantsMail ? null : new Date().toISOString() }),
+        ...(wantsMail === (unsubscribedAt === null) ? {} : { unsubscribed_at: wantsMail ? null : openedAt }),
       },
     };
     const stored =
       customer === undefined
-        ? await api.manage.customers.create(fields)
-        : await attempt(api.manage.customers.update(customer.id, fields, { ifMatch: customer }));
-    notify({ text: customer === undefined ? `${stored.name} was added` : "The customer was changed" });
-    await done(stored);
+        ? await api.manage.customers.create(fields, once(fields))
+        : await attempt(api.manage.customers.update(customer.id, fields, { ifMatch: customer }), fields);
+    notify({ text: customer === undefined ? `${fields.name} was added` : "The customer was changed" });
+    if (stored !== undefined) await done(stored);
   };
   return (
     <Dialog title={isNew ? "Add customer" : "Edit customer"} action={isNew ? "Add" : "Save"} submit={submit} close={close}>
@@ -107,7 +111,9 @@ export function DeleteDialog({ customer, close, done }: Props) {
   const { latest, attempt } = useCustomer(customer);
   const { id, name, tank_count } = latest;
   const submit = async () => {
-    await attempt(api.manage.customers.delete(id, { ifMatch: latest, ...(tank_count === 0 ? {} : { tanks: true }) }));
+    await attempt(api.manage.customers.delete(id, { ifMatch: latest, ...(tank_count === 0 ? {} : { tanks: true }) }), {
+      deleted: true,
+    });
     notify({ text: `${name} was deleted` });
     await done();
   };
@@ -138,7 +144,7 @@ export function RestoreDialog({ customer, close, done }: Props) {
   const { latest, attempt } = useCustomer(customer);
   const submit = async (form: FormData) => {
     try {
-      await attempt(api.manage.customers.restore(customer.id, { ifMatch: latest, tanks: form.has("tanks") }));
+      await attempt(api.manage.customers.restore(customer.id, { ifMatch: latest, tanks: form.has("tanks") }), { deleted: false });
     } catch (error) {
       if (!(error instanceof ApiError && error.code === "device_in_use")) throw error;
       throw new Error("Other tanks have devices of these tanks now. Restore the customer alone, then its tanks one by one.");
@@ -157,9 +163,10 @@ export function RestoreDialog({ customer, close, done }: Props) {
 }
 
 export function TankDialog({ customer, close, done }: Props) {
+  const once = useIdempotencyKey();
   const submit = async (form: FormData) => {
     const city = textIn(form, "location.city");
-    const { name, released } = await api.manage.tanks.create({
+    const fields: NewTank = {
       owner_id: customer.id,
       name: textIn(form, "name"),
       assigned_device_id: textIn(form, "assigned_device_id"),
@@ -167,7 +174,8 @@ export function TankDialog({ customer, close, done }: Props) {
       capacity_unit: form.get("capacity_unit") === "gallons" ? "gallons" : "liters",
       min_fill_alert_percentage: decimalIn(form, "min_fill_alert_percentage"),
       ...(city === "" ? {} : { location: { city } }),
-    });
+    };
+    const { name, released } = await api.manage.tanks.create(fields, once(fields));
     const stored = released === null ? "" : `; ${counted(released.readings, "pending reading")} stored`;
     notify({ text: `${name} was added${stored}` });
     await done();

@@ -5,6 +5,7 @@ import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { Badge } from "../components/badge.tsx";
 import { Dialog, useDialog } from "../components/dialog.tsx";
+import { withFocus } from "../components/focus.ts";
 import { type Column, ObjectList, type Page, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
 import { useComplete, useTanks } from "../components/objects.ts";
@@ -35,18 +36,18 @@ export default function Devices() {
   const live = useComplete(devices, tanks);
   const dialog = useDialog();
   const canChange = may("dispatcher");
+  const open = withFocus(dialog.open);
   const show = async ({ id }: Device) => {
-    const { device, tank } = await loadDevice(id);
-    dialog.open((close) =>
+    const loaded = await loadDevice(id);
+    open((close) =>
       canChange ? (
-        <DeviceDialog device={device} tank={tank} close={close} changed={live.refresh} />
+        <DeviceDialog given={loaded} close={close} changed={live.refresh} />
       ) : (
-        <DeviceInfo device={device} close={close} />
+        <DeviceInfo device={loaded.device} close={close} />
       ),
     );
   };
-  const remove = (device: Device) =>
-    dialog.open((close) => <RemoveDialog device={device} close={close} changed={live.refresh} />);
+  const remove = (device: Device) => open((close) => <RemoveDialog device={device} close={close} changed={live.refresh} />);
   const columns: readonly Column<Device>[] = [
     { label: "Device", look: "title", cell: ({ id }) => <code>{id}</code> },
     { label: "Pending", cell: (device) => <Pending device={device} /> },

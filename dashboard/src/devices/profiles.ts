@@ -46,13 +46,13 @@ export function describeShape(shape: Shape | null): string {
   }
 }
 
-/** What the form sets. The service checks the values. */
-export function changeOf(form: FormData): DeviceChange {
+/** What the form sets: the tank only if it is another one than `tankId`. The service checks the values. */
+export function changeOf(form: FormData, tankId: string | undefined): DeviceChange {
   const tank = textIn(form, "tank_id");
   const profile = profileOf(form);
   const shape = shapeOf(form);
   return {
-    ...(tank === "" ? {} : { tank_id: tank }),
+    ...(tank === "" || tank === tankId ? {} : { tank_id: tank }),
     ...(profile === undefined ? {} : { profile }),
     ...(shape === undefined ? {} : { shape }),
   };

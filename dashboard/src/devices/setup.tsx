@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, type ChangedDevice, type InspectedDevice, type ManagedTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { useConflict } from "../components/conflict.ts";
 import { Dialog, InfoDialog } from "../components/dialog.tsx";
 import { Checkbox, DecimalField, Field, SelectField } from "../components/field.tsx";
 import { notify } from "../components/notices.tsx";
@@ -13,7 +14,7 @@ import { CUSTOM, changeOf, describeShape, KEEP, PERCENT, profileOptions } from "
 
 type LoadedDevice = { readonly device: InspectedDevice; readonly tank: ManagedTank | undefined };
 
-type Props = LoadedDevice & { readonly close: () => void; readonly changed: () => Promise<void> };
+type Props = { readonly given: LoadedDevice; readonly close: () => void; readonly changed: () => Promise<void> };
 
 export async function loadDevice(id: string): Promise<LoadedDevice> {
   const device = await api.manage.devices.retrieve(id);
@@ -21,22 +22,29 @@ export async function loadDevice(id: string): Promise<LoadedDevice> {
 }
 
 /** For those who may not change it. */
-export const DeviceInfo = ({ device, close }: Pick<Props, "device" | "close">) => (
+export const DeviceInfo = ({ device, close }: Pick<LoadedDevice, "device"> & Pick<Props, "close">) => (
   <InfoDialog title={`Device ${device.id}`} close={close}>
     <PendingReading device={device} />
     <p>To assign a tank or a profile, the role of a dispatcher is needed.</p>
   </InfoDialog>
 );
 
-export function DeviceDialog({ device, tank, close, changed }: Props) {
+export function DeviceDialog({ given, close, changed }: Props) {
+  const { latest, attempt } = useConflict("device", given, () => loadDevice(given.device.id));
+  const { device, tank } = latest;
   const [chosen, setChosen] = useState(tank?.id);
   const [profile, setProfile] = useState(KEEP);
   const [canSwap, setCanSwap] = useState(false);
+  useEffect(() => setChosen(tank?.id), [tank?.id]);
   const submit = async (form: FormData) => {
-    const change = changeOf(form);
-    if (Object.keys(change).length === 0) throw new Error("Choose a tank or a profile first.");
+    const change = changeOf(form, tank?.id);
+    if (Object.keys(change).length === 0) throw new Error("Change the tank, the profile or the shape first.");
+    const { shape, ...ofDevice } = change;
+    const wanted = { device: ofDevice, ...(shape === undefined ? {} : { tank: { shape } }) };
+    const options = { ifMatch: device, ...(form.has("swap") ? { swap: true } : {}) };
     try {
-      notify({ text: resultOf(await api.manage.devices.update(device.id, change, form.has("swap") ? { swap: true } : {})) });
+      const stored = await attempt(api.manage.devices.update(device.id, change, options), wanted);
+      notify({ text: "released" in stored ? resultOf(stored) : "The device was changed" });
     } catch (error) {
       if (!(error instanceof ApiError && error.code === "device_in_use")) throw error;
       setCanSwap(true);
@@ -48,6 +56,7 @@ export function DeviceDialog({ device, tank, close, changed }: Props) {
     <Dialog title={`Set up ${device.id}`} action="Save" submit={submit} close={close}>
       <PendingReading device={device} />
       <Picker
+        key={tank?.id}
         label="Tank"
         placeholder="Tank, customer, phone, city"
         name="tank_id"

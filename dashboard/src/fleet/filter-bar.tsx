@@ -1,5 +1,6 @@
 // Search and order. Other filters, which links set, are shown as chips that remove them.
 
+import { keepFocus } from "../components/focus.ts";
 import { Icon } from "../components/icon.tsx";
 import { SearchField } from "../components/search-field.tsx";
 import { href, navigate, query, withQuery } from "../location.ts";
@@ -48,7 +49,7 @@ export function FilterBar() {
 function Chip({ name, label }: { readonly name: string; readonly label: string }) {
   const value = query.value.get(name);
   return value === null ? null : (
-    <a class="chip" href={href(withQuery({ [name]: undefined, page: undefined }))}>
+    <a class="chip" href={href(withQuery({ [name]: undefined, page: undefined }))} onClick={keepFocusInBar}>
       <span class="cut">
         {label}: <bdi>{name === "bbox" ? areaInWords(value) : value}</bdi>
       </span>
@@ -56,6 +57,12 @@ function Chip({ name, label }: { readonly name: string; readonly label: string }
       <span class="hidden">remove this filter</span>
     </a>
   );
+}
+
+/** On another chip, or else on the order: in the search field, a phone would open its keyboard. */
+function keepFocusInBar({ currentTarget }: MouseEvent): void {
+  const bar = (currentTarget as Element).closest(".toolbar");
+  keepFocus(() => bar?.querySelector<HTMLElement>(".chip") ?? bar?.querySelector<HTMLElement>(".order"));
 }
 
 /** Four numbers tell nobody anything; the map sets them. */

@@ -29,14 +29,18 @@ const MAX_SELECT_ALL = 1_000;
 
 export default function Fleet() {
   const filters = filtersInUrl();
+  const filter = JSON.stringify(filters);
   const request = { ...filters, page: pageInUrl(), size: PAGE_SIZE };
   const { data, isCurrent, error, refresh } = useLive(JSON.stringify(request), (signal) =>
     api.insight.fleet.list({ ...request, signal }),
   );
   const [selected, setSelected] = useState(NONE);
+  /** What "Select all" found, and with which filters. */
+  const [all, setAll] = useState({ filter: "", ids: [] as readonly string[] });
   const dialog = useDialog();
   useFleetKeyboard();
   const isFiltered = Object.keys(filters).some((name) => name !== "sort");
+  const shown = data?.data.map(({ tank }) => tank.id) ?? [];
   const hasTanks = data !== undefined && data.total_items > 0;
   // What was found with other filters says nothing about these.
   const isEmpty = isCurrent && data?.total_items === 0;
@@ -55,9 +59,8 @@ export default function Fleet() {
         close();
         if (isFocusLost()) focusHeading();
       };
-      const shown = new Set(data?.data.map(({ tank }) => tank.id));
       const tanks = [...selected.values()];
-      const elsewhere = tanks.filter(({ id }) => !shown.has(id)).length;
+      const elsewhere = tanks.filter(({ id }) => !shown.includes(id)).length;
       return <ThresholdDialog tanks={tanks} elsewhere={elsewhere} close={closeAndFocus} done={changed} />;
     });
   const clear = () => {
@@ -70,8 +73,12 @@ export default function Fleet() {
     // Its own button is gone then.
     document.querySelector<HTMLElement>(".selection-bar .primary")?.focus();
     setSelected((before) => new Map([...before, ...found]));
+    setAll({ filter, ids: [...found.keys()] });
   };
-  const isAllSelected = data?.data.every(({ tank }) => selected.has(tank.id)) && selected.size >= data.total_items;
+  const isOnePage = shown.length === data?.total_items;
+  // Selected tanks may be of other filters, so their number does not say it.
+  const known = isOnePage ? shown : all.filter === filter ? all.ids : [];
+  const isAllSelected = data !== undefined && known.length >= data.total_items && known.every((id) => selected.has(id));
   const canSelectAll = hasTanks && isCurrent && !isAllSelected && data.total_items <= MAX_SELECT_ALL;
   const selectionBar =
     selected.size === 0 ? null : (

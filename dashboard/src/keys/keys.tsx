@@ -5,7 +5,9 @@ import { api } from "../api.ts";
 import { Badge } from "../components/badge.tsx";
 import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
 import { Field, SelectField } from "../components/field.tsx";
+import { withFocus } from "../components/focus.ts";
 import { changedFields, textIn } from "../components/form.ts";
+import { useIdempotencyKey } from "../components/idempotency.ts";
 import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
 import { customerOf, useNames } from "../components/names.ts";
 import { notify } from "../components/notices.tsx";
@@ -77,7 +79,7 @@ export default function Keys() {
             <button
               class="button quiet"
               type="button"
-              onClick={() => dialog.open((close) => <RevokeDialog of={key} close={close} done={live.refresh} />)}
+              onClick={() => withFocus(dialog.open)((close) => <RevokeDialog of={key} close={close} done={live.refresh} />)}
             >
               Revoke <span class="hidden">{key.name}</span>
             </button>
@@ -136,7 +138,7 @@ function Scope({ of: { customer_id, device_id }, nameOf }: ScopeProps) {
   return (
     <>
       {customer_id === null ? null : (
-        <a href={href(customerPath(customer_id))} dir="auto">
+        <a class="clamp" href={href(customerPath(customer_id))} dir="auto" title={nameOf(customer_id)}>
           {nameOf(customer_id) ?? customer_id}
         </a>
       )}
@@ -161,6 +163,7 @@ const STATES = { revoked: "Revoked", expired: "Expired", customer_deleted: "Cust
 type Props<Result> = { readonly close: () => void; readonly done: (result: Result) => Promise<void> };
 
 function CreateDialog({ close, done }: Props<CreatedKey>) {
+  const once = useIdempotencyKey();
   const submit = async (form: FormData) => {
     const [customer, device, expires] = ["customer_id", "device_id", "expires_at"].map((name) => textIn(form, name));
     const fields: NewKey = {
@@ -171,7 +174,7 @@ function CreateDialog({ close, done }: Props<CreatedKey>) {
       rate: rateIn(form),
       ...(expires ? { expires_at: new Date(`${expires}T00:00`).toISOString() } : {}),
     };
-    await done(await api.manage.keys.create(fields));
+    await done(await api.manage.keys.create(fields, once(fields)));
   };
   return (
     <Dialog title="Create key" action="Create" submit={submit} close={close}>

@@ -1,13 +1,13 @@
 // Signing in: an address, then the code or the link of the mail, and a choice where several accounts have the address. A link
 // opens this page with its token in the fragment, which no server sees.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type Account, ApiError, type SignInProof } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { messageOf } from "../components/error-message.ts";
 import { Icon } from "../components/icon.tsx";
 import { Screen } from "../components/screen.tsx";
-import { Loading } from "../components/states.tsx";
+import { ErrorState, Loading } from "../components/states.tsx";
 import { navigate, query } from "../location.ts";
 import { me } from "../me.ts";
 import { loadSession, ROLE_NAMES } from "../session.ts";
@@ -15,8 +15,9 @@ import { keepReturn, takeReturn } from "./return-path.ts";
 import { SingleFieldForm } from "./single-field-form.tsx";
 
 type Step =
-  | { readonly name: "email"; readonly problem?: string | undefined }
+  | { readonly name: "email"; readonly email?: string | undefined; readonly problem?: string }
   | { readonly name: "wait" }
+  | { readonly name: "failed"; readonly token: string; readonly error: unknown }
   | { readonly name: "code"; readonly email: string }
   | { readonly name: "account"; readonly email?: string; readonly accounts: readonly Account[]; readonly proof: SignInProof };
 
@@ -63,31 +64,32 @@ async function openLink(token: string | undefined, setStep: Go): Promise<void> {
     if (same_browser && accounts.length === 1 && only !== undefined) await signIn({ token, account: only.id }, setStep);
     else setStep({ name: "account", email, accounts, proof: { token } });
   } catch (error) {
-    setStep({ name: "email", problem: problemOf(error) });
+    setStep(isInvalid(error) ? { name: "email", problem: LINK_INVALID } : { name: "failed", token, error });
   }
 }
 
 const COOKIE_REFUSED =
   "Your browser has refused the cookie that signs you in. Allow cookies for this page, open it over https, and request another link.";
 
-/** Throws if it fails. */
+/** Throws if it fails. The proof can then be used again, unless the error says that it is invalid. */
 async function signIn(proof: SignInProof, setStep: Go): Promise<void> {
   const result = await api.auth.session.create(proof);
   if (result.object === "account_choice") {
     setStep({ name: "account", accounts: result.accounts, proof });
     return;
   }
-  await loadSession();
-  if (me.value === undefined) throw new Error(COOKIE_REFUSED);
+  // There is a session now. If it cannot be loaded, the screen that opens tries again.
+  const isLoaded = await loadSession().then(
+    () => true,
+    () => false,
+  );
+  if (isLoaded && me.value === undefined) return setStep({ name: "email", email: proof.email, problem: COOKIE_REFUSED });
   navigate(takeReturn(query.value.get("return")), { replace: true });
 }
 
-function problemOf(error: unknown): string {
-  if (error instanceof ApiError && error.code === "sign_in_invalid") {
-    return "This link is not valid any more: it works once, and for 10 minutes. Request another one.";
-  }
-  return messageOf(error);
-}
+const LINK_INVALID = "This link is not valid any more: it works once, and for 10 minutes. Request another one.";
+
+const isInvalid = (error: unknown): boolean => error instanceof ApiError && error.code === "sign_in_invalid";
 
 /** Five attempts are allowed, so a mistyped code needs no other mail. */
 function explainCode(error: unknown): never {
@@ -115,6 +117,7 @@ function StepContent({ step, setStep }: { readonly step: Step; readonly setStep:
             key="email"
             label="E-mail address"
             action="Continue"
+            value={step.email}
             problem={step.problem}
             help="You get an e-mail with a link and a code. There is no password."
             submit={async (email) => {
@@ -125,6 +128,8 @@ function StepContent({ step, setStep }: { readonly step: Step; readonly setStep:
           />
         </Screen>
       );
+    case "failed":
+      return <LinkFailed step={step} setStep={setStep} />;
     case "code":
       return (
         <Screen title="Check your mail">
@@ -138,7 +143,7 @@ function StepContent({ step, setStep }: { readonly step: Step; readonly setStep:
             action="Sign in"
             submit={(code) => signIn({ email: step.email, code }, setStep).catch(explainCode)}
           />
-          <button class="button quiet" type="button" onClick={() => setStep({ name: "email" })}>
+          <button class="button quiet" type="button" onClick={() => setStep({ name: "email", email: step.email })}>
             Use another address, or send the e-mail again
           </button>
         </Screen>
@@ -148,12 +153,35 @@ function StepContent({ step, setStep }: { readonly step: Step; readonly setStep:
   }
 }
 
+/** The link may still be valid. */
+function LinkFailed({ step, setStep }: { readonly step: Extract<Step, { name: "failed" }>; readonly setStep: Go }) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => box.current?.querySelector("button")?.focus(), []);
+  return (
+    <Screen title="Sign in">
+      <div ref={box}>
+        <ErrorState error={step.error} retry={() => openLink(step.token, setStep)} />
+      </div>
+      <button class="button quiet" type="button" onClick={() => setStep({ name: "email" })}>
+        Request another link
+      </button>
+    </Screen>
+  );
+}
+
 function Accounts({ step, setStep }: { readonly step: Extract<Step, { name: "account" }>; readonly setStep: Go }) {
   const { accounts, email, proof } = step;
   const [isBusy, setBusy] = useState(false);
-  const choose = (account: string) => {
+  const [problem, setProblem] = useState<string>();
+  const choose = async (account: string) => {
+    if (isBusy) return;
     setBusy(true);
-    signIn({ ...proof, account }, setStep).catch((error) => setStep({ name: "email", problem: problemOf(error) }));
+    setProblem(undefined);
+    await signIn({ ...proof, account }, setStep).catch((error) => {
+      if (isInvalid(error)) setStep({ name: "email", email: email ?? proof.email, problem: LINK_INVALID });
+      else setProblem(messageOf(error));
+    });
+    setBusy(false);
   };
   const title = accounts.length === 1 ? "Sign in?" : "Which account?";
   return (
@@ -166,7 +194,7 @@ function Accounts({ step, setStep }: { readonly step: Extract<Step, { name: "acc
       <ul class="accounts">
         {accounts.map(({ id, name, role }) => (
           <li key={id}>
-            <button class="button primary account" type="button" disabled={isBusy} onClick={() => choose(id)}>
+            <button class="button primary account" type="button" aria-disabled={isBusy} onClick={() => choose(id)}>
               <span class="account-text">
                 <span class="cut" dir="auto">
                   {accounts.length === 1 ? `Sign in as ${name}` : name}
@@ -178,6 +206,11 @@ function Accounts({ step, setStep }: { readonly step: Extract<Step, { name: "acc
           </li>
         ))}
       </ul>
+      {problem === undefined ? null : (
+        <p class="error-text" role="alert">
+          {problem}
+        </p>
+      )}
     </Screen>
   );
 }

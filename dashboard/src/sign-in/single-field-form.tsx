@@ -9,13 +9,15 @@ type Props = {
   readonly action: string;
   readonly help?: string;
   readonly isCode?: boolean;
+  /** What the input contains at first. */
+  readonly value?: string | undefined;
   /** Why the person has to try again. */
   readonly problem?: string | undefined;
   /** May throw: the form then shows why. */
   readonly submit: (value: string) => Promise<void>;
 };
 
-export function SingleFieldForm({ label, action, help, isCode = false, problem, submit }: Props) {
+export function SingleFieldForm({ label, action, help, isCode = false, value = "", problem, submit }: Props) {
   const [error, setError] = useState(problem);
   const [isBusy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
@@ -24,10 +26,10 @@ export function SingleFieldForm({ label, action, help, isCode = false, problem, 
   useEffect(focus, []);
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault();
-    const value = String(new FormData(event.currentTarget as HTMLFormElement).get("value")).trim();
+    const typed = String(new FormData(event.currentTarget as HTMLFormElement).get("value")).trim();
     setBusy(true);
     setError(undefined);
-    await submit(value).catch((reason) => {
+    await submit(typed).catch((reason) => {
       setError(messageOf(reason));
       focus();
     });
@@ -38,7 +40,16 @@ export function SingleFieldForm({ label, action, help, isCode = false, problem, 
       {isCode ? (
         <Field label={label} name="value" required inputMode="numeric" autoComplete="one-time-code" maxLength={32} />
       ) : (
-        <Field label={label} name="value" type="email" required autoComplete="email" maxLength={254} help={help} />
+        <Field
+          label={label}
+          name="value"
+          type="email"
+          required
+          autoComplete="email"
+          maxLength={254}
+          help={help}
+          defaultValue={value}
+        />
       )}
       {error === undefined ? null : (
         <p class="error-text" role="alert">

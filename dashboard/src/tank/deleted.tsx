@@ -5,6 +5,7 @@ import { api } from "../api.ts";
 import { useConflict } from "../components/conflict.ts";
 import { Dialog, useDialog } from "../components/dialog.tsx";
 import { Field } from "../components/field.tsx";
+import { keepFocus } from "../components/focus.ts";
 import { textIn } from "../components/form.ts";
 import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
@@ -25,6 +26,7 @@ export function DeleteTank({ tank: { id, name }, close, done }: DeleteProps) {
     await api.manage.tanks.delete(id);
     notify({ text: `${name} was deleted` });
     await done();
+    keepFocus();
   };
   return (
     <Dialog title={`Delete ${name}?`} action="Delete" isDangerous submit={submit} close={close}>
@@ -90,10 +92,13 @@ function RestoreTank({ tank, close, done }: RestoreProps) {
   const submit = async (form: FormData) => {
     const device = textIn(form, "assigned_device_id");
     const change = device === latest.assigned_device_id ? {} : { assigned_device_id: device };
-    const { name, released } = await attempt(api.manage.tanks.restore(latest.id, change, { ifMatch: latest }));
+    const wanted = { deleted: false, assigned_device_id: device };
+    const restored = await attempt(api.manage.tanks.restore(latest.id, change, { ifMatch: latest }), wanted);
+    const released = "released" in restored ? restored.released : null;
     const stored = released === null ? "" : `; ${counted(released.readings, "pending reading")} stored`;
-    notify({ text: `${name} was restored${stored}` });
+    notify({ text: `${restored.name} was restored${stored}` });
     await done();
+    keepFocus();
   };
   return (
     <Dialog title={`Restore ${tank.name}?`} action="Restore" submit={submit} close={close}>

@@ -39,7 +39,7 @@ export function EditTank({ id, close, changed }: Props) {
     if (Object.keys(change).length === 0) return;
     try {
       const options = { ifMatch: loaded.tank, ...(form.has("swap") ? { swap: true } : {}) };
-      await attempt(api.manage.tanks.update(id, change, options));
+      await attempt(api.manage.tanks.update(id, change, options), { tank: change });
     } catch (error) {
       if (!(error instanceof ApiError && error.code === "device_in_use")) throw error;
       setCanSwap(true);

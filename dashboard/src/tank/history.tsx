@@ -3,6 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { FleetTank, Forecast, Refill, Series } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { keepFocus } from "../components/focus.ts";
 import { lazy } from "../components/lazy.tsx";
 import { Empty, NotLoaded } from "../components/states.tsx";
 import { isRefillUnconfirmed } from "../components/tank-state.ts";
@@ -147,12 +148,18 @@ function Heading({ range, isZoomed }: { readonly range: RangeName; readonly isZo
         ))}
       </nav>
       {isZoomed ? (
-        <a class="button" href={link(range)}>
+        <a class="button" href={link(range)} onClick={keepFocusInHead}>
           Whole range
         </a>
       ) : null}
     </div>
   );
+}
+
+/** On the range that is shown then. */
+function keepFocusInHead({ currentTarget }: MouseEvent): void {
+  const head = (currentTarget as Element).closest(".card-head");
+  keepFocus(() => head?.querySelector<HTMLElement>("[aria-current]"));
 }
 
 const STEPS: Readonly<Record<Series["step"], string>> = {

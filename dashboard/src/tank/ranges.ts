@@ -25,7 +25,7 @@ export type Shown = { readonly range: RangeName; readonly zoom: Span | undefined
 
 export function shownRange(): Shown {
   const given = query.value.get("range") ?? DEFAULT;
-  const range = given in RANGES ? (given as RangeName) : DEFAULT;
+  const range = Object.hasOwn(RANGES, given) ? (given as RangeName) : DEFAULT;
   const [from, to] = [Date.parse(query.value.get("from") ?? ""), Date.parse(query.value.get("to") ?? "")];
   return { range, zoom: from < to ? { from, to } : undefined };
 }

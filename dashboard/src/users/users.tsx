@@ -7,7 +7,9 @@ import { ActionButton } from "../components/action-button.tsx";
 import { Badge } from "../components/badge.tsx";
 import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
 import { Field, SelectField } from "../components/field.tsx";
+import { withFocus } from "../components/focus.ts";
 import { changedFields, textIn } from "../components/form.ts";
+import { useIdempotencyKey } from "../components/idempotency.ts";
 import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
@@ -29,7 +31,8 @@ export default function Users() {
   const shown = live.data?.data.find(({ id }) => id === shownId);
   const dialog = useDialog();
   const edit = (user?: User) => dialog.open((close) => <UserDialog user={user} close={close} changed={live.refresh} />);
-  const remove = (user: User) => dialog.open((close) => <RemoveDialog user={user} close={close} changed={live.refresh} />);
+  const remove = (user: User) =>
+    withFocus(dialog.open)((close) => <RemoveDialog user={user} close={close} changed={live.refresh} />);
   const createLink = async (user: User) => {
     const { url, expires_at } = await api.manage.users.link(user.id);
     // Without PUBLIC_URL it is a path of this service.
@@ -117,13 +120,14 @@ const ROLES = [
 type Props = { readonly close: () => void; readonly changed: () => Promise<void> };
 
 function UserDialog({ user, close, changed }: Props & { readonly user: User | undefined }) {
+  const once = useIdempotencyKey();
   const submit = async (form: FormData) => {
     const fields = {
       name: textIn(form, "name"),
       email: textIn(form, "email"),
       role: ROLES.map(([role]) => role).find((role) => role === form.get("role")) ?? "viewer",
     };
-    if (user === undefined) await api.manage.users.create(fields);
+    if (user === undefined) await api.manage.users.create(fields, once(fields));
     else await api.manage.users.update(user.id, changedFields(user, fields));
     notify({ text: user === undefined ? `${fields.name} was added` : "The user was changed" });
     await changed();
