@@ -120,10 +120,13 @@ export function shortestStep(from: Instant, to: Instant, zone: TimeZone, limit: 
 
 type Period = BucketBounds & { readonly startText: string; next: Period | undefined };
 
-/** The periods of buckets. Each is remembered as the next one of that before it, so that the series of a request compute it once. */
+const MAX_KNOWN_PERIODS = 10_000;
+
+/** The periods of buckets, each computed once: most series are of the same days. Each is linked to the one that followed it last. */
 export class Periods {
   readonly #boundsAt: (instant: Instant) => BucketBounds;
-  #first: Period | undefined;
+  /** Keyed by start. */
+  readonly #known = new Map<Instant, Period>();
 
   constructor(step: Step, zone: TimeZone) {
     this.#boundsAt = boundsFor(step, zone);
@@ -131,14 +134,34 @@ export class Periods {
 
   /** Returns the period of an instant that is later than the previous period. */
   find(instant: Instant, previous: Period | undefined): Period {
-    const known = previous === undefined ? this.#first : previous.next;
-    if (known !== undefined && instant >= known.start && instant < known.end) return known;
-    const { start, end } = this.#boundsAt(instant);
-    const found = { start, end, startText: startText(Math.max(start, FIRST_INSTANT)), next: undefined };
-    if (previous === undefined) this.#first = found;
-    else previous.next = found;
+    const next = previous?.next;
+    if (next !== undefined && instant >= next.start && instant < next.end) return next;
+    const found = this.#periodOf(this.#boundsAt(instant));
+    if (previous !== undefined) previous.next = found;
     return found;
   }
+
+  #periodOf({ start, end }: BucketBounds): Period {
+    const known = this.#known.get(start);
+    if (known !== undefined) return known;
+    if (this.#known.size >= MAX_KNOWN_PERIODS) this.#known.clear();
+    const period = { start, end, startText: formatInstant(Math.max(start, FIRST_INSTANT)), next: undefined };
+    this.#known.set(start, period);
+    return period;
+  }
+}
+
+const recentPeriods = new Map<string, Periods>();
+const MAX_RECENT_PERIODS = 8;
+
+export function periodsOf(step: Step, zone: TimeZone): Periods {
+  const name = `${step} ${zone.id}`;
+  const known = recentPeriods.get(name);
+  if (known !== undefined) return known;
+  if (recentPeriods.size >= MAX_RECENT_PERIODS) recentPeriods.clear();
+  const periods = new Periods(step, zone);
+  recentPeriods.set(name, periods);
+  return periods;
 }
 
 /** Readings are added in order. */
@@ -203,17 +226,4 @@ export class BucketCollector {
 /** A sum of decimals has floating-point noise. */
 function meanOf(sum: number, count: number, min: number, max: number): number {
   return Math.min(max, Math.max(min, Math.round((sum / count) * 1e9) / 1e9));
-}
-
-/** Series share their days. */
-const startTexts = new Map<Instant, string>();
-const MAX_CACHED_STARTS = 20_000;
-
-function startText(start: Instant): string {
-  const cached = startTexts.get(start);
-  if (cached !== undefined) return cached;
-  if (startTexts.size >= MAX_CACHED_STARTS) startTexts.clear();
-  const text = formatInstant(start);
-  startTexts.set(start, text);
-  return text;
 }

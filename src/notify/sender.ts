@@ -9,7 +9,6 @@ import {
   type AttemptResult,
   type ChannelWithSecrets,
   type ClaimedNotification,
-  type DisabledChannel,
   failRecord,
   LEASE_MS,
   type NotificationQueueReads,
@@ -299,8 +298,8 @@ export class NotificationSender {
     this.#finish({ outgoing, record });
     if (result.isGone !== true) return;
     // The channel is disabled with this record.
-    destination.mayHaveMore = false;
     for (const waiting of destination.waiting.splice(0)) this.#release(destination, waiting);
+    destination.mayHaveMore = false;
   }
 
   /** An attempt has ended. */
@@ -359,7 +358,9 @@ export class NotificationSender {
       this.#unrecorded.delete(record.id);
       if (recorded.has(record.id)) this.#report(outgoing, record);
     }
-    for (const channel of disabled) this.#reportDisabled(channel);
+    for (const { id: channelId, type, url, reason } of disabled) {
+      this.#options.observe({ kind: "channel_disabled", channelId, type, host: hostOf(url), reason });
+    }
     const mayClaimSkipped = this.#hasSkippedDestinations && hasCapacity(this.#outgoing.size);
     if (disabled.length > 0 || mayClaimSkipped) this.wake();
   }
@@ -379,10 +380,6 @@ export class NotificationSender {
     const outcome = state === "pending" ? "retried" : "failed";
     const host = hostOf(channel?.url ?? null);
     observe({ kind: "notification_failed", id, recipient, channelId, outcome, host, status: attempt?.status ?? null, reason });
-  }
-
-  #reportDisabled({ id: channelId, type, url, reason }: DisabledChannel): void {
-    this.#options.observe({ kind: "channel_disabled", channelId, type, host: hostOf(url), reason });
   }
 
   /** Ends the pending notifications of disabled or deleted channels. Runs beside the sending, as there may be very many. */

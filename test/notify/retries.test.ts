@@ -49,7 +49,7 @@ for (const engine of ENGINES) {
       assert.equal(await queue.store.endPending(channel, Date.now()), 2);
     });
 
-    test("after 410, only requests that are in progress are sent", async (t) => {
+    test("after 410, what was claimed is not sent", async (t) => {
       const queue = await emptyQueue(t);
       let [sent, gone] = [0, 0];
       const receiver = await httpReceiver(t, (_, response) => {
@@ -60,7 +60,8 @@ for (const engine of ENGINES) {
       await queue.notify(await queue.channel(receiver.url), 2000);
       queue.start();
       await until("nothing is pending", async () => (await queue.states())["pending"] === undefined);
-      assert.ok(gone > 0 && gone <= WEBHOOK_CONCURRENCY, `${gone} requests`);
+      // Those in progress, and, until the result is recorded, the few that are claimed after a failure; 512 may have been claimed.
+      assert.ok(gone > 0 && gone <= 6 * WEBHOOK_CONCURRENCY, `${gone} requests`);
     });
   });
 }

@@ -1,6 +1,15 @@
 // GET /insight/v1/tanks/:id/series and POST /insight/v1/series: readings by buckets of time.
 
-import { type Bucket, BucketCollector, maxBuckets, Periods, STEPS, type Step, shortestStep } from "../../domain/buckets.ts";
+import {
+  type Bucket,
+  BucketCollector,
+  maxBuckets,
+  type Periods,
+  periodsOf,
+  STEPS,
+  type Step,
+  shortestStep,
+} from "../../domain/buckets.ts";
 import { type FieldError, RequestError } from "../../domain/errors.ts";
 import { DAY, FIRST_INSTANT, formatInstant, type Instant, LAST_INSTANT, parseInstant } from "../../domain/instant.ts";
 import { FILL } from "../../domain/reading.ts";
@@ -208,12 +217,12 @@ function seriesQuery({ zone, ...given }: SeriesInput, now: Instant, tanks: numbe
   if (from >= to) return { field: "from", message: `must be before to, ${formatInstant(to)}` };
   if (given.step === "auto") {
     const step = shortestStep(from, to, zone, AUTO_BUCKETS);
-    if (step !== undefined) return { from, to, step, zone, periods: new Periods(step, zone) };
+    if (step !== undefined) return { from, to, step, zone, periods: periodsOf(step, zone) };
     return { field: "from", message: `must be at most ${AUTO_BUCKETS} months before to where step is auto` };
   }
   const { step } = given;
   const limit = Math.min(MAX_BUCKETS, Math.floor(MAX_BUCKETS_OF_ALL / tanks));
-  if (maxBuckets(step, from, to, zone) <= limit) return { from, to, step, zone, periods: new Periods(step, zone) };
+  if (maxBuckets(step, from, to, zone) <= limit) return { from, to, step, zone, periods: periodsOf(step, zone) };
   return { field: "from", message: `must be later: a range may have at most ${limit} buckets of ${step}` };
 }
 
