@@ -12,15 +12,18 @@ after(() => browser?.close());
 const fleet = await startFleet({ after });
 const { email, manage } = fleet;
 
-/** The service executes the next `count` requests, but the page gets no response. */
-async function loseResponses(page: Page, method: string, path: RegExp, count: number): Promise<void> {
+/** The service executes the next `count` requests, but the page gets no response. `all`: once that has happened. */
+async function loseResponses(page: Page, method: string, path: RegExp, count: number): Promise<{ readonly all: Promise<void> }> {
+  const { promise: all, resolve } = Promise.withResolvers<void>();
   let lost = 0;
   await page.route(path, async (route) => {
     if (route.request().method() !== method || lost === count) return route.fallback();
     lost += 1;
     await route.fetch();
-    return route.abort("connectionreset");
+    await route.abort("connectionreset");
+    if (lost === count) resolve();
   });
+  return { all };
 }
 
 const totalOf = async (path: string) => expectStatus(await manage("GET", path), 200)["total_items"];
@@ -33,8 +36,9 @@ test("customers, tanks, keys, channels and users are created once, also if the f
   const field = (name: string) => dialog.getByLabel(name, { exact: true });
   const submitTwice = async (path: string, action: string) => {
     // The client sends it once more by itself.
-    await loseResponses(page, "POST", new RegExp(`${path}$`), 2);
+    const { all } = await loseResponses(page, "POST", new RegExp(`${path}$`), 2);
     await dialog.getByRole("button", { name: action, exact: true }).click();
+    await all;
     await dialog.getByText("the connection was lost").waitFor();
     await dialog.getByRole("button", { name: action, exact: true }).click();
   };
@@ -82,10 +86,10 @@ test("customers, tanks, keys, channels and users are created once, also if the f
   await page.getByRole("link", { name: "Users" }).click();
   const before = Number(await totalOf("/manage/v1/users"));
   await page.getByRole("button", { name: "Add user" }).click();
-  await field("Name").fill("Once");
+  await field("Name").fill("Una Once");
   await field("E-mail address").fill("once@operator.example");
   await submitTwice("/manage/v1/users", "Add");
-  await page.getByText("Once was added").waitFor();
+  await page.getByText("Una Once was added").waitFor();
   assert.equal(await totalOf("/manage/v1/users"), before + 1);
 });
 
