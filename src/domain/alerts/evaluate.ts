@@ -148,7 +148,7 @@ function evaluateLow(
   if (isRecovered(fill, input.threshold, closeMargin)) {
     return { opened: [], cleared: [{ kind: "low", shouldNotify: !wasUnnotified }], state: "not_low", shouldNotifyLow: false };
   }
-  const shouldNotifyLow = isAtThreshold && wasUnnotified && mayNotify && cause !== "forecast";
+  const shouldNotifyLow = isAtThreshold && wasUnnotified && mayNotify && cause === "change";
   return { opened: [], cleared: [], state: wasUnnotified && !shouldNotifyLow ? "unnotified" : "notified", shouldNotifyLow };
 }
 
