@@ -154,6 +154,7 @@ export class Periods {
 const recentPeriods = new Map<string, Periods>();
 const MAX_RECENT_PERIODS = 8;
 
+/** The same for all requests with this step and time zone. */
 export function periodsOf(step: Step, zone: TimeZone): Periods {
   const name = `${step} ${zone.id}`;
   const known = recentPeriods.get(name);

@@ -1,4 +1,5 @@
-// Everything an operator may want to know, as one closed union, but for the lines that the log itself has dropped. The log and the metrics decide what to show of it.
+// Everything an operator may want to know, as one closed union; only the log itself reports that it dropped lines. The log and the
+// metrics decide what to show of it.
 // No event carries a query string or a body. Where a client put a secret into a path, an id or a name, the log masks it.
 
 import type { ChannelType } from "./alerts/channel.ts";

@@ -35,8 +35,9 @@ const NOISE = 1.2;
 /** A level that is further off than this many standard deviations does not change the estimate of use by more than that: a burst. */
 const BURST = 7;
 /**
- * After this many levels in a row that are each further below what was expected than this many standard deviations, the tank is used
- * more than before: neither limit holds for the next one. The deviations are a little less than what a level that is not confirmed counts as.
+ * After levels in a row that were each further below what was expected than these deviations, the tank is used more than before: after
+ * `unconfirmed` of them, a level counts in full without being confirmed, and after `levels`, no fall counts as a burst. The deviations
+ * are a little less than those of a daily level that is not confirmed.
  */
 const LASTING = { levels: 3, unconfirmed: 2, deviations: 0.95 } as const;
 /**
