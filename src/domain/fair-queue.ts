@@ -125,6 +125,21 @@ export class FairQueue {
   }
 }
 
+/** The first step may be longer: most work needs only one. */
+const FIRST_STEP_MS = 1;
+const STEP_MS = 0.5;
+
+/** Work for a `StepScheduler`: as much in each step as takes about half a millisecond. */
+export function* forEachInSteps<T>(parts: Iterable<T>, work: (part: T) => void): Generator<undefined, void> {
+  let until = performance.now() + FIRST_STEP_MS;
+  for (const part of parts) {
+    work(part);
+    if (performance.now() < until) continue;
+    yield;
+    until = performance.now() + STEP_MS;
+  }
+}
+
 type Task = { readonly takeStep: () => boolean };
 
 /** Pause between two steps while other keys send requests. */

@@ -150,11 +150,16 @@ function errorInNumber(schema: Schema, value: unknown, isInteger: boolean): stri
 
 export const MAX_JSON_DEPTH = 64;
 export const TOO_DEEP = `must not be nested deeper than ${MAX_JSON_DEPTH} levels`;
+/** More than any object of ours has. Objects with more take many times as long to parse and to read. */
+export const MAX_JSON_FIELDS = 1000;
+export const TOO_MANY_FIELDS = `must have at most ${MAX_JSON_FIELDS} fields in one object`;
 
 /** `entries` are those of the list if the text is one, 1 otherwise. */
 type JsonSize = {
   readonly values: number;
   readonly levels: number;
+  /** Of the object that has most of them. */
+  readonly fields: number;
   readonly entries: number;
   /** The number of values of the entry that has most of them. */
   readonly longestEntry: number;
@@ -176,7 +181,7 @@ for (const byte of [QUOTE, COMMA, LIST, LIST + 2, OBJECT, OBJECT + 2]) IS_STRUCT
 const CUT_BYTES = 8192;
 const STEP_BYTES = 131_072;
 
-/** Measures JSON in UTF-8. Stops at the first value or level that exceeds its limit. */
+/** Measures JSON in UTF-8. Stops at the first value, level or field that exceeds its limit. */
 export function measureJson(bytes: Uint8Array, maxValues: number): JsonSize {
   const measuring = measureJsonInSteps(bytes, maxValues);
   for (;;) {
@@ -198,6 +203,9 @@ export function* measureJsonInSteps(bytes: Uint8Array, maxValues: number): Gener
   let deepest = 0;
   let entries = 1;
   let isList = false;
+  let fields = 0;
+  /** Of the open object at each level; negative in a list. */
+  const fieldsAtLevel: number[] = [];
   for (let at = 0; at < length; at++) {
     const byte = bytes[at] as number;
     if (at >= nextStep) {
@@ -216,14 +224,18 @@ export function* measureJsonInSteps(bytes: Uint8Array, maxValues: number): Gener
         }
         entries++;
       }
-      if (++values > maxValues) break;
+      const fieldsHere = (fieldsAtLevel[levels] ?? 0) + 1;
+      fieldsAtLevel[levels] = fieldsHere;
+      if (fieldsHere > fields) fields = fieldsHere;
+      if (++values > maxValues || fields > MAX_JSON_FIELDS) break;
     } else if (byte === LIST || byte === OBJECT) {
       if (deepest === 0) isList = byte === LIST;
       if (++levels > deepest) deepest = levels;
+      fieldsAtLevel[levels] = byte === OBJECT ? 1 : Number.NEGATIVE_INFINITY;
       if (++values > maxValues || deepest > MAX_JSON_DEPTH) break;
     } else levels--;
   }
-  return { values, levels: deepest, entries, longestEntry: Math.max(longestEntry, values - entryStart), cuts };
+  return { values, levels: deepest, fields, entries, longestEntry: Math.max(longestEntry, values - entryStart), cuts };
 }
 
 /** The position of the closing quote. */

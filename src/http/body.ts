@@ -11,6 +11,7 @@ import { createGunzip } from "node:zlib";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { RequestError } from "../domain/errors.ts";
 import { FairQueue, type StepScheduler } from "../domain/fair-queue.ts";
+import { MemoryBudget, type MemoryReservation } from "./memory-budget.ts";
 import type { BodyRule } from "./route.ts";
 
 declare module "fastify" {
@@ -201,70 +202,47 @@ export function stripBom(bytes: Buffer): Buffer {
 
 export const bodyTooLarge = (detail: string): RequestError => new RequestError("body_too_large", detail);
 
-const SMALL_BODY_BYTES = 65_536;
-/** Part of the budget that only small bodies can use. */
-const RESERVED_FOR_SMALL = 1 / 8;
-/**
- * A key that already holds a body may use at most this multiple of the free memory. A key's first body is always accepted if it
- * fits.
- */
-const MAX_SHARE_OF_FREE = { small: 1, large: 1 / 3 };
-
 /**
  * Large bodies that are parsed and handled at a time; the others wait as bytes. Four keep the store busy, but leave little of
  * two processors to others, and their many objects make the pauses of the garbage collector long.
  */
 const MAX_LARGE_BODIES = { onlyActiveKey: 4, otherKeysActive: 1 };
 
-/** What one request uses: bytes of the budget, and time of the serving thread. */
-export type Reservation = {
-  /** Throws `overloaded` where the budget does not allow it. */
-  readonly reserve: (bytes: number) => void;
+/** What the body of one request uses: memory, and time of the serving thread. */
+export type Reservation = MemoryReservation & {
   /** Runs short work as one step of the scheduler. */
   readonly schedule: (work: () => void) => void;
   /** Resolves when a large body may be handled, until the reservation is released. */
   readonly startLarge: () => Promise<void>;
   /** Runs long work as steps of the scheduler. */
   readonly runInSteps: <T>(steps: Iterator<unknown, T>) => Promise<T>;
-  readonly release: () => void;
 };
 
-/**
- * The memory budget for request bodies: an upper limit on the bytes that all requests hold together. What does not fit is
- * rejected while it arrives, so that neither many senders nor a single one can exhaust the memory.
- */
+const MESSAGES = {
+  ofKey: "This key or address is sending too much at a time. Nothing was stored; retry shortly.",
+  ofAll: "The service is receiving too much data. Nothing was stored; retry shortly.",
+};
+
+/** What the bodies of all requests use. */
 export class BodyBudget {
-  readonly #maxBytes: number;
-  readonly #bytesByKey = new Map<string, number>();
-  /**
-   * Bytes a key held when a large body was last rejected. Until it holds less, its other large bodies are rejected immediately.
-   */
-  readonly #exhausted = new Map<string, number>();
+  readonly #memory: MemoryBudget;
   readonly scheduler: StepScheduler;
   readonly #large = new FairQueue(
     () => MAX_LARGE_BODIES[this.scheduler.hasOneKey() ? "onlyActiveKey" : "otherKeysActive"],
     // So a key uses at most half of the time while others send requests.
     (took) => (this.scheduler.hasOneKey() ? 0 : took),
   );
-  #bytes = 0;
 
   constructor(maxBytes: number, scheduler: StepScheduler) {
-    this.#maxBytes = maxBytes;
+    this.#memory = new MemoryBudget(maxBytes, MESSAGES);
     this.scheduler = scheduler;
   }
 
   reservation(key: string): Reservation {
-    let reserved = 0;
+    const memory = this.#memory.reservation(key);
     const released = Promise.withResolvers<void>();
     return {
-      reserve: (bytes) => {
-        const reason = this.#overloadReason(key, reserved, bytes);
-        if (reason !== undefined) {
-          throw new RequestError("overloaded", `${reason} Nothing was stored; retry shortly.`, { retryAfter: 1 });
-        }
-        this.#add(key, bytes);
-        reserved += bytes;
-      },
+      ...memory,
       schedule: (work) => void this.scheduler.runStep(key, work),
       startLarge: () =>
         new Promise((resolve) => {
@@ -275,32 +253,9 @@ export class BodyBudget {
         }),
       runInSteps: (steps) => this.scheduler.runSteps(key, steps),
       release: () => {
-        this.#add(key, -reserved);
-        reserved = 0;
+        memory.release();
         released.resolve();
       },
     };
-  }
-
-  #overloadReason(key: string, reserved: number, bytes: number): string | undefined {
-    const isSmall = reserved + bytes <= SMALL_BODY_BYTES;
-    const free = this.#maxBytes * (isSmall ? 1 : 1 - RESERVED_FOR_SMALL) - this.#bytes - bytes;
-    const ofKey = this.#bytesByKey.get(key) ?? 0;
-    const isWithinShare =
-      ofKey === reserved || ofKey + bytes <= free * (isSmall ? MAX_SHARE_OF_FREE.small : MAX_SHARE_OF_FREE.large);
-    const others = ofKey - reserved;
-    if (!isWithinShare || (!isSmall && others >= (this.#exhausted.get(key) ?? Number.POSITIVE_INFINITY))) {
-      if (!isSmall) this.#exhausted.set(key, others);
-      return "This key or address is sending too much at a time.";
-    }
-    return free < 0 ? "The service is receiving too much data." : undefined;
-  }
-
-  #add(key: string, bytes: number): void {
-    this.#bytes += bytes;
-    const ofKey = (this.#bytesByKey.get(key) ?? 0) + bytes;
-    if (ofKey < (this.#exhausted.get(key) ?? 0)) this.#exhausted.delete(key);
-    if (ofKey === 0) this.#bytesByKey.delete(key);
-    else this.#bytesByKey.set(key, ofKey);
   }
 }

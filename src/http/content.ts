@@ -3,9 +3,18 @@
 
 import type { IncomingMessage } from "node:http";
 import { RequestError } from "../domain/errors.ts";
+import { forEachInSteps } from "../domain/fair-queue.ts";
 import type { ReadingItem } from "../domain/reading.ts";
 import { printable, quoted } from "../domain/text.ts";
-import { invalidBody, MAX_JSON_DEPTH, measureJson, measureJsonInSteps, TOO_DEEP } from "../domain/validate.ts";
+import {
+  invalidBody,
+  MAX_JSON_DEPTH,
+  MAX_JSON_FIELDS,
+  measureJson,
+  measureJsonInSteps,
+  TOO_DEEP,
+  TOO_MANY_FIELDS,
+} from "../domain/validate.ts";
 import { bodyTooLarge, gunzip, type Reservation, readBytes, sendContinue, stripBom } from "./body.ts";
 import { type BodyRule, JSON_TYPE, NDJSON_TYPES, NO_CONTENT, type ReadingsBodyRule, type RequestContent } from "./route.ts";
 
@@ -102,8 +111,9 @@ function reserveParsed({ values, entries }: Pick<Size, "values" | "entries">, ru
   reservation.reserve(values * VALUE_BYTES + (rule.kind === "readings" ? entries * READING_BYTES : 0));
 }
 
-function checkSize({ values, levels, entries, longestEntry }: Size, rule: BodyRule): void {
+function checkSize({ values, levels, fields, entries, longestEntry }: Size, rule: BodyRule): void {
   if (levels > MAX_JSON_DEPTH) throw invalidBody([{ field: "", message: TOO_DEEP }]);
+  if (fields > MAX_JSON_FIELDS) throw invalidBody([{ field: "", message: TOO_MANY_FIELDS }]);
   if (rule.kind === "readings" && entries > rule.maxItems) throw tooManyReadings(rule.maxItems);
   if (values > maxValues(rule)) throw tooManyValues(maxValues(rule));
   if (rule.kind === "readings" && longestEntry > MAX_VALUES_OF_READING) {
@@ -137,19 +147,9 @@ function parseJson(text: string, rule: BodyRule): unknown {
 
 const bodyMalformed = (reason: string): RequestError => new RequestError("body_malformed", `The body is not JSON: ${reason}`);
 
-/** The first step may be longer: most bodies need only one. */
-const FIRST_STEP_MS = 1;
-const STEP_MS = 0.5;
-
 function* collect(parts: Iterable<readonly ReadingItem[]>): Steps<Content> {
   const items: ReadingItem[] = [];
-  let until = performance.now() + FIRST_STEP_MS;
-  for (const part of parts) {
-    items.push(...part);
-    if (performance.now() < until) continue;
-    yield;
-    until = performance.now() + STEP_MS;
-  }
+  yield* forEachInSteps(parts, (part) => items.push(...part));
   return { body: undefined, items };
 }
 
@@ -188,11 +188,12 @@ function* parseLines(bytes: Buffer, rule: ReadingsBodyRule, reservation: Reserva
       continue;
     }
     if (entries++ === rule.maxItems) throw tooManyReadings(rule.maxItems);
-    const { values, levels } = measureJson(line, Math.min(remaining, MAX_VALUES_OF_READING));
+    const { values, levels, fields } = measureJson(line, Math.min(remaining, MAX_VALUES_OF_READING));
     remaining -= values;
     if (remaining < 0) throw tooManyValues(maxValues(rule));
     reserveParsed({ values, entries: 1 }, rule, reservation);
     if (values > MAX_VALUES_OF_READING) yield [{ unreadable: `must have at most ${MAX_VALUES_OF_READING} values` }];
+    else if (fields > MAX_JSON_FIELDS) yield [{ unreadable: TOO_MANY_FIELDS }];
     else yield [levels > MAX_JSON_DEPTH ? { unreadable: TOO_DEEP } : parseLine(line.toString(), number)];
   }
 }

@@ -1,6 +1,7 @@
 // A request on its way through a route: authentication and rate limit → parameters → headers and body → `route.handle` → response.
 
 import { hash } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
@@ -12,6 +13,7 @@ import { type BodyBudget, isStillSending, type Reservation, whileDraining } from
 import { clientAddress, networkOf } from "./connection-limit.ts";
 import { readContent } from "./content.ts";
 import { Cookies } from "./cookies.ts";
+import type { MemoryBudget, MemoryReservation } from "./memory-budget.ts";
 import { NO_PARAMETERS, type ParameterReader, type ParameterSet, parameterReader } from "./parameters.ts";
 import { queryOf, rejectMalformedPath } from "./paths.ts";
 import {
@@ -42,6 +44,7 @@ const MAX_WAITING_LONG_READS = 100;
 type RouteContext = Dependencies & {
   readonly authenticate: Authenticate;
   readonly bodyBudget: BodyBudget;
+  readonly responseMemory: MemoryBudget;
   readonly longReads: FairQueue;
 };
 
@@ -55,9 +58,10 @@ export function registerRoute(app: FastifyInstance, route: Route, context: Route
 }
 
 function createHandler(route: Route, context: RouteContext): RouteHandlerMethod {
-  const { reads, metrics, services, bodyBudget, longReads } = context;
+  const { reads, metrics, services, bodyBudget, responseMemory, longReads } = context;
   const readParameters = parameterReaderOf(route);
   const isCacheable = hasCacheableResponse(route);
+  const isRead = methodOf(route) === "GET" || route.isLongRead === true;
   return async (request, reply) => {
     rejectMalformedPath(request.raw);
     const form = typeof request.body === "string" ? request.body : "";
@@ -66,6 +70,8 @@ function createHandler(route: Route, context: RouteContext): RouteHandlerMethod 
     // Those without a key share by the network that they come from.
     const sender = key.id === "" ? networkOf(clientAddress(request)) : key.id;
     bodyBudget.scheduler.recordRequest(sender);
+    const held = heldUntilReceived(reply.raw, responseMemory.reservation(sender));
+    held.reserve(1);
     const id = idIn((request.params as { readonly id?: string }).id);
     const client = () => clientOf(request, services.management.settings.publicUrl);
     const asLongRead = <T>(work: () => Promise<T>): Promise<T> => runLongRead(longReads, sender, request, work);
@@ -76,6 +82,7 @@ function createHandler(route: Route, context: RouteContext): RouteHandlerMethod 
     if (isCacheable) {
       const result = await handle(NO_CONTENT);
       const text = typeof result === "string" ? result : JSON.stringify(result);
+      held.reserve(text.length);
       // Caches do not key responses by the body of a GET.
       if (form !== "") sendUncached(reply, JSON_UTF8, text);
       else sendCacheable(request, reply, text, await etagOf(text));
@@ -85,6 +92,8 @@ function createHandler(route: Route, context: RouteContext): RouteHandlerMethod 
     try {
       // One chain, so that no variable here keeps the content in memory until the response is sent.
       const { status, headers, mediaType, text } = responseOf(route, await contentOf(request, route, reservation).then(handle));
+      if (isRead) held.reserve(text.length);
+      else held.add(text.length);
       sendUncached(reply.code(status).headers(headers), mediaType, text);
     } finally {
       reservation.release();
@@ -95,6 +104,18 @@ function createHandler(route: Route, context: RouteContext): RouteHandlerMethod 
 
 /** A text that cannot be an id becomes "", which nothing has. */
 export const idIn = (given = ""): string => (isPossibleId(given) ? given : "");
+
+/**
+ * Memory for a response, which is held until the client has received it, or has gone. Little of it is reserved before the request is
+ * handled, so that a key which does not receive its responses cannot write either.
+ */
+function heldUntilReceived(response: ServerResponse, memory: MemoryReservation): Pick<MemoryReservation, "reserve" | "add"> {
+  response.once("close", memory.release);
+  const unlessClosed = (hold: (bytes: number) => void) => (bytes: number) => {
+    if (!response.closed) hold(bytes);
+  };
+  return { reserve: unlessClosed(memory.reserve), add: unlessClosed(memory.add) };
+}
 
 /** When its turn comes, a read whose client has gone is skipped. */
 async function runLongRead<T>(queue: FairQueue, sender: string, { raw }: FastifyRequest, work: () => Promise<T>): Promise<T> {

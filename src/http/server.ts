@@ -19,6 +19,7 @@ import { registerDocumentation } from "./documentation.ts";
 import { registerRoute, sendError } from "./handler.ts";
 import type { LastSeen } from "./last-seen.ts";
 import type { Limits } from "./limits.ts";
+import { MemoryBudget } from "./memory-budget.ts";
 import { registerPages } from "./pages/links.ts";
 import { KnownPaths, loggedPath, routableUrl } from "./paths.ts";
 import { connectionErrorHandler, problemBody, problemHeaders, requestErrorOf, STATUS } from "./problems.ts";
@@ -60,6 +61,12 @@ const CHECK_CONNECTIONS_MS = 200;
 const MAX_LONG_READS = 2;
 /** Memory for the bodies of all requests together. */
 const MAX_BODY_MEMORY_BYTES = 134_217_728;
+/** Memory for all responses that clients have not received yet. */
+const MAX_RESPONSE_MEMORY_BYTES = 134_217_728;
+const RESPONSE_MESSAGES = {
+  ofKey: "This key or address has not received the responses to its other requests yet. Receive them, then retry.",
+  ofAll: "Too many responses are waiting to be received. Retry shortly.",
+};
 /** In the log and the metrics, the status of a request whose connection was closed before the response was sent. */
 const CONNECTION_CLOSED = 499;
 /** A key is not an id, and would be masked in the log. */
@@ -91,8 +98,9 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   if (corsOrigins.length > 0) await app.register(cors, { ...CORS, origin: [...corsOrigins] });
   addHooks(app, options, paths);
   const bodyBudget = new BodyBudget(MAX_BODY_MEMORY_BYTES, options.scheduler);
+  const responseMemory = new MemoryBudget(MAX_RESPONSE_MEMORY_BYTES, RESPONSE_MESSAGES);
   const longReads = new FairQueue(MAX_LONG_READS);
-  const context = { reads, metrics, services, authenticate, bodyBudget, longReads };
+  const context = { reads, metrics, services, authenticate, bodyBudget, responseMemory, longReads };
   for (const route of routes) registerRoute(app, route, context);
   registerPages(app, { management: services.management, limits: options.limits });
   registerDashboard(app);

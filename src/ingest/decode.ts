@@ -6,7 +6,15 @@ import { deviceKey, ID_MAX_LENGTH, isDotSegment, isLongerThan, isPossibleId, NO_
 import { type Clock, type Instant, parseInstant } from "../domain/instant.ts";
 import { FILL, MAX_READINGS, type ReadingItem, type ReadingResult, type Rejected } from "../domain/reading.ts";
 import { quoted, suggestion } from "../domain/text.ts";
-import { isObject, type JsonObject, MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../domain/validate.ts";
+import {
+  isObject,
+  type JsonObject,
+  MAX_JSON_DEPTH,
+  MAX_JSON_FIELDS,
+  measureJson,
+  TOO_DEEP,
+  TOO_MANY_FIELDS,
+} from "../domain/validate.ts";
 import type { IncomingReading, ReadingSender } from "./ingest.ts";
 import type { SlicedIngest } from "./slices.ts";
 
@@ -29,8 +37,8 @@ export type MqttMessage = {
 
 /** The topics with readings, to subscribe to. */
 export const TOPIC_FILTERS = ["tanks/+/readings", "application/+/device/+/event/up", "v3/+/devices/+/up"] as const;
-/** More than any message of 10,000 readings has. */
-const MAX_VALUES = 100_000;
+/** A message of 10,000 readings, each with a time and one other value, has as many. It is parsed at once, so others wait meanwhile. */
+const MAX_VALUES = 40_000;
 const IGNORED: TopicMatch = { format: "ignored" };
 
 export function matchTopic(topic: string): TopicMatch | undefined {
@@ -55,8 +63,9 @@ export function createMqttMessage(topic: string, bytes: Buffer, receivedAt: Inst
 /** Parsed values need many times the memory of their text, so their number and depth are checked first. */
 function checkedText(bytes: Buffer): string | Rejected {
   if (!isUtf8(bytes)) return rejected("the message is not valid UTF-8");
-  const { values, levels } = measureJson(bytes, MAX_VALUES);
+  const { values, levels, fields } = measureJson(bytes, MAX_VALUES);
   if (levels > MAX_JSON_DEPTH) return rejected(`the message ${TOO_DEEP}`);
+  if (fields > MAX_JSON_FIELDS) return rejected(`the message ${TOO_MANY_FIELDS}`);
   if (values > MAX_VALUES) return rejected(`the message must have at most ${MAX_VALUES} values`);
   return bytes.toString("utf8");
 }
@@ -89,7 +98,7 @@ export function createHttpIngest(ingest: SlicedIngest, clock: Clock) {
       const context = new BatchContext(clock());
       const decode = (item: ReadingItem) =>
         "value" in item ? decodeIncomingReading(item.value, context) : rejected(item.unreadable);
-      return ingest({ length: items.length, slice: (from, to) => items.slice(from, to).map(decode) }, sender);
+      return ingest({ length: items.length, [Symbol.iterator]: () => items.values().map(decode) }, sender);
     },
     chirpstack: (message: unknown, sender: ReadingSender): Promise<ReadingResult[]> =>
       ingest(decodeChirpstack(message, clock()), sender),

@@ -2,22 +2,22 @@
 // others in between.
 
 import { hasCode } from "../domain/errors.ts";
-import { FairQueue, type StepScheduler } from "../domain/fair-queue.ts";
+import { FairQueue, forEachInSteps, type StepScheduler } from "../domain/fair-queue.ts";
 import type { ReadingResult, Rejected } from "../domain/reading.ts";
 import type { IncomingReading, Ingest, ReadingSender } from "./ingest.ts";
 
-/** Readings that are decoded when they are needed. A list of readings is one. */
-type ReadingSlices = {
-  readonly length: number;
-  readonly slice: (from: number, to: number) => readonly (IncomingReading | Rejected)[];
-};
+/** Readings that are decoded when they are needed. */
+type UndecodedReadings = Iterable<IncomingReading | Rejected> & { readonly length: number };
 
 /** As `Ingest`, but with a transaction for each slice: where it rejects, some of the readings may be stored. */
-export type SlicedIngest = (readings: ReadingSlices, sender: ReadingSender) => Promise<ReadingResult[]>;
+export type SlicedIngest = (
+  readings: UndecodedReadings | readonly (IncomingReading | Rejected)[],
+  sender: ReadingSender,
+) => Promise<ReadingResult[]>;
 
-/** Up to this many readings are decoded without a scheduler step: less than 0.2 ms. */
+/** The decoding of up to this many readings begins without the scheduler: most are decoded in less than 0.2 ms. */
 const MAX_UNSCHEDULED_READINGS = 100;
-/** Decoded at a time, and stored at a time: readings and reads of others wait for a slice. */
+/** Stored at a time: readings and reads of others wait for a slice. */
 const SLICE_READINGS = { onlyActiveKey: 1000, otherKeysActive: 250 };
 /** Lists up to this size are stored in the order of the calls. A longer one may be stored after those that follow it. */
 export const MAX_ORDERED_READINGS = SLICE_READINGS.otherKeysActive;
@@ -29,18 +29,20 @@ const NO_KEY = "";
 export function ingestInSlices(ingest: Ingest, scheduler: StepScheduler): SlicedIngest {
   const store = new FairQueue(MAX_IN_STORE);
 
+  async function decodeInTurn(key: string, readings: UndecodedReadings): Promise<readonly (IncomingReading | Rejected)[]> {
+    const steps = decodeInSteps(readings);
+    const first = readings.length <= MAX_UNSCHEDULED_READINGS ? steps.next() : undefined;
+    return first?.done === true ? first.value : scheduler.runSteps(key, steps);
+  }
+
   return async (readings, sender) => {
     const key = sender.keyId ?? NO_KEY;
-    const { length } = readings;
     const isOnlyKey = scheduler.hasOneKey();
     const size = SLICE_READINGS[isOnlyKey ? "onlyActiveKey" : "otherKeysActive"];
-    if (length <= size) {
-      const decode = () => readings.slice(0, length);
-      const isUnscheduled = length <= MAX_UNSCHEDULED_READINGS || Array.isArray(readings);
-      const decoded = isUnscheduled ? decode() : await scheduler.runStep(key, decode);
-      return store.run(key, () => ingest(decoded, sender), length);
-    }
-    const { decoded, slices } = await scheduler.runSteps(key, decodeInSlices(readings, size));
+    const decoded = isDecoded(readings) ? readings : await decodeInTurn(key, readings);
+    const { length } = decoded;
+    if (length <= size) return store.run(key, () => ingest(decoded, sender), length);
+    const slices = slicesOf(decoded, size);
     const results = new Array<ReadingResult>(length);
     let failure: unknown;
     async function storeSlice(positions: readonly number[]): Promise<void> {
@@ -64,35 +66,30 @@ export function ingestInSlices(ingest: Ingest, scheduler: StepScheduler): Sliced
   };
 }
 
-type DecodedSlices = {
-  readonly decoded: readonly (IncomingReading | Rejected)[];
-  /** The positions of the readings that are stored together. */
-  readonly slices: readonly (readonly number[])[];
-};
+const isDecoded = (readings: UndecodedReadings): readings is readonly (IncomingReading | Rejected)[] => Array.isArray(readings);
+
+function* decodeInSteps(readings: UndecodedReadings): Generator<undefined, readonly (IncomingReading | Rejected)[]> {
+  const decoded: (IncomingReading | Rejected)[] = [];
+  yield* forEachInSteps(readings, (reading) => decoded.push(reading));
+  return decoded;
+}
 
 /**
- * Readings of one tank or device stay together where possible: storing several of them costs little more than one. Not where tanks and
- * devices are mixed, because of two readings of one tank the later one counts.
+ * The positions of the readings that are stored together. Those of one tank or device stay together where possible: storing several of
+ * them costs little more than one. Not where tanks and devices are mixed, because of two readings of one tank the later one counts.
  */
-function* decodeInSlices(readings: ReadingSlices, size: number): Generator<undefined, DecodedSlices> {
-  const decoded: (IncomingReading | Rejected)[] = [];
+function slicesOf(readings: readonly (IncomingReading | Rejected)[], size: number): readonly (readonly number[])[] {
   const bySource = new Map<string, number[]>();
   const kinds = new Set<"tank" | "device">();
-  for (let from = 0; from < readings.length; from += size) {
-    for (const reading of readings.slice(from, from + size)) {
-      const position = decoded.push(reading) - 1;
-      const [kind, id] = sourceOf(reading);
-      if (kind !== undefined) kinds.add(kind);
-      const positions = bySource.get(id);
-      if (positions === undefined) bySource.set(id, [position]);
-      else positions.push(position);
-    }
-    yield;
+  for (const [position, reading] of readings.entries()) {
+    const [kind, id] = sourceOf(reading);
+    if (kind !== undefined) kinds.add(kind);
+    const positions = bySource.get(id);
+    if (positions === undefined) bySource.set(id, [position]);
+    else positions.push(position);
   }
-  const order = kinds.size > 1 ? [...decoded.keys()] : [...bySource.values()].flat();
-  const count = Math.ceil(order.length / size);
-  const slices = Array.from({ length: count }, (_, i) => order.slice(i * size, (i + 1) * size));
-  return { decoded, slices };
+  const order = kinds.size > 1 ? [...readings.keys()] : [...bySource.values()].flat();
+  return Array.from({ length: Math.ceil(order.length / size) }, (_, i) => order.slice(i * size, (i + 1) * size));
 }
 
 function sourceOf(reading: IncomingReading | Rejected): readonly [kind: "tank" | "device" | undefined, id: string] {

@@ -260,6 +260,7 @@ describe("readings", () => {
     });
     const reservation: Reservation = {
       reserve: () => {},
+      add: () => {},
       schedule: (work) => work(),
       startLarge: async () => {},
       runInSteps,

@@ -245,14 +245,21 @@ test("what is not JSON is rejected without quoting it", () => {
   assert.deepEqual(read("tanks/d1/readings", Buffer.from([0x22, 0xff, 0x22])), [{ rejected: "the message is not valid UTF-8" }]);
 });
 
-test("a message with too many values or levels is rejected before it is parsed", () => {
+test("a message with too many values, levels or fields is rejected before it is parsed", () => {
   const list = (count: number) => `[${"1,".repeat(count - 1)}1]`;
   assert.deepEqual(read("tanks/d1/readings", `${"[".repeat(64)}${"]".repeat(64)}`), [{ rejected: "must be an object" }]);
   for (const deep of ["[".repeat(65), '{"payload":'.repeat(50_000)]) {
     assert.deepEqual(read("tanks/d1/readings", deep), [{ rejected: "the message must not be nested deeper than 64 levels" }]);
   }
-  assert.deepEqual(read("v3/a@t/devices/d/up", list(100_000)), [{ rejected: "must be an object" }]);
-  assert.deepEqual(read("v3/a@t/devices/d/up", list(100_001)), [{ rejected: "the message must have at most 100000 values" }]);
+  assert.deepEqual(read("v3/a@t/devices/d/up", list(40_000)), [{ rejected: "must be an object" }]);
+  assert.deepEqual(read("v3/a@t/devices/d/up", list(40_001)), [{ rejected: "the message must have at most 40000 values" }]);
+  const names = (count: number) => Array.from({ length: count }, (_, i) => `"${i}":1`).join(",");
+  assert.deepEqual(read("v3/a@t/devices/d/up", `{"a":{${names(1000)}},${names(999)}}`), [
+    { rejected: "end_device_ids: must be an object" },
+  ]);
+  for (const wide of [`{${names(1001)}}`, `[{"payload":{"list":[{${names(1001)}}]}}]`]) {
+    assert.deepEqual(read("tanks/d1/readings", wide), [{ rejected: "the message must have at most 1000 fields in one object" }]);
+  }
 });
 
 test("ChirpStack: an uplink is a reading of its device, at the time of the uplink or of receipt", () => {

@@ -60,17 +60,38 @@ it("of many bodies that arrive together, one is decoded in each turn of the even
     turn++;
     counting = setImmediate(count);
   });
-  function slice(): IncomingReading[] {
+  function* decode(): Generator<IncomingReading> {
     scheduler.push(turn);
-    return readings(1000);
+    yield* readings(1000);
   }
-  const body = { length: 1000, slice };
+  const body = { length: 1000, [Symbol.iterator]: decode };
   const many = Array.from({ length: 25 }, () => ingest(body, sender("many")));
   assert.deepEqual(await ingest([reading("other", 1)], sender("a")), ["stored"]);
   assert.ok(scheduler.length < 3, `${scheduler.length} bodies came before`);
   await Promise.all(many);
   clearImmediate(counting);
   assert.equal(new Set(scheduler).size, 25, scheduler.join(" "));
+});
+
+it("readings that take long to decode are decoded in several turns of the event loop, also few of them", async () => {
+  const fake = new FakeIngest();
+  const ingest = ingestInSlices(fake.handle, new StepScheduler());
+  let turn = 0;
+  let counting = setImmediate(function count() {
+    turn++;
+    counting = setImmediate(count);
+  });
+  const turns = new Set<number>();
+  function* decode(): Generator<IncomingReading> {
+    for (const one of readings(50)) {
+      turns.add(turn);
+      for (const end = performance.now() + 1; performance.now() < end; );
+      yield one;
+    }
+  }
+  assert.equal((await ingest({ length: 50, [Symbol.iterator]: decode }, sender("a"))).length, 50);
+  clearImmediate(counting);
+  assert.ok(turns.size >= 25, `${turns.size} turns`);
 });
 
 it("there is one result per reading in the order given, and readings of a device are stored in the order given", async () => {

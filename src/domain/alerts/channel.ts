@@ -89,11 +89,17 @@ export const QuietHoursObject = object(
 /** The fields that both types have. */
 export const CHANNEL_SETTINGS = {
   events: nullable(
-    array(oneOf(CHANNEL_EVENTS), { minItems: 1, description: "Only these events; null: all", examples: [["alert.opened"]] }),
+    array(oneOf(CHANNEL_EVENTS), {
+      minItems: 1,
+      maxItems: CHANNEL_EVENTS.length,
+      description: "Only these events; null: all",
+      examples: [["alert.opened"]],
+    }),
   ),
   kinds: nullable(
     array(oneOf(ALERT_KINDS), {
       minItems: 1,
+      maxItems: ALERT_KINDS.length,
       description: "Only alerts of these kinds, and no refills; null: all",
       examples: [["low"]],
     }),

@@ -220,9 +220,11 @@ function urlErrors({ url }: JsonObject, webhookAllow: WebhookAllow): FieldError[
 
 function repetitionErrors(field: "events" | "kinds", { [field]: list }: JsonObject): FieldError[] {
   if (!Array.isArray(list)) return [];
-  return list.flatMap((value, i) =>
-    list.indexOf(value) < i ? [{ field: `${field}[${i}]`, message: `repeats ${JSON.stringify(value)}` }] : [],
-  );
+  const seen = new Set<unknown>();
+  return list.flatMap((value, i) => {
+    const before = seen.size;
+    return seen.add(value).size === before ? [{ field: `${field}[${i}]`, message: `repeats ${JSON.stringify(value)}` }] : [];
+  });
 }
 
 function delayErrors({ delay }: JsonObject): FieldError[] {

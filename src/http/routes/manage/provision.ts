@@ -5,6 +5,7 @@ import { MAX_PROVISION_ROWS } from "../../../domain/commands/provision.ts";
 import { NewTank } from "../../../domain/commands/tanks.ts";
 import { derivedId } from "../../../domain/id.ts";
 import { array, boolean, integer, literal, object, partial, ref, text } from "../../../domain/schema.ts";
+import { printable } from "../../../domain/text.ts";
 import { invalidBody, isObject } from "../../../domain/validate.ts";
 import { flag } from "../../parameters.ts";
 import { jsonBody, type Route, RouteResponse } from "../../route.ts";
@@ -95,7 +96,7 @@ export const routes: readonly Route[] = [
 function rowsIn(body: unknown): { readonly customers: readonly unknown[]; readonly tanks: readonly unknown[] } {
   if (!isObject(body)) throw invalidBody([{ field: "", message: "must be an object" }]);
   const { customers = [], tanks = [], ...rest } = body;
-  const errors = Object.keys(rest).map((field) => ({ field, message: "is not a known field" }));
+  const errors = Object.keys(rest).map((field) => ({ field: printable(field), message: "is not a known field" }));
   for (const [field, value] of Object.entries({ customers, tanks })) {
     if (!Array.isArray(value)) errors.push({ field, message: "must be a list" });
   }
