@@ -162,7 +162,7 @@ export type FleetTank = {
   readonly margin: number | null;
   /** It has a `silent` alert, or has had no reading for its `silent_after` (by default `SILENT_AFTER`) and for three times its usual interval */
   readonly silent: boolean;
-  /** Days until the tank falls to its threshold: 0 for a low tank; null if `forecast.state` is not `ok`, and after a rise that the forecast does not count yet */
+  /** Days until the tank falls to its threshold: 0 for a low tank; null if `forecast.state` is not `ok`, and after a sudden rise or fall that the forecast does not count yet */
   readonly days_left: {
     /** With a probability of 10 % */
     readonly p10: number | null;
@@ -289,22 +289,22 @@ export type Forecast = {
     /** Unit of the volume, that of the tank's capacity */
     readonly unit: "liters" | "gallons";
   } | null;
-  /** When the tank falls to its threshold */
+  /** When the tank falls to its threshold. Not known after a sudden fall that is not certain yet */
   readonly runs_low_at: {
-    /** With a probability of 10 % by then; null: not within three years */
+    /** With a probability of 10 % by then; null: not within three years, or not known */
     readonly p10: string | null;
-    /** As likely before as after; null: not within three years */
+    /** As likely before as after; null: not within three years, or not known */
     readonly p50: string | null;
-    /** With a probability of 90 % by then; null: not within three years */
+    /** With a probability of 90 % by then; null: not within three years, or not known */
     readonly p90: string | null;
   };
-  /** When the tank is empty */
+  /** When the tank is empty. Not known after a sudden fall that is not certain yet */
   readonly runs_empty_at: {
-    /** With a probability of 10 % by then; null: not within three years */
+    /** With a probability of 10 % by then; null: not within three years, or not known */
     readonly p10: string | null;
-    /** As likely before as after; null: not within three years */
+    /** As likely before as after; null: not within three years, or not known */
     readonly p50: string | null;
-    /** With a probability of 90 % by then; null: not within three years */
+    /** With a probability of 90 % by then; null: not within three years, or not known */
     readonly p90: string | null;
   };
   /** The suggested delivery */
@@ -2013,7 +2013,7 @@ export type ListFleetOptions = RequestOptions & {
   readonly page?: number;
   /** Maximum number of objects to return */
   readonly size?: number;
-  /** urgency: low tanks first, by when they are empty, then those with a stale forecast, then those that run low, by when, then the others, by margin; margin: the smallest first; both: those without a reading last; silent: the oldest latest reading first, those without a reading before all */
+  /** urgency: low tanks first, by when they are empty, then those with a stale forecast or a sudden fall, then those that run low, by when, then the others, by margin; margin: the smallest first; both: those without a reading last; silent: the oldest latest reading first, those without a reading before all */
   readonly sort?: "urgency" | "margin" | "silent";
   /** Only those in this state */
   readonly state?: "low" | "ok" | "unknown";

@@ -11,15 +11,15 @@ import { isObject, parseJson } from "./validate.ts";
 const MARGIN_UNITS = 1e9;
 
 /**
- * Ascending by urgency: 1. low tanks without a forecast, by margin; 2. low tanks with a forecast, by when they are empty; 3. low tanks
- * without use, by margin; 4. tanks with a stale forecast, by margin: some of them are empty by now; 5. tanks with a forecast, by when
- * they run low; 6. other tanks, by margin; 7. tanks without a reading. The margin or the instant is added to the constant of its range;
- * instants are limited to ±LATEST_FORECAST.
+ * Ascending by urgency: 1. low tanks without a forecast, or after a sudden fall, by margin; 2. low tanks with a forecast, by when they
+ * are empty; 3. low tanks without use, by margin; 4. tanks with a stale forecast, or after a sudden fall, by margin: they may have much
+ * less time than expected, or be empty by now; 5. tanks with a forecast, by when they run low; 6. other tanks, by margin; 7. tanks
+ * without a reading. The margin or the instant is added to the constant of its range; instants are limited to ±LATEST_FORECAST.
  */
 const LOW = -6e15;
 const LOW_WITH_FORECAST = -4e15;
 const LOW_UNUSED = -2e15;
-const STALE = -1.5e15;
+const UNCERTAIN = -1.5e15;
 const WITHOUT_FORECAST = 2e15;
 const UNKNOWN = 4e15;
 const LATEST_FORECAST = 1e15;
@@ -33,10 +33,11 @@ type FleetSortKeys = { readonly margin: number; readonly urgency: number };
 export function sortKeysOf(threshold: number, latest: Reading | null, forecast: ForecastValues | null): FleetSortKeys {
   if (latest === null) return { margin: UNKNOWN, urgency: UNKNOWN };
   const margin = marginUnits(latest.fill_percentage - threshold);
+  const isFallen = forecast?.isFallen ?? false;
   // After a rise, a tank is not urgent until the forecast counts it as a delivery or as a false reading.
-  const known = forecast === null || forecast.isRisen ? null : forecast;
+  const known = forecast === null || forecast.isRisen || isFallen ? null : forecast;
   if (margin <= 0) return { margin, urgency: lowSortKey(margin, latest, known) };
-  if (known?.state === "stale") return { margin, urgency: STALE + margin };
+  if (isFallen || known?.state === "stale") return { margin, urgency: UNCERTAIN + margin };
   const runsLowAt = known?.runs_low_at.p50 ?? null;
   return { margin, urgency: runsLowAt === null ? WITHOUT_FORECAST + margin : instantSortKey(runsLowAt) };
 }

@@ -28,8 +28,8 @@ export const LEVEL_STATES = ["low", "ok", "unknown"] as const;
 export type LevelState = (typeof LEVEL_STATES)[number];
 
 /**
- * Urgency: low tanks first, by when they are empty (see `sortKeysOf`); then those with a stale forecast; then those that run low, by
- * when; then the others, by margin.
+ * Urgency: low tanks first, by when they are empty (see `sortKeysOf`); then those with a stale forecast or a sudden fall; then those
+ * that run low, by when; then the others, by margin.
  * Margin: the smallest first.
  * Both: those without a reading last. Silent: the oldest latest reading first, those without a reading before all. Then by id.
  */
@@ -82,11 +82,11 @@ export function isSilent({ latest, silentAfter, forecast }: FleetEntry, defaultS
   return latest !== null && now - latest.created_at > limit;
 }
 
-/** Until it is low. Null: it is not known, as after a rise that may be a delivery, or not within three years. */
+/** Until it is low. Null: it is not known, as after a sudden rise or fall that is not certain yet. */
 export function daysLeft(entry: FleetEntry, now: Instant): DaysLeft | null {
   const margin = marginOf(entry);
   if (margin !== null && margin <= 0) return { p10: 0, p50: 0, p90: 0 };
-  if (entry.forecast?.state !== "ok" || entry.forecast.isRisen) return null;
+  if (entry.forecast?.state !== "ok" || entry.forecast.isRisen || entry.forecast.isFallen) return null;
   const { p10, p50, p90 } = entry.forecast.runs_low_at;
   const days = (at: Instant | null): number | null =>
     at === null ? null : Math.max(0, Math.round((10 * (at - now)) / DAY) / 10);

@@ -1,10 +1,10 @@
 // Computes the forecast of a tank from its readings, in the thread of forecast-thread-main.ts.
 
 import { medianInterval } from "../domain/alerts/evaluate.ts";
-import { isAboveForecast } from "../domain/alerts/forecast-conditions.ts";
+import { isAboveForecast, isBelowForecast } from "../domain/alerts/forecast-conditions.ts";
 import { volumeAt } from "../domain/fleet.ts";
 import { thinned } from "../domain/forecast/daily.ts";
-import { forecastFrom, type History, historyOf } from "../domain/forecast/forecast.ts";
+import { forecastFrom, type History, historyOf, NEVER } from "../domain/forecast/forecast.ts";
 import { leakStates } from "../domain/forecast/leak.ts";
 import { type LeakState, leakStateOf } from "../domain/forecast/leak-state.ts";
 import { seasonAt } from "../domain/forecast/season.ts";
@@ -25,7 +25,9 @@ export function computeForecast({ tank, latestAt, latestFill, parts, now }: Fore
   const settings = forecastSettings(tank);
   const { levelAt, ...values } = forecastFrom(history, { ...settings, now });
   const found = { level: levelAt(now)?.p50 ?? null, leak: leakIn(history, tank), interval: usualInterval(parts) };
-  const isRisen = isAboveForecast(levelAt(latestAt)?.p50 ?? null, latestFill) || undefined;
+  const expected = levelAt(latestAt)?.p50 ?? null;
+  const isRisen = isAboveForecast(expected, latestFill) || undefined;
+  const isFallen = isBelowForecast(expected, latestFill) || undefined;
   let delivery = values.suggested_delivery;
   if (delivery !== null && isRisen) {
     // Perhaps it was refilled: suggest no more than fits above the latest reading.
@@ -34,9 +36,13 @@ export function computeForecast({ tank, latestAt, latestFill, parts, now }: Fore
     // The forecast starts from the level of the whole day, which may have been above the threshold.
     const missing = volumeAt(tank, Math.max(0, (levelAt(delivery.by)?.p50 ?? 0) - latestFill)).volume;
     delivery = { ...delivery, by: now, volume: delivery.volume + missing };
+  } else if (isFallen) {
+    delivery = null;
   }
   const suggested_delivery = delivery !== null && delivery.volume > 0 ? delivery : null;
-  const forecast = { ...values, suggested_delivery, based_on_until: latestAt, ...found, isRisen };
+  // Dates from before a fall would be far too late. One reading, which may be false, is not enough for others.
+  const dates = isFallen ? { runs_low_at: NEVER, runs_empty_at: NEVER } : {};
+  const forecast = { ...values, ...dates, suggested_delivery, based_on_until: latestAt, ...found, isRisen, isFallen };
   const refills = history.isErratic ? null : history.refills;
   return { tankId: tank.id, settings, latestAt, latestFill, forecast, refills };
 }

@@ -157,6 +157,20 @@ describe("the screen of a tank", () => {
     await page?.locator(".badge").getByText("Low", { exact: true }).waitFor();
   });
 
+  it("says when the forecast comes back after a sudden fall", async (t) => {
+    const prepare = (page: Page) =>
+      page.route(/\/insight\/v1\/tanks\/tank_used$/, async (route) => {
+        const response = await route.fetch();
+        const { forecast, ...entry } = await response.json();
+        const unknown = { p10: null, p50: null, p90: null };
+        const fallen = { ...forecast, state: "ok", runs_low_at: unknown, runs_empty_at: unknown, suggested_delivery: null };
+        await route.fulfill({ response, json: { ...entry, days_left: null, forecast: fallen } });
+      });
+    const path = "/tanks/tank_used";
+    const page = (await openDashboard(t, browser, service, STAFF.viewer, path, { ...BERLIN, prepare }))?.page;
+    await page?.locator(".figures", { hasText: /Days left\s*–\s*after a sudden change: new forecast in a day or two/ }).waitFor();
+  });
+
   it("does not take readings of the former device for those of its device", async (t) => {
     const device = async (tank: string, assigned_device_id: string) =>
       expectStatus(await manage("PATCH", `/manage/v1/tanks/${tank}`, { assigned_device_id }), 200);

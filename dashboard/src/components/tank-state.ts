@@ -3,10 +3,19 @@
 import type { FleetTank } from "../../../client/src/index.ts";
 
 /**
- * The level has risen, perhaps by a refill, and the forecast is still the one from before. Only then a tank that is not low has no
- * days left while its forecast is "ok".
+ * The level has risen, perhaps by a refill, and the forecast is still the one from before; or it has fallen suddenly, and the forecast
+ * has no dates. Only then a tank that is not low has no days left while its forecast is "ok".
  */
-export const isRefillUnconfirmed = ({ days_left, forecast }: FleetTank): boolean => days_left === null && forecast.state === "ok";
+const isJumpUnconfirmed = ({ days_left, forecast }: FleetTank): boolean => days_left === null && forecast.state === "ok";
+
+export const isRefillUnconfirmed = (entry: FleetTank): boolean =>
+  isJumpUnconfirmed(entry) && entry.forecast.runs_low_at.p10 !== null;
+
+/** After what a tank that is not low has no days left, although its forecast is "ok". Undefined: it has them, or no forecast. */
+export function unconfirmedJump(entry: FleetTank): string | undefined {
+  if (!isJumpUnconfirmed(entry)) return undefined;
+  return isRefillUnconfirmed(entry) ? "a refill" : "a sudden change";
+}
 
 /** Its alert was closed, or the tank is paused. */
 export const isLowWithoutAlert = ({ state, alerts }: FleetTank): boolean =>

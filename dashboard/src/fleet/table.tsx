@@ -4,7 +4,7 @@ import type { FleetTank } from "../../../client/src/index.ts";
 import { AlertBadge, Badge, LowBadge } from "../components/badge.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Level } from "../components/level.tsx";
-import { isLowWithoutAlert, isRefillUnconfirmed } from "../components/tank-state.ts";
+import { isLowWithoutAlert, unconfirmedJump } from "../components/tank-state.ts";
 import { toneOf } from "../components/urgency.ts";
 import {
   date,
@@ -167,9 +167,9 @@ function DaysLeft({ entry }: { readonly entry: FleetTank }) {
   const { days_left, state } = entry;
   if (state === "low") return <LowTank entry={entry} />;
   if (days_left === null || days_left.p50 === null) {
-    const title = isRefillUnconfirmed(entry) ? "After a refill: new forecast in a day or two" : undefined;
+    const jump = unconfirmedJump(entry);
     return (
-      <span class="dim" title={title}>
+      <span class="dim" title={jump && `After ${jump}: new forecast in a day or two`}>
         –
       </span>
     );

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { FleetTank, Forecast } from "../../../client/src/index.ts";
 import { Level } from "../components/level.tsx";
-import { isRefillUnconfirmed } from "../components/tank-state.ts";
+import { isRefillUnconfirmed, unconfirmedJump } from "../components/tank-state.ts";
 import { toneOf } from "../components/urgency.ts";
 import { ago, date, emptyIn, emptyRange, percent, rangeOf, volume, whole } from "../format.ts";
 
@@ -64,13 +64,15 @@ function levelNote({ latest, age_seconds, forecast }: FleetTank): string {
 const inDays = (days: number): string => (Math.round(days) === 0 ? "less than a day" : whole(days));
 
 function daysNote(entry: FleetTank): string | null {
-  const { state, days_left, forecast } = entry;
+  const { state, days_left } = entry;
   if (state === "low") {
     const range = emptyRange(entry);
     return range === undefined ? "at or below the threshold" : `probably ${rangeOf(range, "many", " to ")} ${range.unit} (80 %)`;
   }
-  if (isRefillUnconfirmed(entry)) return "after a refill: new forecast in a day or two";
-  if (days_left === null || days_left.p50 === null) return forecast.state === "ok" ? "not within three years" : null;
+  const jump = unconfirmedJump(entry);
+  if (jump !== undefined) return `after ${jump}: new forecast in a day or two`;
+  if (days_left === null) return null;
+  if (days_left.p50 === null) return "not within three years";
   if (days_left.p90 !== null && Math.round(days_left.p90) === 0) return null;
   return `probably ${rangeOf(days_left, "many", " to ")} (80 %)`;
 }

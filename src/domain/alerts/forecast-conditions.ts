@@ -13,15 +13,15 @@ export function disabledKindsOf(on: Readonly<Record<ForecastKind, boolean>>): Fo
   return FORECAST_KINDS.filter((kind) => !on[kind]);
 }
 
-export type ForecastSummary = Pick<ForecastValues, "state" | "leak" | "isRisen" | "isProvisional"> & {
+export type ForecastSummary = Pick<ForecastValues, "state" | "leak" | "isRisen" | "isFallen" | "isProvisional"> & {
   readonly computedAt: Instant;
   /** As likely before as after; null: not within three years. */
   readonly runsLowAt: Instant | null;
 };
 
 export function forecastSummary(values: ForecastValues, computedAt: Instant): ForecastSummary {
-  const { state, leak, isRisen, isProvisional, runs_low_at } = values;
-  return { state, leak, isRisen, isProvisional, computedAt, runsLowAt: runs_low_at.p50 };
+  const { state, leak, isRisen, isFallen, isProvisional, runs_low_at } = values;
+  return { state, leak, isRisen, isFallen, isProvisional, computedAt, runsLowAt: runs_low_at.p50 };
 }
 
 /** A reading that is older than this, when it is first seen, belongs to an import, or to what a device has stored. Some tanks send weekly. */
@@ -35,14 +35,15 @@ export const isProvisional = (knownAt: Instant | null, latestAt: Instant, now: I
 /** What becomes of a condition: it is active, it has cleared, or it stays as it was. */
 export type ConditionChange = "active" | "cleared" | "unchanged";
 
-/** A reading this many points above the level of the forecast may be a delivery, which the forecast does not count yet. */
-const POSSIBLE_DELIVERY_RISE = 5;
-export const isAboveForecast = (level: number | null, fill: number): boolean =>
-  level !== null && fill > level + POSSIBLE_DELIVERY_RISE;
+/** A reading this many points from the level of the forecast may be a delivery or a loss, which the forecast does not count yet, or false. */
+const UNCONFIRMED_JUMP = 5;
+export const isAboveForecast = (level: number | null, fill: number): boolean => level !== null && fill > level + UNCONFIRMED_JUMP;
+export const isBelowForecast = (level: number | null, fill: number): boolean => level !== null && fill < level - UNCONFIRMED_JUMP;
 
 /** Opens within `days`, and closes only some days beyond: a forecast that fluctuates causes one alert. */
 export function evaluateRunsLow(forecast: ForecastSummary | null, days: number): ConditionChange {
   if (forecast === null || forecast.state === "insufficient_data" || forecast.state === "stale") return "unchanged";
+  if (forecast.isFallen) return "unchanged";
   const { runsLowAt, computedAt, isRisen = false, isProvisional = false } = forecast;
   const left = runsLowAt === null ? Number.POSITIVE_INFINITY : (runsLowAt - computedAt) / DAY;
   if (left > 1.25 * days + 1) return "cleared";

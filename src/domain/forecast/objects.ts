@@ -14,9 +14,9 @@ const unit = oneOf(CAPACITY_UNITS, { description: "Unit of the volume, that of t
 const when = (description: string) =>
   object(
     {
-      p10: nullable(instantField("With a probability of 10 % by then; null: not within three years")),
-      p50: nullable(instantField("As likely before as after; null: not within three years")),
-      p90: nullable(instantField("With a probability of 90 % by then; null: not within three years")),
+      p10: nullable(instantField("With a probability of 10 % by then; null: not within three years, or not known")),
+      p50: nullable(instantField("As likely before as after; null: not within three years, or not known")),
+      p90: nullable(instantField("With a probability of 90 % by then; null: not within three years, or not known")),
     },
     { description },
   );
@@ -42,8 +42,8 @@ export const ForecastObject = object(
         { description: "What is used in a day from now on" },
       ),
     ),
-    runs_low_at: when("When the tank falls to its threshold"),
-    runs_empty_at: when("When the tank is empty"),
+    runs_low_at: when("When the tank falls to its threshold. Not known after a sudden fall that is not certain yet"),
+    runs_empty_at: when("When the tank is empty. Not known after a sudden fall that is not certain yet"),
     suggested_delivery: nullable(
       object(
         { by: instantField("The latest time for the delivery"), volume: volume("What will fit into the tank then", 1890), unit },

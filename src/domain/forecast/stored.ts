@@ -22,6 +22,8 @@ export type ForecastValues = Omit<Forecast, "levelAt"> & {
   readonly interval?: number | undefined;
   /** The latest reading is far above the level that the forecast starts from: it may be a refill, which the forecast does not count yet. */
   readonly isRisen?: boolean | undefined;
+  /** It is far below that level: it may be a loss, or false. There are no dates until the next readings show which. */
+  readonly isFallen?: boolean | undefined;
   /** Newer readings may be about to follow: the latest one was old when it was first seen, as in an import, or we were down since. */
   readonly isProvisional?: boolean | undefined;
   /** Refills until then have been announced, or are too old for it. Undefined before the first one. */
@@ -33,7 +35,7 @@ export type StoredForecast = ForecastValues & { readonly computed_at: Instant };
 export function isForecast(value: unknown): value is ForecastValues {
   if (!isObject(value)) return false;
   const { state, based_on_until, use_per_day, runs_low_at, runs_empty_at, suggested_delivery, level, leak, interval } = value;
-  const { isRisen, isProvisional, refillsUntil } = value;
+  const { isRisen, isFallen, isProvisional, refillsUntil } = value;
   return (
     FORECAST_STATES.some((one) => one === state) &&
     isStoredInstant(based_on_until) &&
@@ -44,7 +46,7 @@ export function isForecast(value: unknown): value is ForecastValues {
     isNullOr(Number.isFinite, level) &&
     (leak === "none" || leak === "ending" || isNullOr(isLeak, leak)) &&
     (interval === undefined || Number.isFinite(interval)) &&
-    [isRisen, isProvisional].every((flag) => flag === undefined || typeof flag === "boolean") &&
+    [isRisen, isFallen, isProvisional].every((flag) => flag === undefined || typeof flag === "boolean") &&
     (refillsUntil === undefined || isStoredInstant(refillsUntil))
   );
 }

@@ -62,7 +62,7 @@ export const schemas = {
           { p10: days("With a probability of 10 %"), p50: days("As likely as not"), p90: days("With a probability of 90 %") },
           {
             description:
-              "Days until the tank falls to its threshold: 0 for a low tank; null if `forecast.state` is not `ok`, and after a rise that the forecast does not count yet",
+              "Days until the tank falls to its threshold: 0 for a low tank; null if `forecast.state` is not `ok`, and after a sudden rise or fall that the forecast does not count yet",
           },
         ),
       ),
@@ -109,7 +109,7 @@ export const routes: readonly Route[] = [
       ...PAGE_PARAMETERS,
       sort: choice(
         FLEET_SORTS,
-        "urgency: low tanks first, by when they are empty, then those with a stale forecast, then those that run low, by when, then the others, by margin; margin: the smallest first; both: those without a reading last; silent: the oldest latest reading first, those without a reading before all",
+        "urgency: low tanks first, by when they are empty, then those with a stale forecast or a sudden fall, then those that run low, by when, then the others, by margin; margin: the smallest first; both: those without a reading last; silent: the oldest latest reading first, those without a reading before all",
         "urgency",
       ),
       state: choice(LEVEL_STATES, "Only those in this state", undefined),

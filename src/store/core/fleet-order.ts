@@ -1,7 +1,7 @@
 // Keeps the sort keys of the fleet, and its rank indexes. All who change them hold the lists lock.
 
 import { isDeepStrictEqual } from "node:util";
-import { isAboveForecast } from "../../domain/alerts/forecast-conditions.ts";
+import { isAboveForecast, isBelowForecast } from "../../domain/alerts/forecast-conditions.ts";
 import {
   type FleetOrderState,
   FORECAST_MAX_AGE_MS,
@@ -77,14 +77,16 @@ function keptForecast({ threshold, latest, stored }: FleetTank, at: Instant, isO
     stored.fill === latest.fill_percentage &&
     stored.margin === sortKeysOf(threshold ?? 0, latest, null).margin;
   if (isSame && stored?.dueAt === null) return { dueAt: null, computedAt, forecast };
-  const nextAt = isOutdated || computedAt === null || startsOrEndsRise(forecast, latest) ? at : computedAt + FORECAST_MIN_AGE_MS;
+  const nextAt = isOutdated || computedAt === null || startsOrEndsJump(forecast, latest) ? at : computedAt + FORECAST_MIN_AGE_MS;
   const dueAt = Math.min(Math.max(at, nextAt), at + FORECAST_MIN_AGE_MS, stored?.dueAt ?? Number.POSITIVE_INFINITY);
   return { dueAt, computedAt, forecast };
 }
 
-/** Whether a reading begins, or ends, a rise that may be a delivery: then the forecast says so. */
-function startsOrEndsRise(forecast: ForecastRow["forecast"], { fill_percentage }: Reading): boolean {
-  return forecast !== null && isAboveForecast(forecast.level, fill_percentage) !== (forecast.isRisen ?? false);
+/** Whether a reading begins, or ends, a rise that may be a delivery, or a fall that may be a loss: then the forecast says so. */
+function startsOrEndsJump(forecast: ForecastRow["forecast"], { fill_percentage }: Reading): boolean {
+  if (forecast === null) return false;
+  const { level, isRisen = false, isFallen = false } = forecast;
+  return isAboveForecast(level, fill_percentage) !== isRisen || isBelowForecast(level, fill_percentage) !== isFallen;
 }
 
 export async function putFleetOrderState(

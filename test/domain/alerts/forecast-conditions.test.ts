@@ -97,6 +97,12 @@ test("while the latest reading may be a delivery, nothing opens until the foreca
   assert.deepEqual(changes(tank(forecast(40), { ...filled, ...SOON })), ["-runs_low_soon"]);
 });
 
+test("after a sudden fall, nothing opens or closes until the forecast knows", () => {
+  const fallen = { latest: { created_at: NOW, fill_percentage: 22 } };
+  assert.deepEqual(changes(tank(forecast(null, { isFallen: true }), fallen)), []);
+  assert.deepEqual(changes(tank(forecast(null, { isFallen: true }), { ...fallen, ...SOON })), []);
+});
+
 test("a silent tank that is expected to be low by now runs low soon, and people are notified of that and of its end", () => {
   const silent = { latest: { created_at: NOW - 30 * DAY, fill_percentage: 40 } };
   const shouldNotify = (condition: EvaluationInput): boolean[] => {
