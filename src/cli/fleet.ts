@@ -1,5 +1,6 @@
 // tank-monitor fleet
 
+import { CSV_COLUMNS, type FleetEntry } from "../../dashboard/src/fleet/csv-columns.ts";
 import { DAY, HOUR, MINUTE } from "../domain/instant.ts";
 import { isObject } from "../domain/validate.ts";
 import { fieldsOf, listCommand, textOrNull } from "./api-command.ts";
@@ -30,7 +31,7 @@ volume in the tank, ROOM the volume that fits into it; together they are the cap
   path: FLEET,
   empty: "No tanks found.",
   json: (entry) => ({ id: tankIn(entry)["id"], ...entry }),
-  csv: csvRow,
+  csv: (entry) => csvRow(entry as FleetEntry),
   columns: [
     { title: "DAYS LEFT", cell: daysText, alignRight: true },
     { title: "MARGIN", cell: ({ margin }) => decimal(margin), alignRight: true },
@@ -93,63 +94,8 @@ function ageText(seconds: unknown, silent: unknown): string | null {
   return text !== null && silent === true ? `${text} silent` : text;
 }
 
-/** The columns are those of the export of the dashboard. */
-export function csvRow(entry: Item): Readonly<Record<string, unknown>> {
-  const { state, silent, alerts, margin, age_seconds, days_left, remaining, room, latest, forecast, customer } = entry;
-  const tank = tankIn(entry);
-  const address = fieldsOf(tank["location"]);
-  const known = fieldsOf(forecast);
-  // After a rise that may be a refill, the forecast is that from before it until the refill is certain.
-  const { runs_low_at, runs_empty_at, suggested_delivery } = days_left === null && known["state"] === "ok" ? {} : known;
-  const delivery = fieldsOf(suggested_delivery);
-  return {
-    tank_id: tank["id"],
-    name: tank["name"],
-    custom_id: tank["custom_id"],
-    device: tank["assigned_device_id"],
-    customer_id: tank["owner_id"],
-    customer: fieldsOf(customer)["name"],
-    phone: fieldsOf(customer)["phone"],
-    street: address["street"],
-    street_number: address["street_number"],
-    postal_code: address["postal_code"],
-    district: address["district"],
-    city: address["city"],
-    region: address["region"],
-    country: address["country"],
-    latitude: address["latitude"],
-    longitude: address["longitude"],
-    state,
-    silent,
-    alerts: (Array.isArray(alerts) ? alerts : []).map((alert) => fieldsOf(alert)["kind"]).join(" "),
-    fill_percentage: fieldsOf(latest)["fill_percentage"],
-    threshold: tank["min_fill_alert_percentage"],
-    margin,
-    measured_at: csvTime(fieldsOf(latest)["created_at"]),
-    age_seconds,
-    capacity: tank["capacity"],
-    remaining: fieldsOf(remaining)["volume"],
-    room: fieldsOf(room)["volume"],
-    unit: tank["capacity_unit"],
-    use_per_day: rounded(fieldsOf(known["use_per_day"])["volume"]),
-    ...csvRange("days_left", days_left, (days) => days),
-    ...csvRange("runs_low_at", runs_low_at, csvTime),
-    ...csvRange("runs_empty_at", runs_empty_at, csvTime),
-    forecast_state: known["state"],
-    delivery_by: csvTime(delivery["by"]),
-    delivery_volume: rounded(delivery["volume"]),
-  };
-}
-
-const csvRange = (name: string, range: unknown, text: (value: unknown) => unknown): Item =>
-  Object.fromEntries(["p10", "p50", "p90"].map((part) => [`${name}_${part}`, text(fieldsOf(range)[part])]));
-
-/** `2026-11-17 19:12`, in local time: Swedish is written as ISO 8601, which every spreadsheet reads. */
-const TIME = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short" });
-
-const csvTime = (at: unknown): string | null => (typeof at === "string" ? TIME.format(new Date(at)) : null);
-
-const rounded = (volume: unknown): number | null => (typeof volume === "number" ? Number(volume.toFixed(2)) : null);
+export const csvRow = (entry: FleetEntry): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(CSV_COLUMNS.map(([name, cell]) => [name, cell(entry)]));
 
 const tankIn = ({ tank }: Item): Item => (isObject(tank) ? tank : {});
 

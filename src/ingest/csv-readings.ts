@@ -2,7 +2,8 @@
 
 import { parseInstant } from "../domain/instant.ts";
 import { quoted } from "../domain/text.ts";
-import { type CsvFormat, cellText, type DecimalMark, parseDecimal, type Separator, separatorIn } from "./csv.ts";
+import { type CsvFormat, type DecimalMark, parseDecimal, type Separator, separatorIn } from "./csv.ts";
+import { unescapeFormula } from "./formula.ts";
 import { decodeReading, type LineDecoder, rejected } from "./records.ts";
 
 export type CsvOptions = {
@@ -35,7 +36,7 @@ export function csvRowDecoder(header: string, options: CsvOptions = {}): LineDec
     if (typeof fill_percentage === "object") return rejected(`fill_percentage: ${fill_percentage.error}`);
     const created_at = toIso(cells[time] ?? "");
     if (typeof created_at === "object") return rejected(`created_at: ${created_at.error}`);
-    const decoded = decodeReading({ tank_id: cellText(cells[tank] ?? ""), created_at, fill_percentage }, null);
+    const decoded = decodeReading({ tank_id: unescapeFormula(cells[tank] ?? ""), created_at, fill_percentage }, null);
     const [date] = /^\d{4}-\d\d-\d\d/.exec(created_at) ?? [];
     const isNoDate = decoded.kind === "rejected" && date !== undefined && parseInstant(date) === undefined;
     return isNoDate ? rejected(`created_at: the date ${date} does not exist`) : decoded;

@@ -2,6 +2,7 @@
 // look like CSV.
 
 import { quoted } from "../domain/text.ts";
+import { escapeFormula } from "./formula.ts";
 
 export type Separator = "," | ";" | "\t";
 export type DecimalMark = "point" | "comma";
@@ -72,17 +73,8 @@ export function errorInFormat(start: Buffer): string | undefined {
   return known?.[1] ?? (start.subarray(0, 4).includes(0) ? `this is UTF-16, or not a text at all: ${SAVE_AS_UTF8}` : undefined);
 }
 
-const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
-/** Numbers and phone numbers: without letters, quotes or `=`, a formula refers to nothing and runs nothing; at worst it is arithmetic. */
-const ONLY_DIGITS = /^[+-][\d ()./-]*$/;
-
 /** A cell that a spreadsheet shows as this text: one that would be a formula gets an apostrophe, which `import` removes again. */
 export function csvCell(text: string): string {
-  const safe = FORMULA.test(text) && !ONLY_DIGITS.test(text) ? `'${text}` : text;
+  const safe = escapeFormula(text);
   return /[",;\t]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
-/** The text that `csvCell` wrote. */
-export function cellText(cell: string): string {
-  return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
 }

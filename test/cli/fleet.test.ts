@@ -35,13 +35,26 @@ test("a low tank without a known empty date, and one that is not low, show the d
 
 test("CSV for a route planner has no dates and no delivery from before a refill that is not certain yet", () => {
   const dates = between(DAY, 2 * DAY, 3 * DAY);
-  const forecast = { state: "ok", runs_low_at: dates, runs_empty_at: dates, suggested_delivery: { by: soon(DAY), volume: 100 } };
+  const forecast = {
+    state: "ok" as const,
+    runs_low_at: dates,
+    runs_empty_at: dates,
+    suggested_delivery: { by: soon(DAY), volume: 100 },
+  };
   const planned = (fields: object) => {
     const { runs_low_at_p50, runs_empty_at_p90, delivery_by, delivery_volume } = csvRow({ forecast, ...fields });
     return [runs_low_at_p50, runs_empty_at_p90, delivery_by, delivery_volume].map((cell) => (cell ?? null) !== null);
   };
   assert.deepEqual(planned({ days_left: { p50: 1 } }), [true, true, true, true]);
   assert.deepEqual(planned({ days_left: null }), [false, false, false, false]);
+});
+
+test("CSV from a service of an earlier version, which sends fewer fields, has empty cells", () => {
+  const cells = csvRow({ tank: { id: "t1" } });
+  assert.deepEqual(
+    Object.values(cells).filter((cell) => (cell ?? null) !== null),
+    ["t1"],
+  );
 });
 
 test("remaining and free volume add up to the capacity", () => {

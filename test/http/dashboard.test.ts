@@ -6,8 +6,10 @@ import { readdirSync } from "node:fs";
 import { get, type IncomingHttpHeaders } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { after, it } from "node:test";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { build } from "esbuild";
 import { PATHS } from "../../dashboard/src/paths.ts";
 import { startService } from "../support/service.ts";
 import { expectError, request, send } from "./client.ts";
@@ -115,10 +117,17 @@ it(`the first screen loads less than ${MAX_FIRST_SCREEN_BYTES / 1000} KB of Java
   assert.ok(total < MAX_FIRST_SCREEN_BYTES, `${total} bytes`);
 });
 
-it("a packed release contains the built dashboard", async () => {
+it("a packed release contains the built dashboard, and what the service imports of its source", async () => {
   const root = new URL("../../", import.meta.url);
   const { stdout } = await promisify(execFile)("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root });
-  for (const name of ["dashboard/dist/index.html", ...readdirSync(ASSETS).map((file) => `dashboard/dist/assets/${file}`)]) {
-    assert.ok(stdout.includes(`"${name}"`), name);
-  }
+  const assets = readdirSync(ASSETS).map((file) => `dashboard/dist/assets/${file}`);
+  const { metafile } = await build({
+    entryPoints: ["src/main.ts"],
+    absWorkingDir: fileURLToPath(root),
+    ...{ bundle: true, platform: "node", format: "esm", packages: "external", splitting: true, outdir: "dist", write: false },
+    metafile: true,
+  });
+  const imported = Object.keys(metafile.inputs).filter((name) => !name.startsWith("src/"));
+  assert.ok(imported.includes("dashboard/src/paths.ts"), `${[...imported]}`);
+  for (const name of ["dashboard/dist/index.html", ...assets, ...imported]) assert.ok(stdout.includes(`"${name}"`), name);
 });

@@ -2,14 +2,19 @@
 
 import type { FleetTank } from "../../../client/src/index.ts";
 
+type JumpFields = {
+  readonly days_left?: object | null;
+  readonly forecast?: { readonly state?: string; readonly runs_low_at?: { readonly p10?: string | null } };
+};
+
 /**
  * The level has risen, perhaps by a refill, and the forecast is still the one from before; or it has fallen suddenly, and the forecast
  * has no dates. Only then a tank that is not low has no days left while its forecast is "ok".
  */
-const isJumpUnconfirmed = ({ days_left, forecast }: FleetTank): boolean => days_left === null && forecast.state === "ok";
+const isJumpUnconfirmed = ({ days_left, forecast }: JumpFields): boolean => days_left === null && forecast?.state === "ok";
 
-export const isRefillUnconfirmed = (entry: FleetTank): boolean =>
-  isJumpUnconfirmed(entry) && entry.forecast.runs_low_at.p10 !== null;
+export const isRefillUnconfirmed = (entry: JumpFields): boolean =>
+  isJumpUnconfirmed(entry) && entry.forecast?.runs_low_at?.p10 != null;
 
 /** After what a tank that is not low has no days left, although its forecast is "ok". Undefined: it has them, or no forecast. */
 export function unconfirmedJump(entry: FleetTank): string | undefined {
