@@ -1,6 +1,7 @@
 // The buttons of an alert, by role, and the dialogs that they open.
 
 import type { Alert, FleetTank } from "../../../client/src/index.ts";
+import { Button } from "../components/button.tsx";
 import type { OpenDialog } from "../components/dialog.tsx";
 import { may } from "../session.ts";
 import { AcknowledgeDialog, CloseDialog, NoteDialog, PauseDialog } from "./dialogs.tsx";
@@ -17,25 +18,25 @@ type Props = {
 export const noteLabel = ({ note }: Alert): string => (note === null ? "Add note" : "Change note");
 
 export function Actions({ alert, entry, open, changed }: Props) {
-  const button = (label: string, render: Parameters<OpenDialog>[0], look = "button quiet") => (
-    <button class={look} type="button" onClick={() => open(render)}>
+  const quietButton = (label: string, render: Parameters<OpenDialog>[0]) => (
+    <Button onClick={() => open(render)} look="quiet">
       {label}
-    </button>
+    </Button>
   );
   const canChange = may("dispatcher") && alert.state !== "closed";
   const props = { alert, entry, changed };
   return (
     <>
-      {canChange && alert.state === "open"
-        ? button("Acknowledge", (close) => <AcknowledgeDialog {...props} close={close} />, "button")
-        : null}
+      {canChange && alert.state === "open" ? (
+        <Button onClick={() => open((close) => <AcknowledgeDialog {...props} close={close} />)}>Acknowledge</Button>
+      ) : null}
       {canChange && alert.state === "acknowledged"
-        ? button(noteLabel(alert), (close) => <NoteDialog {...props} close={close} />)
+        ? quietButton(noteLabel(alert), (close) => <NoteDialog {...props} close={close} />)
         : null}
-      {canChange ? button("Close", (close) => <CloseDialog {...props} close={close} />) : null}
-      {canChange ? button("Pause", (close) => <PauseDialog tankId={alert.tank_id} {...props} close={close} />) : null}
+      {canChange ? quietButton("Close", (close) => <CloseDialog {...props} close={close} />) : null}
+      {canChange ? quietButton("Pause", (close) => <PauseDialog tankId={alert.tank_id} {...props} close={close} />) : null}
       {may("admin")
-        ? button("Notifications", (close) => <NotificationsDialog alert={alert} entry={entry} close={close} />)
+        ? quietButton("Notifications", (close) => <NotificationsDialog alert={alert} entry={entry} close={close} />)
         : null}
     </>
   );

@@ -5,6 +5,7 @@ import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { ALERT_KINDS } from "../components/alert-kinds.tsx";
 import { Badge } from "../components/badge.tsx";
+import { Button } from "../components/button.tsx";
 import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
 import { SelectField } from "../components/field.tsx";
 import { withFocus } from "../components/focus.ts";
@@ -46,13 +47,9 @@ export default function Channels() {
     <Screen
       title="Channels"
       actions={
-        <button
-          class="button primary"
-          type="button"
-          onClick={() => dialog.open((close) => <ChannelDialog close={close} showSecret={showSecret} />)}
-        >
+        <Button onClick={() => dialog.open((close) => <ChannelDialog close={close} showSecret={showSecret} />)} look="primary">
           Add channel
-        </button>
+        </Button>
       }
     >
       <Tabs label="Channels or notifications" name="view" options={VIEWS} />
@@ -87,48 +84,46 @@ function ChannelList({ dialog, showSecret }: ListProps) {
       cell: (channel) => (
         <>
           {channel.state === "active" ? (
-            <button
-              class="button"
-              type="button"
+            <Button
               onClick={() => dialog.open((close) => <TestDialog channel={channel} close={close} />)}
+              of={channelName(channel)}
             >
-              Test <span class="hidden">{channelName(channel)}</span>
-            </button>
+              Test
+            </Button>
           ) : (
             <ActionButton act={() => setState(channel, "active")} of={channelName(channel)} look="primary">
               Enable again
             </ActionButton>
           )}
-          <button
-            class="button"
-            type="button"
+          <Button
             onClick={() => dialog.open((close) => <ChannelDialog {...{ channel, nameOf, close, showSecret }} />)}
+            of={channelName(channel)}
           >
-            Edit <span class="hidden">{channelName(channel)}</span>
-          </button>
+            Edit
+          </Button>
           {channel.type === "webhook" ? (
-            <button
-              class="button quiet"
-              type="button"
+            <Button
               onClick={() =>
                 dialog.open((close) => <SecretChangeDialog channel={channel} close={close} showSecret={showSecret} />)
               }
+              of={`of ${channelName(channel)}`}
+              look="quiet"
             >
-              New secret <span class="hidden">of {channelName(channel)}</span>
-            </button>
+              New secret
+            </Button>
           ) : null}
           {channel.state === "active" ? (
             <ActionButton act={() => setState(channel, "disabled")} of={channelName(channel)} look="quiet">
               Disable
             </ActionButton>
           ) : null}
-          <button
-            class="button quiet"
-            type="button"
+          <Button
             onClick={() => withFocus(dialog.open)((close) => <DeleteDialog channel={channel} close={close} />)}
+            of={channelName(channel)}
+            look="quiet"
           >
-            Delete <span class="hidden">{channelName(channel)}</span>
-          </button>
+            Delete
+          </Button>
         </>
       ),
     },

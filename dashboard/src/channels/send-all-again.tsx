@@ -1,6 +1,7 @@
 // Sends everything again that failed or was not sent in time: of a channel, or the mail to one customer or to all.
 
 import { api } from "../api.ts";
+import { Button } from "../components/button.tsx";
 import { Dialog, useDialog } from "../components/dialog.tsx";
 import { Field } from "../components/field.tsx";
 import { textIn } from "../components/form.ts";
@@ -23,9 +24,7 @@ export function SendAllAgain(props: Props) {
   const dialog = useDialog();
   return (
     <>
-      <button class="button" type="button" onClick={() => dialog.open((close) => <SendDialog {...props} close={close} />)}>
-        Send all again
-      </button>
+      <Button onClick={() => dialog.open((close) => <SendDialog {...props} close={close} />)}>Send all again</Button>
       {dialog.shown}
     </>
   );

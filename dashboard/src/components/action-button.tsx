@@ -1,19 +1,13 @@
 // A button that does something at once. If that fails, a notice says why.
 
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Button, type ButtonProps } from "./button.tsx";
 import { messageOf } from "./error-message.ts";
 import { notify } from "./notices.tsx";
 
-type Props = {
-  readonly act: () => Promise<void>;
-  /** Which object, for screen readers, where several buttons have the same text. */
-  readonly of?: string;
-  readonly look?: "quiet" | "primary" | "danger";
-  readonly children: ComponentChildren;
-};
+type Props = Pick<ButtonProps, "of" | "look" | "children"> & { readonly act: () => Promise<void> };
 
-export function ActionButton({ act, of, look, children }: Props) {
+export function ActionButton({ act, ...rest }: Props) {
   const [isBusy, setBusy] = useState(false);
   const onClick = async () => {
     if (isBusy) return;
@@ -21,16 +15,6 @@ export function ActionButton({ act, of, look, children }: Props) {
     await act().catch((error) => notify({ text: messageOf(error), icon: "alert" }));
     setBusy(false);
   };
-  return (
-    <button
-      class={look === undefined ? "button" : `button ${look}`}
-      type="button"
-      // Not disabled, which would take the focus away.
-      aria-disabled={isBusy}
-      onClick={onClick}
-    >
-      {children}
-      {of === undefined ? null : <span class="hidden"> {of}</span>}
-    </button>
-  );
+  // Not disabled, which would take the focus away.
+  return <Button {...rest} aria-disabled={isBusy} onClick={onClick} />;
 }

@@ -7,6 +7,7 @@ import { ApiError, type Me } from "../../../client/src/index.ts";
 import { guardHistory, href } from "../location.ts";
 import { me, otherAccount } from "../me.ts";
 import { isSignedOut, ROLE_NAMES, redirectToSignIn, sessionEndedInDialog } from "../session.ts";
+import { Button } from "./button.tsx";
 import { messageOf } from "./error-message.ts";
 import { FieldErrors } from "./field.tsx";
 import { DialogNotices, notify } from "./notices.tsx";
@@ -105,9 +106,7 @@ export function Dialog({ title, action, submit, close, isDangerous = false, chil
         )}
         <div class="dialog-buttons">
           <SessionNotice />
-          <button class="button" type="button" onClick={end}>
-            Cancel
-          </button>
+          <Button onClick={end}>Cancel</Button>
           <button
             class={isDangerous ? "button danger" : "button primary"}
             type="submit"
@@ -160,9 +159,9 @@ export function InfoDialog({ title, close, onOpen, buttons, children }: InfoProp
         <div class="dialog-buttons">
           <SessionNotice />
           {buttons}
-          <button class="button primary" type="button" onClick={() => dialog.current?.close()}>
+          <Button onClick={() => dialog.current?.close()} look="primary">
             Done
-          </button>
+          </Button>
         </div>
       </div>
       <DialogNotices />
@@ -181,9 +180,7 @@ function SessionNotice() {
           This browser is now signed in as <bdi>{personOf(other)}</bdi>. Nothing can be saved here as <bdi>{personOf(mine)}</bdi>{" "}
           any more.
         </p>
-        <button class="button" type="button" onClick={() => globalThis.location.reload()}>
-          Load the page again
-        </button>
+        <Button onClick={() => globalThis.location.reload()}>Load the page again</Button>
       </div>
     );
   }
@@ -225,11 +222,7 @@ export function SecretDialog({ title, value, ifLost, close, children }: SecretPr
     select();
     setCopied(await copied(value));
   };
-  const button = (
-    <button class="button" type="button" onClick={copy}>
-      {isCopied === true ? "Copied" : "Copy"}
-    </button>
-  );
+  const button = <Button onClick={copy}>{isCopied === true ? "Copied" : "Copy"}</Button>;
   return (
     <InfoDialog title={title} close={close} onOpen={select} buttons={button}>
       <div>{children}</div>

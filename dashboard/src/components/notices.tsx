@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { Button } from "./button.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 
 type Notice = { readonly text: string; readonly icon?: IconName; readonly href?: string };
@@ -55,9 +56,9 @@ function NoticeList({ notices, isInDialog = false }: ListProps) {
               {text}
             </a>
           )}
-          <button class="button quiet" type="button" aria-label="Dismiss" onClick={() => dismiss(number)}>
+          <Button aria-label="Dismiss" onClick={() => dismiss(number)} look="quiet">
             <Icon name="close" />
-          </button>
+          </Button>
         </p>
       ))}
     </div>

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { ApiError } from "../../../client/src/index.ts";
 import { isOutage, type Live } from "../live.ts";
+import { Button } from "./button.tsx";
 import { messageOf } from "./error-message.ts";
 
 /** Appears only if loading takes a while. */
@@ -36,11 +37,7 @@ export function ErrorState({ error, retry }: ErrorProps) {
       </div>
       {/* Not in the alert: another attempt has another id, and would be read out again. */}
       {requestId === undefined ? null : <p class="dim">Request {requestId}</p>}
-      {retry === undefined ? null : (
-        <button class="button" type="button" onClick={() => retry()}>
-          Try again
-        </button>
-      )}
+      {retry === undefined ? null : <Button onClick={() => retry()}>Try again</Button>}
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { ApiError, type FleetTank, type ManagedCustomer, type ManagedTank } from
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { AlertBadge, Badge } from "../components/badge.tsx";
+import { Button } from "../components/button.tsx";
 import { useDialog } from "../components/dialog.tsx";
 import { withFocus } from "../components/focus.ts";
 import { LANGUAGES } from "../components/form.ts";
@@ -64,21 +65,19 @@ export default function Customer({ params: { id = "" } }: ScreenProps) {
       summary={<a href={href("/customers")}>All customers</a>}
       actions={
         !canChange ? undefined : deleted ? (
-          <button class="button primary" type="button" onClick={openWith(RestoreDialog)}>
+          <Button onClick={openWith(RestoreDialog)} look="primary">
             Restore
-          </button>
+          </Button>
         ) : (
           <>
-            <button class="button" type="button" onClick={edit}>
+            <Button onClick={edit}>
               <Icon name="edit" />
               Edit
-            </button>
-            <button class="button" type="button" onClick={openWith(TankDialog)}>
-              Add tank
-            </button>
-            <button class="button danger" type="button" onClick={openWith(DeleteDialog)}>
+            </Button>
+            <Button onClick={openWith(TankDialog)}>Add tank</Button>
+            <Button onClick={openWith(DeleteDialog)} look="danger">
               Delete
-            </button>
+            </Button>
           </>
         )
       }

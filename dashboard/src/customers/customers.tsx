@@ -2,6 +2,7 @@
 
 import type { ManagedCustomer } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { Button } from "../components/button.tsx";
 import { useDialog } from "../components/dialog.tsx";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { Screen } from "../components/screen.tsx";
@@ -54,9 +55,9 @@ export default function Customers() {
       }
       actions={
         may("dispatcher") ? (
-          <button class="button primary" type="button" onClick={create}>
+          <Button onClick={create} look="primary">
             Add customer
-          </button>
+          </Button>
         ) : undefined
       }
     >

@@ -4,6 +4,7 @@ import { ApiError, type Device } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { Badge } from "../components/badge.tsx";
+import { Button } from "../components/button.tsx";
 import { Dialog, useDialog } from "../components/dialog.tsx";
 import { withFocus } from "../components/focus.ts";
 import { type Column, ObjectList, type Page, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
@@ -62,9 +63,9 @@ export default function Devices() {
             {canChange ? "Set up" : "Show"}
           </ActionButton>
           {canChange && device.tank_id === null ? (
-            <button class="button quiet" type="button" onClick={() => remove(device)}>
-              Remove <span class="hidden">{device.id}</span>
-            </button>
+            <Button onClick={() => remove(device)} of={device.id} look="quiet">
+              Remove
+            </Button>
           ) : null}
         </>
       ),

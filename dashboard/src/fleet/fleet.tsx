@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import type { FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
+import { Button } from "../components/button.tsx";
 import { useDialog } from "../components/dialog.tsx";
 import { isFocusLost } from "../components/focus.ts";
 import { Icon } from "../components/icon.tsx";
@@ -83,13 +84,13 @@ export default function Fleet() {
   const selectionBar =
     selected.size === 0 ? null : (
       <section class="selection-bar" aria-label="Selected tanks">
-        <button class="button primary" type="button" onClick={changeThreshold}>
+        <Button onClick={changeThreshold} look="primary">
           Threshold of {counted(selected.size, "tank")}
-        </button>
+        </Button>
         {canSelectAll ? <ActionButton act={selectAll}>Select all {whole(data.total_items)}</ActionButton> : null}
-        <button class="button" type="button" onClick={clear}>
-          Clear<span class="hidden"> selection</span>
-        </button>
+        <Button onClick={clear} of="selection">
+          Clear
+        </Button>
       </section>
     );
   return (

@@ -3,6 +3,7 @@
 import type { CreatedKey, Key, NewKey } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { Badge } from "../components/badge.tsx";
+import { Button } from "../components/button.tsx";
 import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
 import { Field, SelectField } from "../components/field.tsx";
 import { withFocus } from "../components/focus.ts";
@@ -60,29 +61,24 @@ export default function Keys() {
       cell: (key) =>
         key.state !== "active" ? null : (
           <>
-            <button
-              class="button"
-              type="button"
+            <Button
               onClick={() => dialog.open((close) => <EditDialog of={key} close={close} done={live.refresh} />)}
+              of={key.name}
             >
-              Edit <span class="hidden">{key.name}</span>
-            </button>
+              Edit
+            </Button>
             {key.replaced_by === null ? (
-              <button
-                class="button"
-                type="button"
-                onClick={() => dialog.open((close) => <ReplaceDialog of={key} close={close} done={done} />)}
-              >
-                Replace <span class="hidden">{key.name}</span>
-              </button>
+              <Button onClick={() => dialog.open((close) => <ReplaceDialog of={key} close={close} done={done} />)} of={key.name}>
+                Replace
+              </Button>
             ) : null}
-            <button
-              class="button quiet"
-              type="button"
+            <Button
               onClick={() => withFocus(dialog.open)((close) => <RevokeDialog of={key} close={close} done={live.refresh} />)}
+              of={key.name}
+              look="quiet"
             >
-              Revoke <span class="hidden">{key.name}</span>
-            </button>
+              Revoke
+            </Button>
           </>
         ),
     },
@@ -92,13 +88,9 @@ export default function Keys() {
       title="Keys"
       summary={live.data === undefined ? undefined : counted(live.data.total_items, "key")}
       actions={
-        <button
-          class="button primary"
-          type="button"
-          onClick={() => dialog.open((close) => <CreateDialog close={close} done={done} />)}
-        >
+        <Button onClick={() => dialog.open((close) => <CreateDialog close={close} done={done} />)} look="primary">
           Create key
-        </button>
+        </Button>
       }
     >
       <ObjectList

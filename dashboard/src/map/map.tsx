@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { FleetMap, FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { Button } from "../components/button.tsx";
 import { messageOf } from "../components/error-message.ts";
 import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
@@ -152,15 +153,13 @@ function MapView({ map, points }: { readonly map: FleetMap; readonly points: Poi
           )}
         </div>
         <div class="map-buttons">
-          <button class="button" type="button" aria-label="Zoom in" onClick={() => zoom(STEP)}>
+          <Button aria-label="Zoom in" onClick={() => zoom(STEP)}>
             +
-          </button>
-          <button class="button" type="button" aria-label="Zoom out" onClick={() => zoom(1 / STEP)}>
+          </Button>
+          <Button aria-label="Zoom out" onClick={() => zoom(1 / STEP)}>
             −
-          </button>
-          <button class="button" type="button" onClick={showAll}>
-            All
-          </button>
+          </Button>
+          <Button onClick={showAll}>All</Button>
         </div>
         {settled === undefined ? null : <Legend points={points} bounds={boundsOf(settled.view, settled.size)} />}
       </div>

@@ -4,6 +4,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Account, ApiError, type SignInProof } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { Button } from "../components/button.tsx";
 import { messageOf } from "../components/error-message.ts";
 import { Icon } from "../components/icon.tsx";
 import { Screen } from "../components/screen.tsx";
@@ -143,9 +144,9 @@ function StepContent({ step, setStep }: { readonly step: Step; readonly setStep:
             action="Sign in"
             submit={(code) => signIn({ email: step.email, code }, setStep).catch(explainCode)}
           />
-          <button class="button quiet" type="button" onClick={() => setStep({ name: "email", email: step.email })}>
+          <Button onClick={() => setStep({ name: "email", email: step.email })} look="quiet">
             Use another address, or send the e-mail again
-          </button>
+          </Button>
         </Screen>
       );
     case "account":
@@ -162,9 +163,9 @@ function LinkFailed({ step, setStep }: { readonly step: Extract<Step, { name: "f
       <div ref={box}>
         <ErrorState error={step.error} retry={() => openLink(step.token, setStep)} />
       </div>
-      <button class="button quiet" type="button" onClick={() => setStep({ name: "email" })}>
+      <Button onClick={() => setStep({ name: "email" })} look="quiet">
         Request another link
-      </button>
+      </Button>
     </Screen>
   );
 }

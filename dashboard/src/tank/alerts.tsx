@@ -7,6 +7,7 @@ import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { ALERT_KINDS, ALERT_STATES, CLOSE_REASONS } from "../components/alert-kinds.tsx";
 import { AlertBadge } from "../components/badge.tsx";
+import { Button } from "../components/button.tsx";
 import { useDialog } from "../components/dialog.tsx";
 import { withFocus } from "../components/focus.ts";
 import { notify } from "../components/notices.tsx";
@@ -102,15 +103,11 @@ function AlertRow({ alert, acknowledge, changeNote }: RowProps) {
           </span>
         )}
       </span>
-      {state === "open" && may("dispatcher") ? (
-        <button class="button" type="button" onClick={() => acknowledge(alert)}>
-          Acknowledge
-        </button>
-      ) : null}
+      {state === "open" && may("dispatcher") ? <Button onClick={() => acknowledge(alert)}>Acknowledge</Button> : null}
       {state === "acknowledged" && may("dispatcher") ? (
-        <button class="button quiet" type="button" onClick={() => changeNote(alert)}>
+        <Button onClick={() => changeNote(alert)} look="quiet">
           {noteLabel(alert)}
-        </button>
+        </Button>
       ) : null}
     </li>
   );

@@ -2,6 +2,7 @@
 
 import type { ManagedTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { Button } from "../components/button.tsx";
 import { useConflict } from "../components/conflict.ts";
 import { Dialog, useDialog } from "../components/dialog.tsx";
 import { Field } from "../components/field.tsx";
@@ -57,9 +58,9 @@ export function DeletedTank({ id, restored }: { readonly id: string; readonly re
       summary={<a href={href(customerPath(data.owner_id))}>Its customer</a>}
       actions={
         may("dispatcher") ? (
-          <button class="button primary" type="button" onClick={restore}>
+          <Button onClick={restore} look="primary">
             Restore
-          </button>
+          </Button>
         ) : undefined
       }
     >

@@ -3,6 +3,7 @@
 import { ApiError, type FleetTank } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { AlertBadge, Badge, LowBadge } from "../components/badge.tsx";
+import { Button } from "../components/button.tsx";
 import { useDialog } from "../components/dialog.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Screen } from "../components/screen.tsx";
@@ -43,9 +44,9 @@ export default function TankScreen({ params }: ScreenProps) {
         <>
           <EditButton edit={edit} />
           {may("dispatcher") ? (
-            <button class="button danger" type="button" onClick={remove}>
+            <Button onClick={remove} look="danger">
               Delete
-            </button>
+            </Button>
           ) : null}
         </>
       }
@@ -145,16 +146,10 @@ function EditButton({ edit }: { readonly edit: () => void }) {
   const isAllowed = may("dispatcher");
   return (
     <>
-      <button
-        class="button"
-        type="button"
-        disabled={!isAllowed}
-        aria-describedby={isAllowed ? undefined : "edit-why"}
-        onClick={edit}
-      >
+      <Button disabled={!isAllowed} aria-describedby={isAllowed ? undefined : "edit-why"} onClick={edit}>
         <Icon name="edit" />
         Edit
-      </button>
+      </Button>
       {isAllowed ? null : (
         <span class="dim why" id="edit-why">
           Dispatchers and admins can change tanks.

@@ -5,6 +5,7 @@ import type { User } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { Badge } from "../components/badge.tsx";
+import { Button } from "../components/button.tsx";
 import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
 import { Field, SelectField } from "../components/field.tsx";
 import { withFocus } from "../components/focus.ts";
@@ -61,23 +62,23 @@ export default function Users() {
       look: "buttons",
       cell: (user) => (
         <>
-          <button class="button" type="button" onClick={() => edit(user)}>
-            Edit <span class="hidden">{user.name}</span>
-          </button>
+          <Button onClick={() => edit(user)} of={user.name}>
+            Edit
+          </Button>
           <ActionButton act={() => createLink(user)} of={`for ${user.name}`}>
             Create sign-in link
           </ActionButton>
-          <button
-            class="button quiet"
-            type="button"
+          <Button
             aria-expanded={shownId === user.id}
             onClick={() => setShownId(shownId === user.id ? undefined : user.id)}
+            of={`of ${user.name}`}
+            look="quiet"
           >
-            Sessions <span class="hidden">of {user.name}</span>
-          </button>
-          <button class="button quiet" type="button" onClick={() => remove(user)}>
-            Remove <span class="hidden">{user.name}</span>
-          </button>
+            Sessions
+          </Button>
+          <Button onClick={() => remove(user)} of={user.name} look="quiet">
+            Remove
+          </Button>
         </>
       ),
     },
@@ -87,9 +88,9 @@ export default function Users() {
       title="Users"
       summary={live.data === undefined ? undefined : counted(live.data.total_items, "user")}
       actions={
-        <button class="button primary" type="button" onClick={() => edit()}>
+        <Button onClick={() => edit()} look="primary">
           Add user
-        </button>
+        </Button>
       }
     >
       <ObjectList label="Users" live={live} columns={columns} idOf={({ id }) => id} empty={<Empty title="No users" />} />
