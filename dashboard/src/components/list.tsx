@@ -30,47 +30,48 @@ type Props<T> = {
   readonly empty: ComponentChildren;
 };
 
-/** With roles, because on a phone the rows are shown as cards, and browsers would then see no table. */
-export function ObjectList<T>({ label, live, columns, idOf, empty }: Props<T>) {
+export function ObjectList<T>({ live, empty, ...table }: Props<T>) {
   const { data, isCurrent } = live;
   if (data === undefined) return <NotLoaded live={live} />;
+  // What another tab or search has not found says nothing about this one.
+  const emptyOrLoading = isCurrent ? empty : <Loading />;
   return (
     <div class={isCurrent ? "list" : "list waiting"} aria-busy={!isCurrent}>
       <RefreshError live={live} />
-      {data.total_items === 0 ? (
-        // What another tab or search has not found says nothing about this one.
-        isCurrent ? (
-          empty
-        ) : (
-          <Loading />
-        )
-      ) : (
-        <div class="table-box">
-          <table class="table cards" role="table" aria-label={label}>
-            <thead role="rowgroup">
-              <tr role="row">
-                {columns.map(({ label: name, look }) => (
-                  <th key={name} class={look} role="columnheader" scope="col">
-                    {look === "buttons" ? <span class="hidden">{name}</span> : name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody role="rowgroup">
-              {data.data.map((item) => (
-                <tr key={idOf(item)} role="row">
-                  {columns.map(({ label: name, cell, look }) => (
-                    <td key={name} class={look} role="cell" data-label={name}>
-                      {look === "buttons" ? <div class="actions">{cell(item)}</div> : <div>{cell(item)}</div>}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      {data.total_items === 0 ? emptyOrLoading : <ObjectTable items={data.data} {...table} />}
       {data.total_pages > 1 || data.page > 1 ? <Pager list={data} /> : null}
+    </div>
+  );
+}
+
+type TableProps<T> = Pick<Props<T>, "label" | "columns" | "idOf"> & { readonly items: readonly T[] };
+
+/** With roles, because on a phone the rows are shown as cards, and browsers would then see no table. */
+function ObjectTable<T>({ label, columns, idOf, items }: TableProps<T>) {
+  return (
+    <div class="table-box">
+      <table class="table cards" role="table" aria-label={label}>
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map(({ label: name, look }) => (
+              <th key={name} class={look} role="columnheader" scope="col">
+                {look === "buttons" ? <span class="hidden">{name}</span> : name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {items.map((item) => (
+            <tr key={idOf(item)} role="row">
+              {columns.map(({ label: name, cell, look }) => (
+                <td key={name} class={look} role="cell" data-label={name}>
+                  <div class={look === "buttons" ? "actions" : undefined}>{cell(item)}</div>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </div>
   );
 }

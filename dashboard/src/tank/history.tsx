@@ -210,14 +210,8 @@ function SeriesTable({ series }: { readonly series: Series }) {
               </tr>
             </thead>
             <tbody>
-              {series.buckets.toReversed().map(({ start, min, max, last, count }) => (
-                <tr key={start}>
-                  <td>{hasTimes ? dateTime(start) : date(start)}</td>
-                  <td class="number">{percent(min)}</td>
-                  <td class="number">{percent(max)}</td>
-                  <td class="number">{percent(last)}</td>
-                  <td class="number">{count}</td>
-                </tr>
+              {series.buckets.toReversed().map((bucket) => (
+                <BucketRow key={bucket.start} bucket={bucket} hasTime={hasTimes} />
               ))}
             </tbody>
           </table>
@@ -226,3 +220,15 @@ function SeriesTable({ series }: { readonly series: Series }) {
     </details>
   );
 }
+
+type RowProps = { readonly bucket: Series["buckets"][number]; readonly hasTime: boolean };
+
+const BucketRow = ({ bucket: { start, min, max, last, count }, hasTime }: RowProps) => (
+  <tr>
+    <td>{hasTime ? dateTime(start) : date(start)}</td>
+    <td class="number">{percent(min)}</td>
+    <td class="number">{percent(max)}</td>
+    <td class="number">{percent(last)}</td>
+    <td class="number">{count}</td>
+  </tr>
+);
