@@ -1,7 +1,7 @@
 // A dialog with a form. The browser keeps the focus in it, and closes it with Escape; what was typed is discarded by the second
 // Escape only. Errors of the API about a field of the form are shown at that field.
 
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { ApiError, type Me } from "../../../client/src/index.ts";
 import { guardHistory, href } from "../location.ts";
@@ -32,35 +32,15 @@ const INVALID = "[aria-invalid], fieldset:has(> .error) input";
 
 export function Dialog({ title, action, submit, close, isDangerous = false, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const message = useRef<HTMLParagraphElement>(null);
-  const [problem, setProblem] = useState(NO_PROBLEM);
+  const id = useId();
   const [isBusy, setBusy] = useState(false);
   const [closed] = useState(() => new AbortController());
-  /** Something was typed since the form was opened, or since the last warning that it is not saved. */
-  const isTyped = useRef(false);
-  const id = useId();
-  const mayLeave = (): boolean => {
-    if (!isTyped.current) return true;
-    isTyped.current = false;
-    setProblem({ message: NOT_SAVED, fields: {} });
-    return false;
-  };
   useEffect(() => {
     dialog.current?.showModal();
-    const onUnload = (event: BeforeUnloadEvent) => isTyped.current && event.preventDefault();
-    addEventListener("beforeunload", onUnload);
-    const endGuard = guardHistory(mayLeave);
-    return () => {
-      closed.abort();
-      removeEventListener("beforeunload", onUnload);
-      endGuard();
-    };
+    return () => closed.abort();
   }, []);
-  useEffect(() => {
-    const invalid = dialog.current?.querySelector<HTMLElement>(INVALID);
-    if (invalid != null) invalid.focus();
-    else message.current?.scrollIntoView({ block: "center" });
-  }, [problem]);
+  const { problem, setProblem, message } = useProblem(dialog);
+  const { isTyped, mayLeave } = useUnsaved(() => setProblem({ message: NOT_SAVED, fields: {} }));
   // The browser gives the focus back to where it was, which it does not if the dialog is only removed.
   const end = () => dialog.current?.close();
   const onSubmit = async (event: SubmitEvent) => {
@@ -119,6 +99,40 @@ export function Dialog({ title, action, submit, close, isDangerous = false, chil
       <DialogNotices />
     </dialog>
   );
+}
+
+/** Why the form was not submitted. The field with the error gets the focus; without one, the message is scrolled into view. */
+function useProblem(dialog: RefObject<HTMLDialogElement | null>) {
+  const message = useRef<HTMLParagraphElement>(null);
+  const [problem, setProblem] = useState(NO_PROBLEM);
+  useEffect(() => {
+    const invalid = dialog.current?.querySelector<HTMLElement>(INVALID);
+    if (invalid != null) invalid.focus();
+    else message.current?.scrollIntoView({ block: "center" });
+  }, [problem]);
+  return { problem, setProblem, message };
+}
+
+/** Whoever leaves the form, or the page, is warned first if something was typed that is not saved. */
+function useUnsaved(warn: () => void) {
+  /** Since the form was opened, or since the last warning. */
+  const isTyped = useRef(false);
+  const mayLeave = (): boolean => {
+    if (!isTyped.current) return true;
+    isTyped.current = false;
+    warn();
+    return false;
+  };
+  useEffect(() => {
+    const onUnload = (event: BeforeUnloadEvent) => isTyped.current && event.preventDefault();
+    addEventListener("beforeunload", onUnload);
+    const endGuard = guardHistory(mayLeave);
+    return () => {
+      removeEventListener("beforeunload", onUnload);
+      endGuard();
+    };
+  }, []);
+  return { isTyped, mayLeave };
 }
 
 /** What no field of the form can show is in the message. */
