@@ -10,7 +10,7 @@ import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
 import { SelectField } from "../components/field.tsx";
 import { withFocus } from "../components/focus.ts";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
-import { channelName, customerOf, useNames } from "../components/names.ts";
+import { channelName, customerOf, type NameOf, useNames } from "../components/names.ts";
 import { notify } from "../components/notices.tsx";
 import { EVENTS } from "../components/notification.tsx";
 import { useComplete } from "../components/objects.ts";
@@ -69,11 +69,6 @@ function ChannelList({ dialog, showSecret }: ListProps) {
   const channels = useLive(`channels ${page}`, (signal) => api.manage.channels.list({ page, size: SIZE, signal }));
   const nameOf = useNames((channels.data?.data ?? []).flatMap(customerOf));
   const live = useComplete(channels, nameOf);
-  const setState = async ({ id }: Channel, state: Channel["state"]) => {
-    await api.manage.channels.update(id, { state });
-    notify({ text: state === "active" ? "The channel is active again" : "The channel is disabled" });
-    await live.refresh();
-  };
   const columns: readonly Column<Channel>[] = [
     { label: "Channel", look: "title", cell: (channel) => <Target channel={channel} /> },
     { label: "Sends", cell: (channel) => <Filter channel={channel} nameOf={nameOf} /> },
@@ -81,51 +76,7 @@ function ChannelList({ dialog, showSecret }: ListProps) {
     {
       label: "Actions",
       look: "buttons",
-      cell: (channel) => (
-        <>
-          {channel.state === "active" ? (
-            <Button
-              onClick={() => dialog.open((close) => <TestDialog channel={channel} close={close} />)}
-              of={channelName(channel)}
-            >
-              Test
-            </Button>
-          ) : (
-            <ActionButton act={() => setState(channel, "active")} of={channelName(channel)} look="primary">
-              Enable again
-            </ActionButton>
-          )}
-          <Button
-            onClick={() => dialog.open((close) => <ChannelDialog {...{ channel, nameOf, close, showSecret }} />)}
-            of={channelName(channel)}
-          >
-            Edit
-          </Button>
-          {channel.type === "webhook" ? (
-            <Button
-              onClick={() =>
-                dialog.open((close) => <SecretChangeDialog channel={channel} close={close} showSecret={showSecret} />)
-              }
-              of={`of ${channelName(channel)}`}
-              look="quiet"
-            >
-              New secret
-            </Button>
-          ) : null}
-          {channel.state === "active" ? (
-            <ActionButton act={() => setState(channel, "disabled")} of={channelName(channel)} look="quiet">
-              Disable
-            </ActionButton>
-          ) : null}
-          <Button
-            onClick={() => withFocus(dialog.open)((close) => <DeleteDialog channel={channel} close={close} />)}
-            of={channelName(channel)}
-            look="quiet"
-          >
-            Delete
-          </Button>
-        </>
-      ),
+      cell: (channel) => <ChannelActions {...{ channel, nameOf, dialog, showSecret }} changed={live.refresh} />,
     },
   ];
   return (
@@ -140,6 +91,58 @@ function ChannelList({ dialog, showSecret }: ListProps) {
         </Empty>
       }
     />
+  );
+}
+
+type ChannelActionsProps = ListProps & {
+  readonly channel: Channel;
+  readonly nameOf: NameOf;
+  readonly changed: () => Promise<void>;
+};
+
+function ChannelActions({ channel, nameOf, dialog, showSecret, changed }: ChannelActionsProps) {
+  const name = channelName(channel);
+  const setState = async (state: Channel["state"]) => {
+    await api.manage.channels.update(channel.id, { state });
+    notify({ text: state === "active" ? "The channel is active again" : "The channel is disabled" });
+    await changed();
+  };
+  return (
+    <>
+      {channel.state === "active" ? (
+        <Button onClick={() => dialog.open((close) => <TestDialog channel={channel} close={close} />)} of={name}>
+          Test
+        </Button>
+      ) : (
+        <ActionButton act={() => setState("active")} of={name} look="primary">
+          Enable again
+        </ActionButton>
+      )}
+      <Button onClick={() => dialog.open((close) => <ChannelDialog {...{ channel, nameOf, close, showSecret }} />)} of={name}>
+        Edit
+      </Button>
+      {channel.type === "webhook" ? (
+        <Button
+          onClick={() => dialog.open((close) => <SecretChangeDialog channel={channel} close={close} showSecret={showSecret} />)}
+          of={`of ${name}`}
+          look="quiet"
+        >
+          New secret
+        </Button>
+      ) : null}
+      {channel.state === "active" ? (
+        <ActionButton act={() => setState("disabled")} of={name} look="quiet">
+          Disable
+        </ActionButton>
+      ) : null}
+      <Button
+        onClick={() => withFocus(dialog.open)((close) => <DeleteDialog channel={channel} close={close} />)}
+        of={name}
+        look="quiet"
+      >
+        Delete
+      </Button>
+    </>
   );
 }
 
@@ -163,7 +166,7 @@ function Target({ channel }: { readonly channel: Channel }) {
   );
 }
 
-type FilterProps = { readonly channel: Channel; readonly nameOf: ReturnType<typeof useNames> };
+type FilterProps = { readonly channel: Channel; readonly nameOf: NameOf };
 
 function Filter({ channel, nameOf }: FilterProps) {
   const { events, kinds, customer_id, delay, quiet_hours } = channel;

@@ -4,13 +4,13 @@ import type { CreatedKey, Key, NewKey } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
-import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
+import { Dialog, type OpenDialog, SecretDialog, useDialog } from "../components/dialog.tsx";
 import { Field, SelectField } from "../components/field.tsx";
 import { withFocus } from "../components/focus.ts";
 import { changedFields, textIn } from "../components/form.ts";
 import { useIdempotencyKey } from "../components/idempotency.ts";
 import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
-import { customerOf, useNames } from "../components/names.ts";
+import { customerOf, type NameOf, useNames } from "../components/names.ts";
 import { notify } from "../components/notices.tsx";
 import { useComplete } from "../components/objects.ts";
 import { CustomerPicker } from "../components/picker.tsx";
@@ -40,47 +40,16 @@ export default function Keys() {
         <p>Copy it now: it is not stored, and is shown only this once. Clients send it as the header X-API-Key.</p>
       </SecretDialog>
     ));
-  const done = async (key: CreatedKey) => {
+  const created = async (key: CreatedKey) => {
     showSecret(key);
     await live.refresh();
   };
   const columns: readonly Column<Key>[] = [
-    { label: "Name", look: "title", cell: ({ name }) => <span dir="auto">{name}</span> },
-    { label: "Role", cell: ({ role }) => ROLE_LABELS[role] },
-    { label: "Limited to", cell: (key) => <Scope of={key} nameOf={nameOf} /> },
-    { label: "Rate", cell: (key) => <Rate of={key} /> },
-    { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
-    {
-      label: "Expires",
-      cell: ({ expires_at }) => (expires_at === null ? <span class="dim">never</span> : <Time at={expires_at} />),
-    },
-    { label: "State", cell: (key) => <State of={key} /> },
+    ...columnsWith(nameOf),
     {
       label: "Actions",
       look: "buttons",
-      cell: (key) =>
-        key.state !== "active" ? null : (
-          <>
-            <Button
-              onClick={() => dialog.open((close) => <EditDialog of={key} close={close} done={live.refresh} />)}
-              of={key.name}
-            >
-              Edit
-            </Button>
-            {key.replaced_by === null ? (
-              <Button onClick={() => dialog.open((close) => <ReplaceDialog of={key} close={close} done={done} />)} of={key.name}>
-                Replace
-              </Button>
-            ) : null}
-            <Button
-              onClick={() => withFocus(dialog.open)((close) => <RevokeDialog of={key} close={close} done={live.refresh} />)}
-              of={key.name}
-              look="quiet"
-            >
-              Revoke
-            </Button>
-          </>
-        ),
+      cell: (key) => <KeyActions of={key} open={dialog.open} changed={live.refresh} created={created} />,
     },
   ];
   return (
@@ -88,7 +57,7 @@ export default function Keys() {
       title="Keys"
       summary={live.data === undefined ? undefined : counted(live.data.total_items, "key")}
       actions={
-        <Button onClick={() => dialog.open((close) => <CreateDialog close={close} done={done} />)} look="primary">
+        <Button onClick={() => dialog.open((close) => <CreateDialog close={close} done={created} />)} look="primary">
           Create key
         </Button>
       }
@@ -109,6 +78,19 @@ export default function Keys() {
   );
 }
 
+const columnsWith = (nameOf: NameOf): readonly Column<Key>[] => [
+  { label: "Name", look: "title", cell: ({ name }) => <span dir="auto">{name}</span> },
+  { label: "Role", cell: ({ role }) => ROLE_LABELS[role] },
+  { label: "Limited to", cell: (key) => <Scope of={key} nameOf={nameOf} /> },
+  { label: "Rate", cell: (key) => <Rate of={key} /> },
+  { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    label: "Expires",
+    cell: ({ expires_at }) => (expires_at === null ? <span class="dim">never</span> : <Time at={expires_at} />),
+  },
+  { label: "State", cell: (key) => <State of={key} /> },
+];
+
 const ROLE_LABELS: Readonly<Record<Key["role"], string>> = {
   read: "read",
   ingest: "send readings",
@@ -123,7 +105,7 @@ function Rate({ of: { rate, customer_id } }: { readonly of: Key }) {
   return <span class="dim">{customer_id === null ? "none" : "default"}</span>;
 }
 
-type ScopeProps = { readonly of: Key; readonly nameOf: ReturnType<typeof useNames> };
+type ScopeProps = { readonly of: Key; readonly nameOf: NameOf };
 
 function Scope({ of: { customer_id, device_id }, nameOf }: ScopeProps) {
   if (customer_id === null && device_id === null) return <span class="dim">not limited</span>;
@@ -151,6 +133,36 @@ function State({ of: { state, replaced_by } }: { readonly of: Key }) {
 }
 
 const STATES = { revoked: "Revoked", expired: "Expired", customer_deleted: "Customer deleted" } as const;
+
+type KeyActionsProps = {
+  readonly of: Key;
+  readonly open: OpenDialog;
+  readonly changed: () => Promise<void>;
+  readonly created: (key: CreatedKey) => Promise<void>;
+};
+
+function KeyActions({ of: key, open, changed, created }: KeyActionsProps) {
+  if (key.state !== "active") return null;
+  return (
+    <>
+      <Button onClick={() => open((close) => <EditDialog of={key} close={close} done={changed} />)} of={key.name}>
+        Edit
+      </Button>
+      {key.replaced_by === null ? (
+        <Button onClick={() => open((close) => <ReplaceDialog of={key} close={close} done={created} />)} of={key.name}>
+          Replace
+        </Button>
+      ) : null}
+      <Button
+        onClick={() => withFocus(open)((close) => <RevokeDialog of={key} close={close} done={changed} />)}
+        of={key.name}
+        look="quiet"
+      >
+        Revoke
+      </Button>
+    </>
+  );
+}
 
 type Props<Result> = { readonly close: () => void; readonly done: (result: Result) => Promise<void> };
 

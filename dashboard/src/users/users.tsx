@@ -25,6 +25,21 @@ import { ROLE_NAMES } from "../session.ts";
 
 const SIZE = 25;
 
+const COLUMNS: readonly Column<User>[] = [
+  {
+    label: "Name",
+    look: "title",
+    cell: ({ id, name }) => (
+      <>
+        <span dir="auto">{name}</span> {id === me.value?.id ? <Badge text="You" icon="check" /> : null}
+      </>
+    ),
+  },
+  { label: "E-mail", cell: ({ email }) => email },
+  { label: "Role", cell: ({ role }) => <span class="nowrap">{ROLE_NAMES[role]}</span> },
+  { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+];
+
 export default function Users() {
   const page = pageInUrl();
   const live = useLive(`users ${page}`, (signal) => api.manage.users.list({ page, size: SIZE, signal }));
@@ -45,18 +60,7 @@ export default function Users() {
     ));
   };
   const columns: readonly Column<User>[] = [
-    {
-      label: "Name",
-      look: "title",
-      cell: ({ id, name }) => (
-        <>
-          <span dir="auto">{name}</span> {id === me.value?.id ? <Badge text="You" icon="check" /> : null}
-        </>
-      ),
-    },
-    { label: "E-mail", cell: ({ email }) => email },
-    { label: "Role", cell: ({ role }) => <span class="nowrap">{ROLE_NAMES[role]}</span> },
-    { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+    ...COLUMNS,
     {
       label: "Actions",
       look: "buttons",
