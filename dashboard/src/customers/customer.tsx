@@ -6,17 +6,16 @@ import { ActionButton } from "../components/action-button.tsx";
 import { AlertBadge, Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { useDialog } from "../components/dialog.tsx";
+import { FillBar } from "../components/fill-bar.tsx";
 import { withFocus } from "../components/focus.ts";
 import { LANGUAGES } from "../components/form.ts";
 import { Icon } from "../components/icon.tsx";
-import { Level } from "../components/level.tsx";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
 import { MAX_SESSIONS, Sessions } from "../components/sessions.tsx";
 import { Empty, NotLoaded } from "../components/states.tsx";
 import { Time } from "../components/time.tsx";
-import { toneOf } from "../components/urgency.ts";
 import { dateTime, phoneLink, place } from "../format.ts";
 import { useLive } from "../live.ts";
 import { href, tankPath } from "../location.ts";
@@ -167,12 +166,7 @@ const TANKS: readonly Column<FleetTank>[] = [
     ),
   },
   { label: "Place", cell: ({ tank }) => <Place of={tank.location} /> },
-  {
-    label: "Level",
-    cell: (entry) => (
-      <Level fill={entry.latest?.fill_percentage ?? null} threshold={entry.tank.min_fill_alert_percentage} tone={toneOf(entry)} />
-    ),
-  },
+  { label: "Level", cell: (entry) => <FillBar entry={entry} /> },
   {
     label: "Last reading",
     cell: ({ latest }) => (latest === null ? <span class="dim">never</span> : <Time at={latest.created_at} />),

@@ -2,10 +2,9 @@
 
 import type { FleetTank } from "../../../client/src/index.ts";
 import { AlertBadge, Badge, LowBadge } from "../components/badge.tsx";
+import { FillBar } from "../components/fill-bar.tsx";
 import { Icon } from "../components/icon.tsx";
-import { Level } from "../components/level.tsx";
 import { isLowWithoutAlert, unconfirmedJump } from "../components/tank-state.ts";
-import { toneOf } from "../components/urgency.ts";
 import {
   date,
   dateTime,
@@ -100,7 +99,7 @@ function Select({ tank, selection }: { readonly tank: FleetTank["tank"]; readonl
 }
 
 function Row({ entry, selection }: { readonly entry: FleetTank; readonly selection: Selection | undefined }) {
-  const { tank, customer, latest, room } = entry;
+  const { tank, customer, room } = entry;
   const isSelected = selection?.selected.has(tank.id) === true;
   return (
     <tr role="row" class={isSelected ? "selected" : undefined}>
@@ -132,7 +131,7 @@ function Row({ entry, selection }: { readonly entry: FleetTank; readonly selecti
         </span>
       </td>
       <td class="fleet-level" role="cell">
-        <Level fill={latest?.fill_percentage ?? null} threshold={tank.min_fill_alert_percentage} tone={toneOf(entry)} />
+        <FillBar entry={entry} />
       </td>
       <td class="fleet-days number" role="cell">
         <DaysLeft entry={entry} />

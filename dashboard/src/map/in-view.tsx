@@ -3,9 +3,8 @@
 import type { FleetList } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
 import { AlertBadge } from "../components/badge.tsx";
-import { Level } from "../components/level.tsx";
+import { FillBar } from "../components/fill-bar.tsx";
 import { NotLoaded } from "../components/states.tsx";
-import { toneOf } from "../components/urgency.ts";
 import { counted, place } from "../format.ts";
 import { type Live, useLive } from "../live.ts";
 import { href, tankPath } from "../location.ts";
@@ -44,11 +43,7 @@ export function InView({ bbox, live: { data, error, refresh } }: { readonly bbox
               </span>
             </span>
             <span class="in-view-level">
-              <Level
-                fill={entry.latest?.fill_percentage ?? null}
-                threshold={entry.tank.min_fill_alert_percentage}
-                tone={toneOf(entry)}
-              />
+              <FillBar entry={entry} />
               <span class="badges">
                 {entry.alerts.map((alert) => (
                   <AlertBadge key={alert.id} alert={alert} />

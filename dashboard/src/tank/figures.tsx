@@ -2,22 +2,21 @@
 
 import type { ComponentChildren } from "preact";
 import type { FleetTank, Forecast } from "../../../client/src/index.ts";
-import { Level } from "../components/level.tsx";
+import { FillBar } from "../components/fill-bar.tsx";
 import { isRefillUnconfirmed, unconfirmedJump } from "../components/tank-state.ts";
-import { toneOf } from "../components/urgency.ts";
 import { ago, date, emptyIn, emptyRange, percent, rangeOf, volume, whole } from "../format.ts";
 
 const DAY_SECONDS = 86_400;
 
 export function Figures({ entry }: { readonly entry: FleetTank }) {
-  const { tank, latest, remaining, room, forecast, days_left } = entry;
+  const { tank, remaining, room, forecast, days_left } = entry;
   const use = forecast.use_per_day;
   const delivery = isRefillUnconfirmed(entry) ? null : forecast.suggested_delivery;
   const isDue = entry.state === "low" || (delivery !== null && Date.parse(delivery.by) <= Date.now());
   return (
     <dl class="figures tank-figures">
       <Figure label="Level" note={levelNote(entry)}>
-        <Level fill={latest?.fill_percentage ?? null} threshold={tank.min_fill_alert_percentage} tone={toneOf(entry)} />
+        <FillBar entry={entry} />
       </Figure>
       <Figure label="In the tank" note={`of ${volume({ volume: tank.capacity, unit: tank.capacity_unit })}`}>
         {remaining === null ? "–" : volume(remaining)}
