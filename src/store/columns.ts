@@ -28,9 +28,13 @@ import { LATEST } from "./series/rank-index.ts";
 export type Row = readonly unknown[];
 export type Scalar = string | number | null;
 
-/** The first columns of a row by name, in the order of `names`. */
+/** The first columns of a row by name, in the order of `names`. Slower than destructuring, which matters for customers and tanks. */
 export const fieldsOf = <Name extends string>(names: readonly Name[], row: Row): Record<Name, unknown> =>
   Object.fromEntries(names.map((name, i) => [name, row[i]])) as Record<Name, unknown>;
+
+/** The values of these columns, in their order. */
+export const valuesOf = <Name extends string>(names: readonly Name[], values: Readonly<Record<Name, Scalar>>): Scalar[] =>
+  names.map((name) => values[name]);
 
 /** A boolean counts as a number: engines differ in it. */
 function checksumOf(values: Row): number {

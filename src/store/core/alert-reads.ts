@@ -7,7 +7,7 @@ import type { Page } from "../../domain/page.ts";
 import { intactJson } from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
 import { ALERT_COLUMNS, alertColumns, alertOf, alertsNotClosedOn } from "./alert-tables.ts";
-import { type SqlCondition, SqlParameters } from "./dialect.ts";
+import { equalTo, SqlParameters } from "./dialect.ts";
 import { filteredPage, inRange, type ManagementEngine, pageOf } from "./management-reads.ts";
 import type { SqlRunner } from "./many-rows.ts";
 import { type Prepare, toPage } from "./reads.ts";
@@ -90,9 +90,7 @@ export function alertLists(engine: ManagementEngine) {
       const given = { tank_id, owner_id, state, kind };
       const parameters = new SqlParameters();
       const range = inRange(parameters, "created_at", request);
-      const conditions = Object.entries(given).flatMap(([column, value]): SqlCondition[] =>
-        value === undefined ? [] : [{ holds: dialect.equals(column, parameters.add(value)), order: column }],
-      );
+      const conditions = equalTo(dialect, parameters, given);
       const [first = range, ...others] = conditions;
       const lookup = { holds: `${first.holds} AND ${range.holds}`, order: `${first.order}, created_at` };
       const list = { table: "alert", columns: alertColumns, order: ["created_at", "id"], base: ALERT_INDEX_CONDITION };

@@ -9,7 +9,17 @@ import type { CustomerWithCount } from "../../domain/customer.ts";
 import { DamageError } from "../../domain/errors.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Tank } from "../../domain/tank.ts";
-import { CUSTOMER_COLUMNS, customerOf, fieldsOf, isDeleted, type Row, type Scalar, TANK_COLUMNS, tankOf } from "../columns.ts";
+import {
+  CUSTOMER_COLUMNS,
+  customerOf,
+  fieldsOf,
+  isDeleted,
+  type Row,
+  type Scalar,
+  TANK_COLUMNS,
+  tankOf,
+  valuesOf,
+} from "../columns.ts";
 import { prefixed } from "./dialect.ts";
 import { forecastOf } from "./forecast-tables.ts";
 import { type RunForIds, type SqlRunner, updateExisting } from "./many-rows.ts";
@@ -70,28 +80,17 @@ export function alertOf(row: Row): Alert {
   } as Alert;
 }
 
-const alertValues = (alert: Alert): Scalar[] => [
-  alert.id,
-  alert.kind,
-  alert.state,
-  alert.tank_id,
-  alert.owner_id,
-  alert.opened_at,
-  alert.acknowledged_at,
-  alert.acknowledged_by,
-  alert.closed_at,
-  alert.close_reason,
-  alert.threshold,
-  alert.fill_percentage,
-  alert.latest_fill_percentage,
-  alert.latest_reading_at,
-  alert.runs_low_at,
-  alert.leak?.since ?? null,
-  alert.leak?.isSudden === false ? alert.leak.excess : null,
-  alert.leak?.isSudden === true ? alert.leak.excess : null,
-  alert.note,
-  alert.updated_at,
-];
+const alertValues = ({ leak, ...alert }: Alert): Scalar[] =>
+  valuesOf(ALERT_FIELDS, {
+    ...alert,
+    created_at: alert.opened_at,
+    fill: alert.fill_percentage,
+    latest_fill: alert.latest_fill_percentage,
+    latest_at: alert.latest_reading_at,
+    leak_since: leak?.since ?? null,
+    leak_excess: leak?.isSudden === false ? leak.excess : null,
+    leak_loss: leak?.isSudden === true ? leak.excess : null,
+  });
 
 export type TankWithOwner = { readonly tank: Tank; readonly customer: CustomerWithCount };
 

@@ -7,7 +7,7 @@ import type { Instant } from "../../domain/instant.ts";
 import type { Page } from "../../domain/page.ts";
 import { storedJson } from "../columns.ts";
 import { CHANNEL_COLUMNS, channelOf } from "./channel-tables.ts";
-import { prefixed, type SqlCondition, SqlParameters, where } from "./dialect.ts";
+import { equalTo, prefixed, SqlParameters, where } from "./dialect.ts";
 import { inRange, limits, type ManagementEngine, pageOf } from "./management-reads.ts";
 import { NOTIFICATION_COLUMNS, notificationOf } from "./notification-tables.ts";
 import type { Prepare } from "./reads.ts";
@@ -87,9 +87,7 @@ function matching({ dialect }: ManagementEngine, query: NotificationQuery, param
   const { alert_id, customer_id, channel_id, state } = query;
   const range = inRange(parameters, "created_at", query);
   // notification_by_customer, notification_by_channel, notification_by_state
-  const conditions = Object.entries({ customer_id, channel_id, state }).flatMap(([column, value]): SqlCondition[] =>
-    value === undefined ? [] : [{ holds: dialect.equals(column, parameters.add(value)), order: column }],
-  );
+  const conditions = equalTo(dialect, parameters, { customer_id, channel_id, state });
   if (alert_id !== undefined) {
     // An alert has few. BETWEEN: PostgreSQL would scan a table that it believes to be small.
     const links = `SELECT notification_id FROM notification_alert WHERE alert_id = ${parameters.add(alert_id)} ${dialect.optimizerFence}`;

@@ -4,7 +4,7 @@ import type { Channel } from "../../domain/alerts/channel.ts";
 import type { ChannelWithSecrets } from "../../domain/alerts/notification-queue.ts";
 import type { ChannelChange } from "../../domain/commands/command.ts";
 import type { Instant } from "../../domain/instant.ts";
-import { fieldsOf, type Row, storedJson } from "../columns.ts";
+import { fieldsOf, type Row, type Scalar, storedJson, valuesOf } from "../columns.ts";
 import type { Dialect } from "./dialect.ts";
 import type { SqlRunner } from "./many-rows.ts";
 
@@ -34,37 +34,30 @@ export function channelOf(row: Row): Channel {
 
 const jsonOrNull = (value: object | null): string | null => (value === null ? null : JSON.stringify(value));
 
-const channelValues = (channel: Channel): (string | number | null)[] => [
-  channel.id,
-  channel.type,
-  channel.url,
-  channel.to,
-  jsonOrNull(channel.events),
-  jsonOrNull(channel.kinds),
-  channel.customer_id,
-  channel.delay,
-  jsonOrNull(channel.quiet_hours),
-  channel.state,
-  channel.disabled_reason,
-  channel.description,
-  channel.created_at,
-  channel.updated_at,
-];
+const channelValues = ({ to, events, kinds, quiet_hours, ...channel }: Channel): Scalar[] =>
+  valuesOf(CHANNEL_FIELDS, {
+    ...channel,
+    recipient: to,
+    events: jsonOrNull(events),
+    kinds: jsonOrNull(kinds),
+    quiet_hours: jsonOrNull(quiet_hours),
+  });
 
-const SENDING_COLUMNS = "id, type, url, recipient, customer_id, state, secret, previous_secret, previous_until";
+const SENDING_FIELDS = [
+  "id",
+  "type",
+  "url",
+  "recipient",
+  "customer_id",
+  "state",
+  "secret",
+  "previous_secret",
+  "previous_until",
+] as const;
 
-function sendingChannelOf([
-  id,
-  type,
-  url,
-  to,
-  customer_id,
-  state,
-  secret,
-  previous_secret,
-  previous_until,
-]: Row): ChannelWithSecrets {
-  return { id, type, url, to, customer_id, state, secret, previous_secret, previous_until } as ChannelWithSecrets;
+function sendingChannelOf(row: Row): ChannelWithSecrets {
+  const { recipient, ...channel } = fieldsOf(SENDING_FIELDS, row);
+  return { ...channel, to: recipient } as ChannelWithSecrets;
 }
 
 const INSERT = `INSERT INTO channel (${CHANNEL_COLUMNS}, secret)
@@ -122,7 +115,7 @@ export function channelTables({ prepare, runForIds }: SqlRunner, { now }: Pick<D
     },
 
     async sendingChannels(ids: readonly string[]): Promise<ReadonlyMap<string, ChannelWithSecrets>> {
-      const channel = prepare(`SELECT ${SENDING_COLUMNS} FROM channel WHERE id = $1`);
+      const channel = prepare(`SELECT ${SENDING_FIELDS.join(", ")} FROM channel WHERE id = $1`);
       const rows = await Promise.all(ids.map((id) => channel(id)));
       return new Map(rows.flat().map((row) => [String(row[0]), sendingChannelOf(row)]));
     },

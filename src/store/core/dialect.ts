@@ -38,6 +38,17 @@ export class SqlParameters {
 /** `order` is that of the condition's index. */
 export type SqlCondition = { readonly holds: string; readonly order: string };
 
+/** One condition for each value that is given. */
+export function equalTo(
+  { equals }: Pick<Dialect, "equals">,
+  parameters: SqlParameters,
+  given: Readonly<Record<string, string | undefined>>,
+): SqlCondition[] {
+  return Object.entries(given).flatMap(([column, value]) =>
+    value === undefined ? [] : [{ holds: equals(column, parameters.add(value)), order: column }],
+  );
+}
+
 /** Ignores the case of A to Z. By an index on lower(column). */
 export function startsWith(parameters: SqlParameters, column: string, prefix: string): SqlCondition {
   const { from, to } = prefixRange(prefix);

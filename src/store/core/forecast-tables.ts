@@ -4,7 +4,7 @@ import type { Refill } from "../../domain/forecast/refills.ts";
 import { type ForecastSettings, type ForecastValues, isForecast, type StoredForecast } from "../../domain/forecast/stored.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Reading } from "../../domain/reading.ts";
-import type { Row } from "../columns.ts";
+import { type Row, valuesOf } from "../columns.ts";
 import { prefixed } from "./dialect.ts";
 import { type SqlRunner, updateExisting } from "./many-rows.ts";
 
@@ -83,17 +83,14 @@ export function forecastTables({ insert, runForIds }: SqlRunner) {
     },
 
     async putForecasts(forecasts: readonly ForecastRow[]): Promise<void> {
-      const values = forecasts.map((one) => [
-        one.id,
-        one.owner_id,
-        one.at,
-        one.fill,
-        one.urgency,
-        one.margin,
-        one.dueAt,
-        one.computedAt,
-        one.forecast === null ? null : JSON.stringify(one.forecast),
-      ]);
+      const values = forecasts.map(({ dueAt, computedAt, forecast, ...one }) =>
+        valuesOf(FIELDS, {
+          ...one,
+          due_at: dueAt,
+          computed_at: computedAt,
+          forecast: forecast === null ? null : JSON.stringify(forecast),
+        }),
+      );
       await insert("forecast", FIELDS, values, updateExisting(FIELDS));
     },
 

@@ -25,7 +25,7 @@ import {
 } from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
-import { type Dialect, prefixed, type SqlCondition, SqlParameters, startsWith, where } from "./dialect.ts";
+import { type Dialect, equalTo, prefixed, type SqlCondition, SqlParameters, startsWith, where } from "./dialect.ts";
 import { notificationCountsOn } from "./notification-queue-tables.ts";
 import { type ListPages, toPage } from "./reads.ts";
 import { FORECAST_INDEX_CONDITION } from "./schema.ts";
@@ -248,9 +248,7 @@ function auditReads(engine: ManagementEngine) {
     const range = inRange(parameters, "at", request);
     // audit_by_id, audit_by_who, audit_by_object
     const given = { id: request.id, who: request.by, object: request.object };
-    const conditions = Object.entries(given).flatMap(([column, value]): SqlCondition[] =>
-      value === undefined ? [] : [{ holds: dialect.equals(column, parameters.add(value)), order: column }],
-    );
+    const conditions = equalTo(dialect, parameters, given);
     const [lookup = range, ...others] = conditions;
     const columns = (entry: string): string => prefixed(entry, AUDIT_COLUMNS);
     const list = { table: "audit", columns, order: ["number"], base: "true" };

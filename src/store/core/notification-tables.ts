@@ -6,7 +6,7 @@ import { destinationOf, type NewNotification, type Notification } from "../../do
 import { skippedAttempt } from "../../domain/alerts/notification-queue.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { FailedMail, FailedNotification } from "../../domain/lookups.ts";
-import { fieldsOf, type Row, storedJson } from "../columns.ts";
+import { fieldsOf, type Row, storedJson, valuesOf } from "../columns.ts";
 import type { Dialect } from "./dialect.ts";
 import type { SqlRunner } from "./many-rows.ts";
 
@@ -37,7 +37,7 @@ export function notificationOf(row: Row): Notification {
   } as Notification;
 }
 
-const INSERTED_FIELDS = [...NOTIFICATION_FIELDS, "destination", "pending_since", "payload"];
+const INSERTED_FIELDS = [...NOTIFICATION_FIELDS, "destination", "pending_since", "payload"] as const;
 
 /** The column `attempts` with one more; `attempt` is a parameter. */
 export const withAttempt = (attempt: string): string =>
@@ -50,22 +50,15 @@ export function notificationTables(
   return {
     async addNotifications(notifications: readonly NewNotification[]): Promise<void> {
       // `pending_since` is `due_at`: time in quiet hours does not count towards expiry.
-      const rows = notifications.map((one) => [
-        one.id,
-        one.channel_id,
-        one.customer_id,
-        one.about_customer,
-        one.event,
-        JSON.stringify(one.alert_ids),
-        one.tank_id,
-        "pending",
-        one.due_at,
-        one.created_at,
-        "[]",
-        one.destination,
-        one.due_at,
-        one.payload,
-      ]);
+      const rows = notifications.map((one) =>
+        valuesOf(INSERTED_FIELDS, {
+          ...one,
+          alert_ids: JSON.stringify(one.alert_ids),
+          state: "pending",
+          attempts: "[]",
+          pending_since: one.due_at,
+        }),
+      );
       await insert("notification", INSERTED_FIELDS, rows);
       const links = notifications.flatMap(({ id, alert_ids }) => alert_ids.map((alertId) => [alertId, id]));
       await insert("notification_alert", ["alert_id", "notification_id"], links);

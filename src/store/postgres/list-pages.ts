@@ -4,6 +4,7 @@
 import { EARLIEST } from "../../domain/instant.ts";
 import type { PageQuery } from "../../domain/page.ts";
 import { entriesOf, listKey } from "../core/dialect.ts";
+import { pageOf } from "../core/management-reads.ts";
 import type { RowPage } from "../core/reads.ts";
 import type { ListSegment } from "../core/transaction.ts";
 import { isDescending, LIST_START, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
@@ -79,10 +80,9 @@ export const listPagesOn = (db: Db) => (kind: ListKind, columns: string, joins?:
     const query = skipped <= SEGMENT_MAX ? near : far;
     const rows = await db.rows(query, [seriesOf(kind, key), from, end, skipped, size, ...listKey(kind, key)]);
     // Without entries there is one row, with the total only.
-    const found = rows.map(([, ...columns]) => columns).filter(([id]) => id !== null);
-    const totalItems = Math.max(0, Number(rows[0]?.[0]));
-    if (found.length === 0 && skipped < totalItems) throw missingGroup(0, [skipped]);
-    return { rows: found, totalItems };
+    const { data, totalItems } = pageOf(rows, (columns) => columns);
+    if (data.length === 0 && skipped < totalItems) throw missingGroup(0, [skipped]);
+    return { rows: data, totalItems };
   };
 };
 
