@@ -29,7 +29,7 @@ type Input = {
   readonly service: Service;
 };
 
-export type ApiCommand = Pick<CliCommand, "name" | "summary"> & {
+type ApiCommand = Pick<CliCommand, "name" | "summary"> & {
   /** The summary by default. */
   readonly help?: string;
   /** An example call, without the program's name. */

@@ -16,7 +16,7 @@ type CsvRow = {
   readonly line: number;
   readonly cells: readonly string[];
 };
-export type CsvFile = {
+type CsvFile = {
   readonly separator: Separator;
   /** Rows that are not empty. */
   readonly rows: readonly CsvRow[];
@@ -62,7 +62,7 @@ const KINDS = ["customers", "tanks"] as const;
 export type CsvKind = (typeof KINDS)[number];
 type CellType = "text" | "number" | "boolean" | "json";
 export type CsvColumn = { readonly title: string; readonly path: string; readonly type: CellType };
-export type Header = { readonly kind: CsvKind; readonly columns: readonly CsvColumn[] };
+type Header = { readonly kind: CsvKind; readonly columns: readonly CsvColumn[] };
 type Errors = { readonly errors: readonly string[] };
 
 /** Names of the API. Fields of a location, of `notifications` and of `alerts` may go without that name. */

@@ -9,6 +9,7 @@ import { isObject } from "../domain/validate.ts";
 import type { Caller } from "../http/auth.ts";
 import type { LocalResponse } from "../http/dispatch.ts";
 import type { Method } from "../http/route.ts";
+import { retryAfterSeconds } from "../simulate/http.ts";
 import { clean } from "./output.ts";
 
 export type Item = Readonly<Record<string, unknown>>;
@@ -65,10 +66,7 @@ function isFieldError(value: unknown): value is FieldError {
 }
 
 /** Seconds. */
-export function retryAfter({ headers }: ServiceResponse): number | undefined {
-  const given = headers["retry-after"] ?? "";
-  return /^\d{1,6}$/.test(given) ? Number(given) : undefined;
-}
+export const retryAfter = ({ headers }: ServiceResponse): number | undefined => retryAfterSeconds(headers["retry-after"] ?? null);
 
 export function itemIn(response: ServiceResponse): Item {
   if (response.status >= 300) throw new Problem(response);

@@ -10,7 +10,7 @@ const CHECK_MS = 1000;
 /** Where composing fails for one recipient, for example because of damaged data, this recipient waits, and the others go on. */
 const RETRY_MS = 10 * MINUTE;
 
-export type ComposerOptions = {
+type ComposerOptions = {
   readonly store: ComposeReads & ComposeWrites;
   readonly settings: ComposeSettings;
   readonly clock: Clock;

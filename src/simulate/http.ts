@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../domain/errors.ts";
+import { isObject, parseJson } from "../domain/validate.ts";
 import type { Message } from "./messages.ts";
 import type { MessageTransport, SendResult } from "./simulation.ts";
 
@@ -87,38 +88,30 @@ type Retry = { readonly retryAfterMs: number | undefined };
 async function sendOnce(url: string, key: string, request: HttpRequest): Promise<HttpResponse | Retry> {
   const { method = "GET", path, json, abort } = request;
   abort?.throwIfAborted();
-  // AbortSignal.any would leave something behind in `abort` for each request, and a demo sends for weeks.
-  const controller = new AbortController();
-  const cancel = (): void => controller.abort();
-  const timer = setTimeout(cancel, REQUEST_TIMEOUT_MS);
-  abort?.addEventListener("abort", cancel);
+  const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+  const signal = abort === undefined ? timeout : AbortSignal.any([abort, timeout]);
   const headers = { "x-api-key": key, ...(json === undefined ? {} : { "content-type": "application/json" }) };
   try {
     // Redirects are not followed: the key is for this address only.
-    const options = { method, headers, signal: controller.signal, redirect: "manual" } as const;
+    const options = { method, headers, signal, redirect: "manual" } as const;
     const response = await fetch(url + path, json === undefined ? options : { ...options, body: json });
     const text = await response.text();
     if (response.status !== 429 && response.status < 500) return { status: response.status, body: parseObject(text) };
-    return { retryAfterMs: parseRetryAfter(response.headers.get("retry-after")) };
+    const seconds = retryAfterSeconds(response.headers.get("retry-after"));
+    return { retryAfterMs: seconds === undefined ? undefined : seconds * 1000 };
   } catch (error) {
     if (abort?.aborted) throw error;
     return { retryAfterMs: undefined };
-  } finally {
-    clearTimeout(timer);
-    abort?.removeEventListener("abort", cancel);
   }
 }
 
-function parseRetryAfter(header: string | null): number | undefined {
-  return header !== null && /^\d{1,6}$/.test(header) ? Number(header) * 1000 : undefined;
+/** What the service sends as `Retry-After`; undefined for a date, which a proxy may send. */
+export function retryAfterSeconds(header: string | null): number | undefined {
+  return header !== null && /^\d{1,6}$/.test(header) ? Number(header) : undefined;
 }
 
 /** A proxy may respond with anything; what is no JSON object is treated as an empty one. */
 function parseObject(text: string): HttpResponse["body"] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as HttpResponse["body"]) : {};
-  } catch {
-    return {};
-  }
+  const value = parseJson(text)?.value;
+  return isObject(value) ? value : {};
 }

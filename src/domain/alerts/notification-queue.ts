@@ -4,8 +4,8 @@
 // the lease ends is claimed again, by any process: a notification may be sent twice, but with the same id.
 
 import { DAY, HOUR, type Instant, MINUTE } from "../instant.ts";
-import type { Mail } from "../mail/mail.ts";
 import type { ManagedCustomer } from "../resource.ts";
+import { isObject, parseJson } from "../validate.ts";
 import type { AlertKind } from "./alert.ts";
 import type { Channel, ChannelSecrets, ChannelType } from "./channel.ts";
 import { type Attempt, MAIL_DESTINATION, type Notification, type NotificationState, retryDelay } from "./notification.ts";
@@ -154,11 +154,8 @@ export const failRecord = (claimed: ClaimedNotification, at: Instant, why = CHAN
 
 /** Undefined for a mail that is damaged, which nobody gets. */
 export function addressIn(payload: string): string | undefined {
-  try {
-    return (JSON.parse(payload) as Mail).to;
-  } catch {
-    return undefined;
-  }
+  const mail = parseJson(payload)?.value;
+  return isObject(mail) && typeof mail["to"] === "string" ? mail["to"] : undefined;
 }
 
 /**

@@ -21,7 +21,7 @@ export type Entry = {
   readonly link?: { readonly text: string; readonly url: string };
 };
 
-export type MailContent = {
+type MailContent = {
   readonly language: Language;
   readonly subject: string;
   readonly blocks: readonly MailBlock[];

@@ -89,7 +89,6 @@ export async function evaluateAlerts(
     return 0;
   }
   const affectedIds = affected.map(({ input }) => input.tankId);
-  // An engine may send these together; they are executed in this order.
   const [context, unclosed] = await Promise.all([
     lockForEvents(tx, affectedIds),
     tx.alertsNotClosed(affectedIds),
@@ -231,7 +230,6 @@ async function writeAlerts(
     .map((item) => outgoingOf(item, channels, tx.alertSettings, now));
   const notifications = outgoing.flatMap((one) => one.notifications);
   const listed = events.map(({ before, event }) => ({ before: before && entryOf(before), after: entryOf(event.alert) }));
-  // An engine may send these together; they are executed in this order.
   await Promise.all([
     tx.putAlerts(events.map(({ event }) => event.alert)),
     tx.addEvents(events.map(({ event, sequence, payload }) => ({ sequence, at: now, owner_id: event.tank.owner_id, payload }))),

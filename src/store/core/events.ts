@@ -14,7 +14,7 @@ export type EventContext = {
   readonly nextSequence: number;
 };
 
-/** From here to its end, only this transaction writes events. An engine may send these statements together, in this order. */
+/** From here to its end, only this transaction writes events. */
 export async function lockForEvents(tx: StoreTransaction, tankIds: readonly string[]): Promise<EventContext> {
   const [, owners, channels, last] = await Promise.all([
     tx.lockAlerts(),

@@ -4,6 +4,7 @@ import type { Refill } from "../../domain/forecast/refills.ts";
 import { type ForecastSettings, type ForecastValues, isForecast, type StoredForecast } from "../../domain/forecast/stored.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Reading } from "../../domain/reading.ts";
+import { parseJson } from "../../domain/validate.ts";
 import { type Row, valuesOf } from "../columns.ts";
 import { prefixed } from "./dialect.ts";
 import { type SqlRunner, updateExisting } from "./many-rows.ts";
@@ -43,13 +44,8 @@ export function forecastRowOf(row: Row): ForecastRow | undefined {
 
 /** Derived data: what cannot be read is computed again. */
 export function forecastOf(json: unknown): ForecastValues | null {
-  if (typeof json !== "string") return null;
-  try {
-    const value: unknown = JSON.parse(json);
-    return isForecast(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = typeof json === "string" ? parseJson(json)?.value : undefined;
+  return isForecast(value) ? value : null;
 }
 
 /** Columns: computed_at, forecast. */

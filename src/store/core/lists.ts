@@ -33,7 +33,6 @@ export async function updateLists(
   const bySeries = Map.groupBy(changes, ({ series }) => series);
   const grown = Array.from(bySeries, ([series, own]) => applyChanges(indexOf(series), own)).flat();
   const byKind = Map.groupBy(grown, ({ kind }) => kind);
-  // An engine may send these together; they are executed in this order.
   const [, ...found] = await Promise.all([
     saveIndexes(tx, "lists", indexes),
     ...Array.from(byKind, ([kind, segments]) => tx.oversizedSegments(kind, segments)),

@@ -33,7 +33,6 @@ export async function claimNotifications(tx: StoreTransaction, requests: readonl
   const channelIds = new Set(notifications.flatMap(({ channel_id }) => channel_id ?? []));
   const channels = await tx.sendingChannels([...channelIds]);
   const customerIds = [...new Set(notifications.flatMap(({ customer_id }) => customer_id ?? []))];
-  // An engine may send these together.
   const [unsubscribeSecret, ...found] = await Promise.all([
     notifications.some(hasUnsubscribeLink) ? tx.unsubscribeSecret() : "",
     ...customerIds.map(async (id) => [id, await tx.recipientCustomer(id)] as const),
@@ -117,7 +116,6 @@ async function afterQuietHours(
 ): Promise<readonly AttemptWithQuietTime[]> {
   const retried = records.filter(({ delayMs, isHeldInQuietHours }) => isHeldInQuietHours && delayMs !== null);
   const channelIds = new Set(retried.flatMap(({ channel_id }) => channel_id ?? []));
-  // An engine may send these together.
   const channels = new Map(await Promise.all(Array.from(channelIds, async (id) => [id, await tx.recipientChannel(id)] as const)));
   return records.map((record) => {
     const { channel_id, delayMs, isHeldInQuietHours } = record;

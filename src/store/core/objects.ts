@@ -32,7 +32,6 @@ export async function writeCustomers(
   const listed = changes.map(({ before, after }) => ({ before: liveCustomer(before), after: liveCustomer(after) }));
   await updateLists(tx, "customer", listed);
   await tx.endSessionsOfCustomers(changes.filter(endsSessions).map(({ id }) => id));
-  // An engine may send these together.
   await Promise.all(changes.filter(hasNewAddress).map(({ id }) => tx.removeVerifications(id)));
   await tx.appendAudit(auditCustomers(changes), context);
 }

@@ -30,6 +30,5 @@ export async function saveIndexes(
     Array.from(indexes).flatMap(([series, index]) => groupsOf(index).map((group) => ({ series, group })));
   const removals = all((index) => index.removals());
   const changes = all((index) => index.changes());
-  // An engine may send these together; they are executed in this order.
   await Promise.all([tx.removeRankGroups(table, removals), tx.putRankGroups(table, changes)]);
 }

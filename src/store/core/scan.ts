@@ -18,7 +18,7 @@ export type Snapshot = {
   readonly translateError: (error: unknown) => unknown;
 };
 
-export type ScannedTable = {
+type ScannedTable = {
   readonly table: string;
   readonly joins?: string;
   readonly columns: string;

@@ -13,7 +13,6 @@ const STATE = "sweep";
 const NOT_CLAIMED: SweepResult = { claimedAt: undefined, hasMore: false };
 
 export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): Promise<SweepResult> {
-  // An engine may send these together.
   const [now, stored, channels] = await Promise.all([request.at ?? tx.now(), tx.serviceState(STATE), tx.channels()]);
   const state = beginSweep(stored === undefined ? undefined : sweepStateOf(stored), now, request);
   if (state === undefined) return NOT_CLAIMED;

@@ -144,7 +144,6 @@ async function splitChunk(tx: StoreTransaction, heads: HeadChunk): Promise<void>
   await writeUpdates(tx, updates, indexes);
 }
 
-/** The statements do not depend on each other: an engine may send them together. */
 async function writeUpdates(
   tx: StoreTransaction,
   updates: ReadonlyMap<string, TelemetryUpdate>,

@@ -1,5 +1,8 @@
 // What an engine does within one transaction: lookups and batch operations, without rules. The use cases of this folder are
 // written over it, once for both engines. SQLite has one writer, so that its locks do nothing.
+//
+// Calls that do not need each other's results are made at once, with `Promise.all`: an engine may send them together. They are
+// executed in the order in which they are made.
 
 import { type AlertSettings, type Evaluation, type EvaluationTrigger, ON_READING } from "../../domain/alerts/evaluate.ts";
 import type { AlertChange } from "../../domain/alerts/event.ts";
