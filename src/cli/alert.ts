@@ -5,7 +5,7 @@ import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull }
 import type { CliCommand, CommandGroup } from "./command.ts";
 import type { Field } from "./fields.ts";
 import { clean, percent } from "./output.ts";
-import { Problem, pathTo, type QueryParameters, type Service } from "./service.ts";
+import { pathTo, type QueryParameters, type Service, ServiceError } from "./service.ts";
 
 const ALERTS = "/insight/v1/alerts";
 
@@ -40,7 +40,7 @@ async function noAlerts({ tank_id, owner_id }: QueryParameters, service: Service
   for (const [noun, id] of Object.entries({ tank: tank_id, customer: owner_id })) {
     if (id === undefined) continue;
     await service({ method: "GET", path: `/v1/${noun}s/${encodeURIComponent(id)}` }).catch((error: unknown) => {
-      if (!(error instanceof Problem)) throw error;
+      if (!(error instanceof ServiceError)) throw error;
       // A deleted one may have had alerts.
       if (error.code === `${noun}_unknown`)
         throw new UserError(`no such ${noun}: ${clean(id)}; see "npx tank-monitor ${noun} list"`);

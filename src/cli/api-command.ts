@@ -12,10 +12,10 @@ import {
   type Item,
   itemIn,
   localService,
-  Problem,
   pathTo,
   type QueryParameters,
   type Service,
+  ServiceError,
   type ServiceRequest,
 } from "./service.ts";
 
@@ -84,7 +84,7 @@ export function apiCommand(definition: ApiCommand): CliCommand {
       try {
         return await definition.execute({ ...input, service: connection.service });
       } catch (error) {
-        throw error instanceof Problem ? userErrorFor(error, call, fields, keyRole) : error;
+        throw error instanceof ServiceError ? userErrorFor(error, call, fields, keyRole) : error;
       }
     },
   };

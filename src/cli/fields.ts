@@ -9,7 +9,7 @@ import { quoted } from "../domain/text.ts";
 import { type CliCall, durationText, type KeyRole, parseWhen, text } from "./command.ts";
 import { requireReadable } from "./files.ts";
 import { clean } from "./output.ts";
-import type { Problem } from "./service.ts";
+import type { ServiceError } from "./service.ts";
 
 export type Option = {
   readonly flag: string;
@@ -202,24 +202,24 @@ export function fieldAt<T extends { readonly path: string }>(fields: readonly T[
 const RETRY_HINT = / (?:(?:Retry|Try again) shortly|Retry after the time in Retry-After)\.$/;
 
 /** An error response in the words of the command line: flags instead of fields and parameters. */
-export function userErrorFor(problem: Problem, call: CliCall, fields: readonly Field[], keyRole: KeyRole): UserError {
-  const exitCode = isWrongUsage(problem, call, fields) ? 2 : 1;
-  const { code, status, errors, param } = problem;
+export function userErrorFor(error: ServiceError, call: CliCall, fields: readonly Field[], keyRole: KeyRole): UserError {
+  const exitCode = isWrongUsage(error, call, fields) ? 2 : 1;
+  const { code, status, errors, param } = error;
   if (errors.length > 0) return new UserError(errorList(errors, call, fields), exitCode);
   if (code.endsWith("_unknown") && status === 404 && code !== "route_unknown") {
     const noun = code.slice(0, -"_unknown".length);
     return new UserError(`no such ${noun}: ${clean(call.arguments[0] ?? "")}; see "npx tank-monitor ${noun} list"`);
   }
   const field = fields.find(({ path }) => path === param);
-  const detail = field === undefined ? problem.message : problem.message.replace(field.path, labelOf(field));
+  const detail = field === undefined ? error.message : error.message.replace(field.path, labelOf(field));
   const words = withFlagNames(detail, fields).replace(RETRY_HINT, "");
-  return new UserError(`${words}${advice(problem, keyRole)}`, exitCode);
+  return new UserError(`${words}${advice(error, keyRole)}`, exitCode);
 }
 
 const REFERENCES = ["owner_id", "customer_id", "tank_id"];
 
 /** The id of another object that is well-formed, but not in the database, is not wrong usage. */
-function isWrongUsage({ status, errors }: Problem, call: CliCall, fields: readonly Field[]): boolean {
+function isWrongUsage({ status, errors }: ServiceError, call: CliCall, fields: readonly Field[]): boolean {
   const isReference = ({ field: path }: FieldError): boolean => {
     const field = fieldAt(fields, path);
     return REFERENCES.includes(path) && field !== undefined && isPossibleId(given(call, field) ?? "");
@@ -256,7 +256,7 @@ function withFlagNames(detail: string, fields: readonly Field[]): string {
     .reduce((words, field) => words.replaceAll(new RegExp(`\\b${field.path}\\b`, "g"), labelOf(field)), flagged);
 }
 
-function advice({ status, code, cause, retryAfter }: Problem, keyRole: KeyRole): string {
+function advice({ status, code, cause, retryAfter }: ServiceError, keyRole: KeyRole): string {
   if (cause instanceof Error) return ` (${cause.message})`;
   if (status === 401 || status === 403) {
     return ` Create a key where the database is: npx tank-monitor key create --name NAME --role ${keyRole}`;

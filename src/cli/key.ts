@@ -7,7 +7,7 @@ import { apiCommand, listCommand, textOrNull } from "./api-command.ts";
 import { type CommandGroup, parseDurationFlag } from "./command.ts";
 import { DEFAULT_OVERLAP, overlapField } from "./fields.ts";
 import { clean, print, printMessage } from "./output.ts";
-import { type Item, Problem, pathTo, type Service } from "./service.ts";
+import { type Item, pathTo, type Service, ServiceError } from "./service.ts";
 
 const create = apiCommand({
   name: "create",
@@ -67,7 +67,7 @@ async function warnOfUnknownDevice(service: Service, { device_id }: Item): Promi
   try {
     await service({ method: "GET", path: pathTo("devices", device_id) });
   } catch (error) {
-    if (!(error instanceof Problem) || error.code !== "device_unknown") throw error;
+    if (!(error instanceof ServiceError) || error.code !== "device_unknown") throw error;
     printMessage(clean(`Device ${device_id} is not known yet: check the id. The key works for this id only.`));
   }
 }

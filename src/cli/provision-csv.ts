@@ -68,11 +68,11 @@ type Errors = { readonly errors: readonly string[] };
 /** Names of the API. Fields of a location, of `notifications` and of `alerts` may go without that name. */
 const COLUMNS: Readonly<Record<CsvKind, ReadonlyMap<string, Omit<CsvColumn, "title">>>> = {
   customers: new Map([
-    ...columnsOf(NewCustomer.properties, "").filter(([name]) => name !== "notifications"),
+    ...csvColumns(NewCustomer.properties, "").filter(([name]) => name !== "notifications"),
     ...nestedColumns(NotificationSettings.properties, "notifications."),
   ]),
   tanks: new Map([
-    ...columnsOf(NewTank.properties, "").filter(([name]) => name !== "location"),
+    ...csvColumns(NewTank.properties, "").filter(([name]) => name !== "location"),
     ...nestedColumns(Location.properties, "location."),
     ...nestedColumns(TankAlertSettingsObject.properties, "alerts."),
     ["shape", { path: "shape", type: "json" }],
@@ -91,7 +91,7 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ["unit", "capacity_unit"],
 ]);
 
-function columnsOf(properties: Readonly<Record<string, Schema>>, prefix: string) {
+function csvColumns(properties: Readonly<Record<string, Schema>>, prefix: string) {
   return Object.entries(properties).map(
     ([name, schema]) => [`${prefix}${name}`, { path: `${prefix}${name}`, type: cellType(schema) }] as const,
   );
@@ -99,7 +99,7 @@ function columnsOf(properties: Readonly<Record<string, Schema>>, prefix: string)
 
 /** Returns each column with the prefix, and without it. */
 function nestedColumns(properties: Readonly<Record<string, Schema>>, prefix: string) {
-  const columns = columnsOf(properties, prefix);
+  const columns = csvColumns(properties, prefix);
   return [...columns, ...columns.map(([name, column]) => [name.slice(prefix.length), column] as const)];
 }
 

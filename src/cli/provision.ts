@@ -12,7 +12,7 @@ import { fieldAt, withValue } from "./fields.ts";
 import { requireReadable } from "./files.ts";
 import { clean, print, printMessage } from "./output.ts";
 import { type CsvColumn, type CsvKind, parseCsv, parseHeader, parseRow } from "./provision-csv.ts";
-import { type Item, Problem, pathTo, type Service } from "./service.ts";
+import { type Item, pathTo, type Service, ServiceError } from "./service.ts";
 
 const MAX_ERRORS_SHOWN = 100;
 const MAX_CHANGES_SHOWN = 20;
@@ -71,7 +71,7 @@ async function send(service: Service, call: CliCall, input: ProvisionInput): Pro
     print(`customers: ${counts(summary["customers"])}; tanks: ${counts(summary["tanks"])}${dryRun}`);
     return 0;
   } catch (error) {
-    if (!(error instanceof Problem) || error.errors.length === 0) throw error;
+    if (!(error instanceof ServiceError) || error.errors.length === 0) throw error;
     const errors = error.errors.filter((one) => input.isCertain(one)).map((one) => clean(input.describe(one)));
     throw rejection([...input.errors, ...errors]);
   }

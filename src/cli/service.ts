@@ -29,7 +29,7 @@ export type ServiceRequest = {
 
 export type ServiceResponse = LocalResponse;
 
-/** The object in the response. Error responses are thrown as `Problem`, an unreachable service as `UserError`. */
+/** The object in the response. Error responses are thrown as `ServiceError`, an unreachable service as `UserError`. */
 export type Service = (request: ServiceRequest) => Promise<Item>;
 
 export function pathTo(...parts: readonly string[]): string {
@@ -42,7 +42,7 @@ export function queryString({ query = {} }: ServiceRequest): string {
 }
 
 /** An error response (RFC 9457). The message is its detail. */
-export class Problem extends Error {
+export class ServiceError extends Error {
   readonly status: number;
   readonly code: string;
   readonly param: string | undefined;
@@ -69,7 +69,7 @@ function isFieldError(value: unknown): value is FieldError {
 export const retryAfter = ({ headers }: ServiceResponse): number | undefined => retryAfterSeconds(headers["retry-after"] ?? null);
 
 export function itemIn(response: ServiceResponse): Item {
-  if (response.status >= 300) throw new Problem(response);
+  if (response.status >= 300) throw new ServiceError(response);
   return isObject(response.body) ? response.body : {};
 }
 

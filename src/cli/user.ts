@@ -6,7 +6,7 @@ import { isObject } from "../domain/validate.ts";
 import { apiCommand, createCommand, listCommand, textOrNull, updateCommand } from "./api-command.ts";
 import { type CommandGroup, configOf, text } from "./command.ts";
 import { clean, print, printMessage, Table } from "./output.ts";
-import { type Item, Problem, pathTo, type Service } from "./service.ts";
+import { type Item, pathTo, type Service, ServiceError } from "./service.ts";
 
 const FIELDS = [
   { flag: "email", path: "email", value: "ADDRESS", help: "the address that sign-in mail goes to" },
@@ -116,7 +116,7 @@ async function endSession(service: Service, id: string): Promise<void> {
   try {
     await service({ method: "DELETE", path: pathTo("sessions", id) });
   } catch (error) {
-    if (!(error instanceof Problem && error.status === 404)) throw error;
+    if (!(error instanceof ServiceError && error.status === 404)) throw error;
   }
 }
 

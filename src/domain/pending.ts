@@ -13,11 +13,11 @@ export function pendingFields(device: Device, tank: TankState | undefined, newes
   const isLong = payload !== null && payload.length > MAX_PAYLOAD_LENGTH;
   const shown = isLong ? `${payload.slice(0, MAX_PAYLOAD_LENGTH).toWellFormed()}…` : payload;
   const newest_pending = { created_at: formatInstant(created_at), fill_percentage: fill, payload: shown };
-  return { pending_reason: reasonOf(device, tank, payload), newest_pending };
+  return { pending_reason: pendingReason(device, tank, payload), newest_pending };
 }
 
 /** Null if the reason lies with a tank that the device was assigned to before. */
-function reasonOf(device: Device, tank: TankState | undefined, payload: string | null): string | null {
+function pendingReason(device: Device, tank: TankState | undefined, payload: string | null): string | null {
   if (device.tank_id === null || tank === undefined) return "the device is not assigned to a tank";
   if (payload === null) return null;
   const result = interpretPayload(payload, device, tank);

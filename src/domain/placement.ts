@@ -77,7 +77,7 @@ export async function placeReadings(lookups: Lookups, batch: IncomingBatch, only
       if ("rejected" in result) reasons.set(position, result.rejected);
     }
   }
-  return { ...columnsOf(batch, placed), pending: [...pending.values()], superseded, outcomes, reasons };
+  return { ...placedColumns(batch, placed), pending: [...pending.values()], superseded, outcomes, reasons };
 }
 
 const sourceAt = (batch: IncomingBatch, position: number): ReadingSource =>
@@ -194,7 +194,7 @@ export function interpretPayload(
   return interpret(JSON.parse(payload), profile ?? null, { shape, capacity, capacity_unit });
 }
 
-function columnsOf(batch: IncomingBatch, placed: readonly Placed[]): Pick<Placement, "readings" | "positions"> {
+function placedColumns(batch: IncomingBatch, placed: readonly Placed[]): Pick<Placement, "readings" | "positions"> {
   const tanks = new Map<string, number>();
   const tank = Uint32Array.from(placed, ({ tankId }) => {
     const index = tanks.get(tankId) ?? tanks.size;

@@ -46,18 +46,18 @@ export const SUFFICIENT_ROLES: Readonly<Record<RequiredRole, readonly Role[]>> =
   metrics: ["metrics", "manage"],
 };
 
-const inWords = (roles: readonly string[]): string => roles.map((role) => `"${role}"`).join(" or ");
+const quotedRoles = (roles: readonly string[]): string => roles.map((role) => `"${role}"`).join(" or ");
 
 function requireRole({ role }: Key, required: Exclude<RequiredRole, "none">): void {
   const sufficient = SUFFICIENT_ROLES[required];
   if (sufficient.includes(role)) return;
-  const requires = required === "session" ? "is for people who are signed in" : `requires the role ${inWords(sufficient)}`;
+  const requires = required === "session" ? "is for people who are signed in" : `requires the role ${quotedRoles(sufficient)}`;
   throw new RequestError("role_insufficient", `This key has the role "${role}"; this endpoint ${requires}.`);
 }
 
 function requireSessionRole({ account: { role } }: SessionWithAccount, required: SessionRole): void {
   if (hasSessionRole(role, required)) return;
-  const sufficient = inWords(SESSION_ROLES.slice(SESSION_ROLES.indexOf(required)));
+  const sufficient = quotedRoles(SESSION_ROLES.slice(SESSION_ROLES.indexOf(required)));
   throw new RequestError("role_insufficient", `You have the role "${role}"; this endpoint requires the role ${sufficient}.`);
 }
 

@@ -47,7 +47,7 @@ export function registerDashboard(app: FastifyInstance): void {
     const { extension = "" } = FILE_NAME.exec(name)?.groups ?? {};
     if (extension === "") throw fileUnknown();
     const encoding = negotiateEncoding(request, reply);
-    const bytes = await cached(files, `assets/${name}${SUFFIXES[encoding]}`);
+    const bytes = await readOnce(files, `assets/${name}${SUFFIXES[encoding]}`);
     if (encoding !== "identity") reply.header("content-encoding", encoding);
     reply.header("cache-control", "public, max-age=31536000, immutable");
     return reply.header("content-type", MEDIA_TYPES[extension]).send(bytes);
@@ -97,7 +97,7 @@ const sendNotBuilt = (reply: FastifyReply): FastifyReply =>
 const rootFrom = (path: string): string => "../".repeat(path.split("/").length - 2) || "./";
 
 /** One that does not exist is not kept. */
-async function cached(files: Map<string, Promise<Buffer>>, name: string): Promise<Buffer> {
+async function readOnce(files: Map<string, Promise<Buffer>>, name: string): Promise<Buffer> {
   const known = files.get(name) ?? readFile(new URL(name, DIST));
   files.set(name, known);
   try {

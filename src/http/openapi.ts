@@ -166,16 +166,16 @@ function operationOf(route: Route, shared: Shared): Json {
 }
 
 const LIST_OF_ROLES = new Intl.ListFormat("en-GB", { type: "disjunction" });
-const inWords = (roles: readonly string[]): string => LIST_OF_ROLES.format(roles.map((role) => `\`${role}\``));
+const markdownRoles = (roles: readonly string[]): string => LIST_OF_ROLES.format(roles.map((role) => `\`${role}\``));
 
 function requirementOf({ requiredRole, sessionRole }: Route): string {
   if (requiredRole === "none") return "No key is required.";
   const credentials: string[] = [];
   if (sessionRole === "customer") credentials.push("a session");
   else if (sessionRole !== undefined) {
-    credentials.push(`a session with the role ${inWords(SESSION_ROLES.slice(SESSION_ROLES.indexOf(sessionRole)))}`);
+    credentials.push(`a session with the role ${markdownRoles(SESSION_ROLES.slice(SESSION_ROLES.indexOf(sessionRole)))}`);
   }
-  if (requiredRole !== "session") credentials.push(`a key with the role ${inWords(SUFFICIENT_ROLES[requiredRole])}`);
+  if (requiredRole !== "session") credentials.push(`a key with the role ${markdownRoles(SUFFICIENT_ROLES[requiredRole])}`);
   return `Requires ${credentials.join(", or ")}.`;
 }
 

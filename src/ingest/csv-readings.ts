@@ -4,7 +4,7 @@ import { parseInstant } from "../domain/instant.ts";
 import { quoted } from "../domain/text.ts";
 import { type CsvFormat, type DecimalMark, parseDecimal, type Separator, separatorIn } from "./csv.ts";
 import { unescapeFormula } from "./formula.ts";
-import { decodeReading, type LineDecoder, rejected } from "./records.ts";
+import { decodeReading, type LineDecoder, rejectedRecord } from "./records.ts";
 
 export type CsvOptions = {
   readonly decimal?: DecimalMark;
@@ -28,18 +28,18 @@ export function csvRowDecoder(header: string, options: CsvOptions = {}): LineDec
   const toIso = isoTimes(options);
   return (row) => {
     const cells = splitRow(row, separator);
-    if (cells === undefined) return rejected("the row has an unclosed or misplaced quote");
+    if (cells === undefined) return rejectedRecord("the row has an unclosed or misplaced quote");
     if (cells.length !== COLUMNS.length) {
-      return rejected(`a row must have ${COLUMNS.length} columns, this one has ${cells.length}`);
+      return rejectedRecord(`a row must have ${COLUMNS.length} columns, this one has ${cells.length}`);
     }
     const fill_percentage = parseDecimal(cells[fill] ?? "", format);
-    if (typeof fill_percentage === "object") return rejected(`fill_percentage: ${fill_percentage.error}`);
+    if (typeof fill_percentage === "object") return rejectedRecord(`fill_percentage: ${fill_percentage.error}`);
     const created_at = toIso(cells[time] ?? "");
-    if (typeof created_at === "object") return rejected(`created_at: ${created_at.error}`);
+    if (typeof created_at === "object") return rejectedRecord(`created_at: ${created_at.error}`);
     const decoded = decodeReading({ tank_id: unescapeFormula(cells[tank] ?? ""), created_at, fill_percentage }, null);
     const [date] = /^\d{4}-\d\d-\d\d/.exec(created_at) ?? [];
     const isNoDate = decoded.kind === "rejected" && date !== undefined && parseInstant(date) === undefined;
-    return isNoDate ? rejected(`created_at: the date ${date} does not exist`) : decoded;
+    return isNoDate ? rejectedRecord(`created_at: the date ${date} does not exist`) : decoded;
   };
 }
 

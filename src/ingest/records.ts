@@ -61,7 +61,7 @@ export type DecodedRecord =
 
 export type LineDecoder = (text: string) => DecodedRecord;
 
-export const rejected = (reason: string): DecodedRecord => ({ kind: "rejected", reason });
+export const rejectedRecord = (reason: string): DecodedRecord => ({ kind: "rejected", reason });
 
 export function decodeJsonLine(text: string): DecodedRecord {
   let value: unknown;
@@ -69,7 +69,7 @@ export function decodeJsonLine(text: string): DecodedRecord {
     value = JSON.parse(text);
   } catch (error) {
     const hint = /^\s*[[{]\s*$/.test(text) ? "; a file has one object per line, without a list around them" : "";
-    return rejected(`the line is not valid JSON${hint}: ${(error as Error).message.replace(/\p{Cc}/gu, "\ufffd")}`);
+    return rejectedRecord(`the line is not valid JSON${hint}: ${(error as Error).message.replace(/\p{Cc}/gu, "\ufffd")}`);
   }
   return decodeRecord(value);
 }
@@ -83,7 +83,7 @@ export function decodeRecord(value: unknown): DecodedRecord {
     if (kind === "customer") return decodeCustomer(value);
     if (kind === "tank") return decodeTank(value);
   }
-  return rejected('the line must be an object whose "object" is "customer", "tank", "device" or "telemetry"');
+  return rejectedRecord('the line must be an object whose "object" is "customer", "tank", "device" or "telemetry"');
 }
 
 /** A line with nothing but an id and `"deleted": true` deletes the object and keeps its fields. */
@@ -92,7 +92,7 @@ function isRemoval(value: object): value is { readonly id: unknown } {
 }
 
 function decodeRemoval(kind: "customer" | "tank", id: unknown): DecodedRecord {
-  if (typeof id !== "string" || !isPossibleId(id)) return rejected("id: is not a valid id");
+  if (typeof id !== "string" || !isPossibleId(id)) return rejectedRecord("id: is not a valid id");
   return { kind, record: { remove: id } };
 }
 
@@ -102,7 +102,7 @@ function decodeTelemetry(value: object): DecodedRecord {
   if (!Object.hasOwn(line, "device_id")) return decodeReading(line, null);
   const { customer_id = null, ...fields } = line;
   const error = customer_id === null ? undefined : idError("customer_id", customer_id);
-  return error === undefined ? decodeReading(fields, customer_id as string | null) : rejected(error.rejected);
+  return error === undefined ? decodeReading(fields, customer_id as string | null) : rejectedRecord(error.rejected);
 }
 
 const CONTEXT = new BatchContext(0);
@@ -110,9 +110,9 @@ const CONTEXT = new BatchContext(0);
 export function decodeReading(fields: JsonObject, customerId: string | null): DecodedRecord {
   // The time of receipt says nothing here: a file may be imported long after its readings were measured.
   const { created_at } = fields;
-  if (created_at === undefined) return rejected("created_at: is missing");
+  if (created_at === undefined) return rejectedRecord("created_at: is missing");
   const reading = decodeIncomingReading(fields, CONTEXT, idError);
-  if ("rejected" in reading) return rejected(reading.rejected);
+  if ("rejected" in reading) return rejectedRecord(reading.rejected);
   return { kind: "telemetry", record: { reading, customerId }, isAssumedUtc: !hasOffset(String(created_at)) };
 }
 
@@ -131,14 +131,14 @@ const CustomerLine = object({ ...CustomerObject.properties, notifications: Notif
 function decodeCustomer(value: object): DecodedRecord {
   const { tank_count: _derived, ...fields } = value as { tank_count?: unknown };
   const error = errorInObject(CustomerLine, fields);
-  if (error !== undefined) return rejected(error);
+  if (error !== undefined) return rejectedRecord(error);
   const line = fields as Static<typeof CustomerLine>;
   const verified_at = instantOrNull(line.verified_at);
   if (line.is_verified !== undefined && line.is_verified !== (verified_at !== null)) {
-    return rejected("is_verified: must be true if and only if verified_at is set");
+    return rejectedRecord("is_verified: must be true if and only if verified_at is set");
   }
   const dates = parseDates(line);
-  if (dates === undefined) return rejected(UPDATED_BEFORE_CREATED);
+  if (dates === undefined) return rejectedRecord(UPDATED_BEFORE_CREATED);
   const customer: Customer = {
     id: line.id,
     created_at: dates.created_at,
@@ -170,10 +170,10 @@ function decodeTank(value: object): DecodedRecord {
     errorInObject(TankLine, fields) ??
     (isGiven(shape) ? firstError(errorsInShape(shape)) : undefined) ??
     (alerts === undefined ? undefined : firstError(errorsInTankAlertSettings(alerts)));
-  if (error !== undefined) return rejected(error);
+  if (error !== undefined) return rejectedRecord(error);
   const { object: _tank, deleted, ...line } = fields as Static<typeof TankLine>;
   const dates = parseDates(line);
-  if (dates === undefined) return rejected(UPDATED_BEFORE_CREATED);
+  if (dates === undefined) return rejectedRecord(UPDATED_BEFORE_CREATED);
   const tank = {
     ...line,
     ...dates,
@@ -222,15 +222,15 @@ const DeviceLine = object(
 function decodeDevice(value: object): DecodedRecord {
   const { profile, pending: _derived, ...fields } = value as Partial<Record<string, unknown>>;
   const error = errorInObject(DeviceLine, fields) ?? (isGiven(profile) ? firstError(errorsInProfile(profile)) : undefined);
-  if (error !== undefined) return rejected(error);
+  if (error !== undefined) return rejectedRecord(error);
   const line = fields as Static<typeof DeviceLine>;
   const id = deviceKey(line.id);
   const assignments = line.past_assignments && assignmentsOf(id, line.past_assignments);
   if (assignments !== undefined && assignments.length !== line.past_assignments?.length) {
-    return rejected("past_assignments: must not have two entries with the same until");
+    return rejectedRecord("past_assignments: must not have two entries with the same until");
   }
   if (line.since === undefined && assignments !== undefined && assignments.length > 0) {
-    return rejected("since: is missing, and is needed with past_assignments");
+    return rejectedRecord("since: is missing, and is needed with past_assignments");
   }
   const record: DeviceRecord = {
     id,

@@ -8,10 +8,10 @@ export function connectionError(error: Error): string | undefined {
   if (error instanceof WebhookConnectionError) return error.message;
   if (error.name === "HTTPParserError") return "the response is not HTTP";
   const code = "code" in error ? error.code : undefined;
-  return code === "UND_ERR_DESTROYED" || code === "UND_ERR_CLOSED" ? undefined : reasonOf(code);
+  return code === "UND_ERR_DESTROYED" || code === "UND_ERR_CLOSED" ? undefined : connectionReason(code);
 }
 
-export function reasonOf(errorCode: unknown): string {
+export function connectionReason(errorCode: unknown): string {
   const code = typeof errorCode === "string" && /^\w{1,60}$/.test(errorCode) ? errorCode : "unknown error";
   return REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? `connection failed (${code})`;
 }

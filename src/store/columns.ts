@@ -1,4 +1,5 @@
-// Rows as objects: both engines select the same columns in the same order. `deleted` comes last, as a number or a boolean.
+// Rows as objects: both engines select the same columns in the same order. `deleted` comes last, as a number or a boolean;
+// functions that return the object alone ignore it.
 //
 // Rows that are exported have a checksum of the exported columns, but for those that `check` compares with other rows: the
 // number of a customer's tanks, the tank of a device. What is changed without reading the row is a term of the sum:

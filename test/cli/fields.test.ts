@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { userErrorFor, withValue } from "../../src/cli/fields.ts";
-import { Problem } from "../../src/cli/service.ts";
+import { ServiceError } from "../../src/cli/service.ts";
 
 test("a malformed id is wrong usage; an id that is not in the database is not", () => {
   const fields = [{ flag: "owner", path: "owner_id", value: "ID", help: "" }];
   const body = { code: "body_invalid", errors: [{ field: "owner_id", message: "no such customer" }] };
   const exitCodes = ["nobody", "", "x".repeat(129)].map((owner) => {
     const call = { name: "tank update", arguments: ["t1"], flags: { owner } };
-    return userErrorFor(new Problem({ status: 400, headers: {}, body }), call, fields, "manage").exitCode;
+    return userErrorFor(new ServiceError({ status: 400, headers: {}, body }), call, fields, "manage").exitCode;
   });
   assert.deepEqual(exitCodes, [1, 2, 2]);
 });
@@ -17,7 +17,7 @@ test("an error that is temporary says when to try again, without the header", ()
   const call = { name: "customer verify", arguments: ["c-1"], flags: {} };
   for (const hint of ["Retry after the time in Retry-After.", "Retry shortly.", "Try again shortly."]) {
     const body = { code: "rate_limited", detail: `Too many requests. ${hint}` };
-    const problem = new Problem({ status: 429, headers: { "retry-after": "7" }, body });
+    const problem = new ServiceError({ status: 429, headers: { "retry-after": "7" }, body });
     assert.equal(userErrorFor(problem, call, [], "manage").message, "Too many requests. Try again in 7 s.");
   }
 });

@@ -13,7 +13,7 @@ import {
 import type { AttemptResult } from "../../domain/alerts/notification-queue.ts";
 import type { Mail, Mailbox } from "../../domain/mail/mail.ts";
 import { printable } from "../../domain/text.ts";
-import { reasonOf } from "../connection-error.ts";
+import { connectionReason } from "../connection-error.ts";
 
 /** Timeouts in milliseconds; `total` is for one mail. */
 const TIMEOUTS = { connection: 8000, greeting: 8000, inactivity: 12_000, total: 15_000, idle: 30_000 };
@@ -161,5 +161,5 @@ function failureOf(error: unknown, { auth }: SmtpOptions): AttemptResult {
   if (status !== null) return failure(status, `the mail server is not available${reply}`);
   if (code === "ETIMEDOUT") return failure(null, "the mail server did not respond in time");
   if (code === "EENVELOPE") return failure(null, UNUSABLE_ADDRESS, true);
-  return failure(null, `no connection to the mail server: ${reasonOf(originalCode ?? code)}`);
+  return failure(null, `no connection to the mail server: ${connectionReason(originalCode ?? code)}`);
 }

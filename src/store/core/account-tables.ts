@@ -14,15 +14,13 @@ import { type AccountReads, MAX_ACCOUNTS, SIGN_IN_RETENTION_MS, type SignIn } fr
 import { asciiLowerCase } from "../../domain/text.ts";
 import type { User } from "../../domain/user.ts";
 import { CUSTOMER_COLUMNS, customerOf, customerState, fieldsOf, type Row } from "../columns.ts";
-import { type Dialect, prefixed } from "./dialect.ts";
+import { type Dialect, placeholders, prefixed } from "./dialect.ts";
 import type { SqlRunner } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
 
 const USER_FIELDS = ["id", "email", "name", "role", "created_at", "updated_at"] as const;
 const USER_COLUMNS = USER_FIELDS.join(", ");
 export const USERS = `SELECT ${USER_COLUMNS} FROM app_user ORDER BY created_at DESC, id DESC`; // app_user_by_creation
-
-const parameters = (names: readonly string[]): string => names.map((_, i) => `$${i + 1}`).join(", ");
 
 export const userOf = (row: Row): User => fieldsOf(USER_FIELDS, row) as User;
 
@@ -125,10 +123,10 @@ export function accountTables({ prepare, runForIds }: SqlRunner, dialect: Dialec
   };
 }
 
-const PUT_USER = `INSERT INTO app_user (${USER_COLUMNS}) VALUES (${parameters(USER_FIELDS)})
+const PUT_USER = `INSERT INTO app_user (${USER_COLUMNS}) VALUES (${placeholders(USER_FIELDS)})
   ON CONFLICT (id) DO UPDATE SET email = excluded.email, name = excluded.name, role = excluded.role,
     updated_at = excluded.updated_at`;
-const PUT_SIGN_IN = `INSERT INTO sign_in (${SIGN_IN_COLUMNS}) VALUES (${parameters(SIGN_IN_FIELDS)})
+const PUT_SIGN_IN = `INSERT INTO sign_in (${SIGN_IN_COLUMNS}) VALUES (${placeholders(SIGN_IN_FIELDS)})
   ON CONFLICT (hash) DO UPDATE SET code = excluded.code, tries = excluded.tries, expires_at = excluded.expires_at`;
 const INSERT_SESSION = `INSERT INTO session (${SESSION_FIELDS.join(", ")}, hash)
-  VALUES (${parameters([...SESSION_FIELDS, "hash"])})`;
+  VALUES (${placeholders([...SESSION_FIELDS, "hash"])})`;

@@ -19,7 +19,7 @@ import { type AlertChange, type AlertEvent, eventObject } from "../../domain/ale
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Reading } from "../../domain/reading.ts";
-import { columnsOf, lastReading } from "../series/block.ts";
+import { blockColumns, lastReading } from "../series/block.ts";
 import { isIntactHead, openHead } from "../series/checksum.ts";
 import type { TankWithOwner } from "./alert-tables.ts";
 import { type EventContext, lockForEvents, type Outgoing, toChannels } from "./events.ts";
@@ -132,7 +132,7 @@ async function withHeadReadings(
     if (head === undefined || !isIntactHead(input.tankId, head)) return input;
     const { block } = openHead(input.tankId, head);
     if (!input.isLive) return { ...input, latest: lastReading(block) };
-    return { ...input, medianInterval: medianInterval(columnsOf(block).instants) };
+    return { ...input, medianInterval: medianInterval(blockColumns(block).instants) };
   });
 }
 

@@ -8,7 +8,7 @@ import type { Page } from "../../domain/page.ts";
 import { storedJson } from "../columns.ts";
 import { CHANNEL_COLUMNS, channelOf } from "./channel-tables.ts";
 import { equalTo, prefixed, SqlParameters, where } from "./dialect.ts";
-import { inRange, limits, type ManagementEngine, pageOf } from "./management-reads.ts";
+import { inRange, limitOffset, type ManagementEngine, pageOf } from "./management-reads.ts";
 import { NOTIFICATION_COLUMNS, notificationOf } from "./notification-tables.ts";
 import type { Prepare } from "./reads.ts";
 
@@ -73,7 +73,7 @@ export function notificationReads(engine: ManagementEngine) {
       const sorted = order.map((column) => `found.${column} DESC`).join(", ");
       const found = await rows(
         `SELECT counted.total, ${prefixed("entry", NOTIFICATION_COLUMNS)} FROM (SELECT count(*) AS total FROM ${sql}) AS counted
-         LEFT JOIN (SELECT found.id FROM ${sql} ORDER BY ${sorted} ${limits(parameters, query)}) AS page ON true
+         LEFT JOIN (SELECT found.id FROM ${sql} ORDER BY ${sorted} ${limitOffset(parameters, query)}) AS page ON true
          LEFT JOIN notification AS entry ON entry.id BETWEEN page.id AND page.id ORDER BY entry.created_at DESC, entry.id DESC`,
         parameters.values,
       );

@@ -5,7 +5,7 @@ import type { ChannelWithSecrets } from "../../domain/alerts/notification-queue.
 import type { ChannelChange } from "../../domain/commands/command.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { fieldsOf, type Row, type Scalar, storedJson, valuesOf } from "../columns.ts";
-import type { Dialect } from "./dialect.ts";
+import { type Dialect, placeholders } from "./dialect.ts";
 import type { SqlRunner } from "./many-rows.ts";
 
 export const CHANNEL_FIELDS = [
@@ -61,7 +61,7 @@ function sendingChannelOf(row: Row): ChannelWithSecrets {
 }
 
 const INSERT = `INSERT INTO channel (${CHANNEL_COLUMNS}, secret)
-  VALUES (${[...CHANNEL_FIELDS, "secret"].map((_, i) => `$${i + 1}`).join(", ")})`;
+  VALUES (${placeholders([...CHANNEL_FIELDS, "secret"])})`;
 const UPDATE = `UPDATE channel SET ${CHANNEL_FIELDS.map((name, i) => `${name} = $${i + 1}`).join(", ")} WHERE id = $1`;
 const ROTATE = `UPDATE channel SET secret = $2, previous_until = $3,
   previous_secret = CASE WHEN CAST($3 AS bigint) IS NULL THEN NULL ELSE secret END WHERE id = $1`;

@@ -237,10 +237,10 @@ async function relevantChanges(
     return update === undefined ? [] : [{ alert, update }];
   });
   const oldestFirst = changes.toSorted((a, b) => a.alert.opened_at - b.alert.opened_at);
-  return [...new Map(oldestFirst.map((change) => [subjectOf(change.alert), change])).values()];
+  return [...new Map(oldestFirst.map((change) => [alertKey(change.alert), change])).values()];
 }
 
-const subjectOf = ({ kind, tank_id }: Alert): string => `${kind} ${tank_id}`;
+const alertKey = ({ kind, tank_id }: Alert): string => `${kind} ${tank_id}`;
 
 type Decide = (alert: Alert, updates: ReadonlySet<Update>) => Update | undefined;
 
@@ -265,10 +265,10 @@ async function ownerUpdates(
   alerts: ReadonlyMap<string, Alert>,
 ): Promise<Decide> {
   const notified = await tx.alertsNotifiedTo(ownerId, alertIdsOf(rows.filter(({ event }) => event === "alert.closed")));
-  const known = new Set([...alerts.values()].filter(({ id }) => notified.has(id)).map(subjectOf));
+  const known = new Set([...alerts.values()].filter(({ id }) => notified.has(id)).map(alertKey));
   return (alert, updates) => {
     if (alert.owner_id !== ownerId) return undefined;
-    if (updates.has("closed")) return known.has(subjectOf(alert)) ? "closed" : undefined;
+    if (updates.has("closed")) return known.has(alertKey(alert)) ? "closed" : undefined;
     if (alert.state === "closed") return undefined;
     if (updates.has("opened")) return "opened";
     return alert.state === "open" ? "reminder" : undefined;

@@ -26,7 +26,7 @@ function tanksIn({ customerId }: Scope, parameters: SqlParameters): string {
   return `FROM forecast JOIN tank ON tank.id = forecast.id WHERE forecast.${FORECAST_INDEX_CONDITION} AND ${isInScope}`;
 }
 
-/** As `isSilent`. */
+/** The rule of `isSilent` of the domain, in SQL. */
 function isSilent({ jsonNumber }: Dialect, { now, silentAfter }: FleetMapQuery, parameters: SqlParameters): string {
   const silence = `(${parameters.add(now)} - forecast.at)`;
   const interval = `coalesce(${jsonNumber("forecast.forecast", "interval")}, 0)`;

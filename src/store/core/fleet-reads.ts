@@ -22,7 +22,7 @@ import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
 import { type Dialect, prefixed, type SqlCondition, SqlParameters, startsWith, where } from "./dialect.ts";
 import { REFILL_COLUMNS, refillOf, storedForecastOf } from "./forecast-tables.ts";
-import { limits, type ManagementEngine, pageOf } from "./management-reads.ts";
+import { limitOffset, type ManagementEngine, pageOf } from "./management-reads.ts";
 import { type Prepare, toPage } from "./reads.ts";
 import { FORECAST_INDEX_CONDITION, WITHOUT_COORDINATES } from "./schema.ts";
 import { textOf, wordConditions } from "./search.ts";
@@ -247,7 +247,7 @@ function matchesSql(dialect: Dialect, query: FleetQuery, parameters: SqlParamete
   return `
     WITH found AS MATERIALIZED (${matches})
     SELECT counted.total, ${ENTRY_COLUMNS} FROM (SELECT count(*) AS total FROM found) AS counted
-    LEFT JOIN (SELECT id, sort_key FROM found ORDER BY sort_key, id ${limits(parameters, query)}) AS entry ON true
+    LEFT JOIN (SELECT id, sort_key FROM found ORDER BY sort_key, id ${limitOffset(parameters, query)}) AS entry ON true
     ${ENTRY_JOINS} ORDER BY entry.sort_key, entry.id`;
 }
 

@@ -57,7 +57,7 @@ export function pageOf<T>(rows: readonly Row[], toObject: (columns: Row) => T): 
   return { data: found.map(toObject), totalItems: Math.max(0, Number(rows[0]?.[0] ?? 0)) };
 }
 
-export const limits = (parameters: SqlParameters, { page, size }: Pick<PageQuery, "page" | "size">): string =>
+export const limitOffset = (parameters: SqlParameters, { page, size }: Pick<PageQuery, "page" | "size">): string =>
   `LIMIT ${parameters.add(size)} OFFSET ${parameters.add((page - 1) * size)}`;
 
 export function inRange(parameters: SqlParameters, column: string, { from = EARLIEST, to = LATEST }: PageQuery): SqlCondition {
@@ -90,7 +90,7 @@ export function filteredPage(
       ) AS candidate ${where(others)}
     )
     SELECT counted.total, ${columns("entry")} FROM (SELECT count(*) AS total FROM found) AS counted
-    LEFT JOIN (SELECT * FROM found ORDER BY ${sorted("found")} ${limits(parameters, request)}) AS page ON true
+    LEFT JOIN (SELECT * FROM found ORDER BY ${sorted("found")} ${limitOffset(parameters, request)}) AS page ON true
     LEFT JOIN ${table} AS entry ON entry.${key} = page.${key} ORDER BY ${sorted("page")}`;
   return rows(sql, parameters.values);
 }
@@ -183,7 +183,7 @@ function deviceReads({ rows, liveTanks }: ManagementEngine) {
       const condition = pending === undefined ? "" : `WHERE pending ${pending ? ">" : "="} 0`;
       const sql = `
         ${tanks.query} SELECT counted.total, ${prefixed("entry", DEVICE_COLUMNS)} FROM (SELECT ${count} AS total) AS counted
-        LEFT JOIN (SELECT id FROM device ${condition} ORDER BY id ${limits(parameters, search)}) AS page ON true
+        LEFT JOIN (SELECT id FROM device ${condition} ORDER BY id ${limitOffset(parameters, search)}) AS page ON true
         LEFT JOIN device AS entry ON entry.id = page.id ORDER BY page.id`;
       return pageOf(await rows(sql, parameters.values), managedDevice);
     },

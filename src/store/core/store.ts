@@ -80,14 +80,14 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
         return result;
       } catch (error) {
         const translated = translateError(error);
-        if (hasCode(translated, "store_unavailable") && health.fileLossReason === undefined) target.lose(reasonOf(translated));
+        if (hasCode(translated, "store_unavailable") && health.fileLossReason === undefined) target.lose(causeText(translated));
         const damagedTank = damagedTankIn(translated);
         if (damagedTank !== undefined) engine.addDamagedTank(damagedTank);
         const isDamaged = hasCode(translated, "data_damaged");
         ok = isDamaged;
         // The sweep finds out itself which tank is damaged.
         if (isDamaged && name !== "sweepAlerts") {
-          observe({ kind: "data_damaged", object: objectOf(name, args), reason: reasonOf(translated) });
+          observe({ kind: "data_damaged", object: objectOf(name, args), reason: causeText(translated) });
         }
         throw translated;
       } finally {
@@ -161,7 +161,7 @@ function objectOf(name: string, [first]: readonly unknown[]): string {
 
 const damagedTankIn = (error: unknown): string | undefined =>
   hasCode(error, "data_damaged") && error.cause instanceof DamageError ? error.cause.tankId : undefined;
-const reasonOf = ({ cause, message }: RequestError): string => (cause instanceof Error ? cause.message : message);
+const causeText = ({ cause, message }: RequestError): string => (cause instanceof Error ? cause.message : message);
 
 /** What is known of the database, from calls and from the engine. */
 export class StoreHealth {

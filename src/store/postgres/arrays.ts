@@ -7,7 +7,12 @@ const HEADER = 20;
 const HIGH = 2 ** 32;
 
 /** `size` is that of all elements; `put` writes one and returns its length. */
-function arrayOf<T>(type: number, values: readonly T[], size: number, put: (bytes: Buffer, value: T, offset: number) => number) {
+function encodedArray<T>(
+  type: number,
+  values: readonly T[],
+  size: number,
+  put: (bytes: Buffer, value: T, offset: number) => number,
+) {
   const bytes = Buffer.allocUnsafe(HEADER + values.length * 4 + size);
   bytes.writeInt32BE(1, 0); // dimensions
   bytes.writeInt32BE(0, 4); // no nulls
@@ -25,11 +30,11 @@ function arrayOf<T>(type: number, values: readonly T[], size: number, put: (byte
 
 export function texts(values: readonly string[]): Uint8Array {
   const size = values.reduce((sum, value) => sum + Buffer.byteLength(value), 0);
-  return arrayOf(TEXT, values, size, (bytes, value, offset) => bytes.write(value, offset));
+  return encodedArray(TEXT, values, size, (bytes, value, offset) => bytes.write(value, offset));
 }
 
 export function bigints(values: readonly number[]): Uint8Array {
-  return arrayOf(BIGINT, values, values.length * 8, (bytes, value, offset) => {
+  return encodedArray(BIGINT, values, values.length * 8, (bytes, value, offset) => {
     const high = Math.floor(value / HIGH);
     bytes.writeInt32BE(high, offset);
     bytes.writeUInt32BE(value - high * HIGH, offset + 4);
@@ -38,7 +43,7 @@ export function bigints(values: readonly number[]): Uint8Array {
 }
 
 export function doubles(values: readonly number[]): Uint8Array {
-  return arrayOf(DOUBLE, values, values.length * 8, (bytes, value, offset) => {
+  return encodedArray(DOUBLE, values, values.length * 8, (bytes, value, offset) => {
     bytes.writeDoubleBE(value, offset);
     return 8;
   });
@@ -46,7 +51,7 @@ export function doubles(values: readonly number[]): Uint8Array {
 
 export function byteas(values: readonly Uint8Array[]): Uint8Array {
   const size = values.reduce((sum, { length }) => sum + length, 0);
-  return arrayOf(BYTEA, values, size, (bytes, value, offset) => {
+  return encodedArray(BYTEA, values, size, (bytes, value, offset) => {
     bytes.set(value, offset);
     return value.length;
   });
@@ -60,7 +65,7 @@ export function writtenByteas<T>(
 ): Uint8Array {
   const size = values.reduce((sum, value) => sum + sizeOf(value), 0);
   let view: DataView | undefined;
-  return arrayOf(BYTEA, values, size, (bytes, value, offset) => {
+  return encodedArray(BYTEA, values, size, (bytes, value, offset) => {
     view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     put(view, value, offset);
     return sizeOf(value);

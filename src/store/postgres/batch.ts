@@ -14,7 +14,7 @@ export function insertOn(db: Db): InsertRows {
     const types = columns.map((column) => typeOf(table, column));
     const arrays = types.map((type, i) => `$${i + 1}::${type}[]`);
     const insertion = `INSERT INTO ${table} (${columns.join(", ")}) SELECT * FROM unnest(${arrays.join(", ")}) ${end}`;
-    const values = columnsOf(rows).map((column, i) => arrayOf(types[i] as string, column));
+    const values = transposed(rows).map((column, i) => arrayParameter(types[i] as string, column));
     await db.rows(statement(insertion), values);
   };
 }
@@ -26,7 +26,7 @@ function typeOf(table: string, column: string): string {
 }
 
 /** The driver converts what has no binary format here. */
-function arrayOf(type: string, values: ColumnValue[]): Value {
+function arrayParameter(type: string, values: ColumnValue[]): Value {
   if (values.includes(null)) return values;
   if (type === "text") return texts(values as string[]);
   if (type === "bigint") return bigints(values as number[]);
@@ -44,6 +44,6 @@ export function runForIdsOn(db: Db): RunForIds {
 /** Equality, written so that each row is looked up: the planner would scan a table that it believes to be small. */
 export const equalsByIndex = (column: string, by: string): string => `${column} BETWEEN ${by} AND ${by}`;
 
-export function columnsOf(rows: readonly (readonly ColumnValue[])[]): ColumnValue[][] {
+export function transposed(rows: readonly (readonly ColumnValue[])[]): ColumnValue[][] {
   return (rows[0] ?? []).map((_, i) => rows.map((row) => row[i] ?? null));
 }

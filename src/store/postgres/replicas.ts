@@ -9,7 +9,7 @@ import { replicaReads } from "../core/reads.ts";
 import { type Db, type PostgresSettings, prepareOn, statement, translateError } from "./connection.ts";
 import { listPagesOn } from "./list-pages.ts";
 import { READ_CONNECTIONS, ReadConnections } from "./read-connections.ts";
-import { reasonOf } from "./servers.ts";
+import { serverFailure } from "./servers.ts";
 import { telemetryReads } from "./telemetry-reads.ts";
 
 const CHECK_INTERVAL_MS = 500;
@@ -86,8 +86,8 @@ export class Replicas {
       // The replica may be away or damaged, or have cancelled the read to replay its log: the primary can run it.
       const translated = translateError(error);
       if (hasCode(translated, "data_damaged")) {
-        this.#observe({ kind: "replica_damaged", replica: replica.name, reason: reasonOf(error) });
-      } else if (translated !== error) this.#setUnavailable(replica, reasonOf(error));
+        this.#observe({ kind: "replica_damaged", replica: replica.name, reason: serverFailure(error) });
+      } else if (translated !== error) this.#setUnavailable(replica, serverFailure(error));
       return read(this.#primaryReads);
     }
   }
@@ -133,7 +133,7 @@ export class Replicas {
       if (replica.state === "starting" && required.at >= due) return;
       this.#setUnavailable(replica, `it is more than the permitted ${this.#lagMs} ms behind, or could be before the next check`);
     } catch (error) {
-      this.#setUnavailable(replica, reasonOf(error));
+      this.#setUnavailable(replica, serverFailure(error));
     }
   }
 

@@ -62,13 +62,13 @@ export function cannotOpen(urls: readonly string[], errors: readonly unknown[]):
   const known = errors.find((error) => error instanceof UserError);
   if (known !== undefined) return known;
   const reasons = urls.map(
-    (url, i) => `the database ${new URL(url).host}${new URL(url).pathname} cannot be opened (${reasonOf(errors[i])})`,
+    (url, i) => `the database ${new URL(url).host}${new URL(url).pathname} cannot be opened (${serverFailure(errors[i])})`,
   );
   return new UserError(`${reasons.join("; ")}. Check DATABASE_URL, and that PostgreSQL runs and accepts this user.`);
 }
 
 /** An error of several addresses has no message, only a code. */
-export function reasonOf(error: unknown): string {
+export function serverFailure(error: unknown): string {
   const { message, code = "no response" } = error as NodeJS.ErrnoException;
   return message === "" ? code : message;
 }

@@ -9,7 +9,7 @@ import { deviceChecksum, pendingValues, STORED_PENDING_COLUMNS } from "../column
 import { sharedTables } from "../core/reads-and-tables.ts";
 import { PendingAlertWork } from "../core/transaction.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
-import { columnsOf, equalsByIndex, insertOn, runForIdsOn } from "./batch.ts";
+import { equalsByIndex, insertOn, runForIdsOn, transposed } from "./batch.ts";
 import { checkOperations } from "./check.ts";
 import { type Db, prepareOn, statement } from "./connection.ts";
 import { listOperations } from "./list-pages.ts";
@@ -118,7 +118,7 @@ function pendingWrites(db: Db) {
       const last = [...new Map(readings.map((reading) => [`${reading.created_at} ${reading.device}`, reading])).values()];
       const devices = [...new Set(last.map(({ device }) => device))].sort();
       await lockDeviceRows(devices);
-      await db.rows(ADD_PENDING, columnsOf(last.map(pendingValues)));
+      await db.rows(ADD_PENDING, transposed(last.map(pendingValues)));
       await db.rows(TRIM_AND_COUNT, [devices, devices.map(() => 0)]);
     },
 

@@ -114,7 +114,7 @@ export function lastReading(block: Block): Reading | undefined {
   return readingsOf(block, block.length - 1)[0];
 }
 
-export function columnsOf(block: Block): Columns {
+export function blockColumns(block: Block): Columns {
   const columns = { instants: new Float64Array(block.length), fills: new Float64Array(block.length) };
   block.copyTo(columns, 0, 0, block.length);
   return columns;

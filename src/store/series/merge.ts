@@ -5,8 +5,8 @@
 import { OUTCOME, type ReadingBatch } from "../../domain/reading.ts";
 import {
   type Block,
+  blockColumns,
   type Columns,
-  columnsOf,
   packBlock,
   packHead,
   type RowWidth,
@@ -166,7 +166,7 @@ export function mergeReadings(
 /** Splits a head that has grown too long; undefined if it has not. The index must have the path to its end. */
 export function splitLongHead({ total, start, block }: Head, index: RankIndex): TelemetryUpdate | undefined {
   if (block.length <= HEAD_MAX) return undefined;
-  const split = splitHead(columnsOf(block), start);
+  const split = splitHead(blockColumns(block), start);
   insertSegments(index, split.blocks, total - block.length);
   return { head: headUpdate(total, split.head), blocks: split.blocks };
 }
@@ -239,7 +239,7 @@ function part(readings: Columns, from: number, to: number, start: number, pack =
 
 /** All readings of blocks that are out of order or overlap, by instant; of two for one instant, the later one. */
 export function reorderReadings(blocks: readonly Block[]): Columns {
-  const parts = blocks.map(columnsOf);
+  const parts = blocks.map(blockColumns);
   const length = parts.reduce((sum, { instants }) => sum + instants.length, 0);
   const [instants, fills] = [new Float64Array(length), new Float64Array(length)];
   let offset = 0;
