@@ -1,15 +1,13 @@
 // tank-monitor demo
 
-import { hash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync } from "node:fs";
 import type { App } from "../app.ts";
 import { type Config, managementSettings, readEnvFile } from "../config.ts";
 import { demoFleet, prepareDemo, tanksWithReadings } from "../demo/prepare.ts";
 import { isReceiving, type Receiver, startReceiver } from "../demo/receiver.ts";
 import { ACTORS } from "../domain/actor.ts";
 import { describeFatalError, UserError } from "../domain/errors.ts";
-import { hashSecret, keyState, type Role, UNRESTRICTED } from "../domain/key.ts";
+import { UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
 import { ManagementService } from "../http/management.ts";
 import { httpClient, httpTransport } from "../simulate/http.ts";
@@ -18,13 +16,13 @@ import { simulate } from "../simulate/simulation.ts";
 import { removeDatabase } from "../store/files.ts";
 import { databaseFiles } from "../store/open.ts";
 import { type CliCommand, configOf, valueFlags, withStore } from "./command.ts";
+import { keyFile, replaceKey, reusableReadKey } from "./demo-key.ts";
 import { requireFreePorts } from "./free-ports.ts";
 import { ProgressBar, print, printMessage } from "./output.ts";
 import { serveUntilStopped } from "./serve.ts";
 
 const SEED = "tank-monitor demo";
 const OWN_DATABASE = "data/demo.db";
-const KEY_NAMES = { read: "demo", ingest: "demo devices" } as const;
 /** The description of the channel of the demo's webhook receiver, and where that is. */
 const RECEIVER = "demo receiver";
 const RECEIVER_NETWORK = { network: "127.0.0.1", length: 32 };
@@ -108,7 +106,7 @@ async function recreateOutdated(ownFile: string | undefined, prepare: () => Prom
 
 /** Prints the welcome, and lets the devices send over HTTP until the returned function is called. */
 async function runDevices({ store, url }: App, databaseUrl: string): Promise<() => Promise<void>> {
-  const [link, key] = [`${url}${await signInPath(store)}`, await reusableReadKey(store, databaseUrl)];
+  const [link, key] = [`${url}${await signInPath(store)}`, await reusableReadKey(store, keyFile(databaseUrl))];
   print(welcome(url, link, key, await examples(store), databaseUrl));
   const fleet = demoFleet(
     (await tanksWithReadings(store)).map(({ tank }) => tank),
@@ -152,43 +150,6 @@ async function signInPath(store: Store): Promise<string> {
   const create = { type: "create_user", newId: manage.newId("usr"), fields: ADMIN } as const;
   const id = known?.id ?? String((await manage.execute(create, ACTORS.demo)).resource.object["id"]);
   return (await manage.createSignInLink(id, ACTORS.demo)).url;
-}
-
-/** The same key at every start: it is kept in a file that only its owner can read. */
-async function reusableReadKey(store: Store, databaseUrl: string): Promise<string> {
-  const file = keyFile(databaseUrl);
-  const secret = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
-  const known = await store.keyByHash(hashSecret(secret));
-  if (known?.role === "read" && keyState(known, Date.now()) === "active") return secret;
-  const fresh = await replaceKey(store, "read");
-  try {
-    mkdirSync(dirname(file), { recursive: true });
-    rmSync(file, { force: true });
-    writeFileSync(file, `${fresh}\n`, { mode: 0o600 });
-  } catch (error) {
-    printMessage(
-      `The key cannot be stored, so the next start has another one (${error instanceof Error ? error.message : error}).`,
-    );
-  }
-  return fresh;
-}
-
-/** Beside a SQLite database. Of a server, it is named by a hash of the URL without the password. */
-function keyFile(databaseUrl: string): string {
-  const [database] = databaseFiles(databaseUrl);
-  if (database !== undefined) return `${database}.key`;
-  const name = databaseUrl.replaceAll(/(?<=^\w+:\/\/[^:/?#]*):[^/?#]*(?=@)|(?<=[?&]password=)[^&]*/g, "");
-  return `${dirname(OWN_DATABASE)}/demo-${hash("sha256", name).slice(0, 16)}.key`;
-}
-
-/** Replaces the key of an earlier run, whose secret nobody knows any more. */
-async function replaceKey(store: Store, role: Role & keyof typeof KEY_NAMES): Promise<string> {
-  const name = KEY_NAMES[role];
-  const manage = new ManagementService(store, Date.now);
-  for (const old of await store.keyList()) {
-    if (old.name === name && old.revoked_at === null) await manage.execute({ type: "revoke_key", id: old.id }, ACTORS.demo);
-  }
-  return (await manage.createKey({ name, role }, ACTORS.demo)).secret ?? "";
 }
 
 type Examples = { readonly customer: string; readonly tank: string };

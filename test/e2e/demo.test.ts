@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { Browser, tokenIn } from "../support/browser.ts";
-import { postgresDatabase } from "../support/postgres/database.ts";
 import { until } from "../support/until.ts";
 import { importLines, SMALL_FLEET } from "./fixtures.ts";
 import { type RunningProgram, workspace } from "./program.ts";
@@ -120,24 +119,6 @@ test("in an empty folder the demo prints a curl line for each endpoint, has a ye
   const milliseconds = performance.now() - signalled;
   assert.ok(milliseconds < 3000, `Ctrl-C stops it within 3 s, not ${milliseconds} ms`);
   assert.doesNotMatch(stderr, /stopped sending|"level"/, "without an error");
-});
-
-test("on PostgreSQL the key is kept too, in a file that only its owner can read", async (t) => {
-  const database = await postgresDatabase(t);
-  const there = workspace({ after: database.closeFirst }, { DATABASE_URL: database.url });
-  const start = async () => {
-    const running = there.launch(["demo"]);
-    const [, key] = await running.waitForOutput(/Key +(tm_[0-9A-Za-z]{36})/);
-    running.kill("SIGKILL");
-    await running.exited;
-    return key;
-  };
-  const key = await start();
-  const [file = "", ...others] = readdirSync(there.path("data"));
-  assert.match(file, /^demo-[0-9a-f]{16}\.key$/);
-  assert.deepEqual(others, []);
-  assert.equal(statSync(there.path(`data/${file}`)).mode & 0o777, 0o600);
-  assert.equal(await start(), key);
 });
 
 test("a demo leaves a database with other records unchanged: one line, exit 1", async (t) => {

@@ -139,7 +139,8 @@ async function writeAtRandom(
   }
 }
 
-function suite(engine: Engine): void {
+/** `rounds` of writes, with a comparison after each. */
+function suite(engine: Engine, rounds: number): void {
   test(`${engine.name}: every page of the fleet is that of a plain sort, whatever changes`, async (t) => {
     const random = seeded(process.env["TEST_SEED"] ?? `${engine.name} fleet`);
     const { store } = await engine.open(t);
@@ -160,7 +161,7 @@ function suite(engine: Engine): void {
       await ingest(one, ...first);
     }
     await comparePages(store, model, forecasts, random);
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < rounds; round++) {
       await storeForecasts(store, model, forecasts, random);
       for (let step = 0; step < 3; step++) await writeAtRandom([store, model], random, ids, forecasts);
       await comparePages(store, model, forecasts, random);
@@ -177,4 +178,5 @@ function suite(engine: Engine): void {
   });
 }
 
-for (const engine of [sqliteEngine, postgresEngine]) suite(engine);
+suite(sqliteEngine, 3);
+suite(postgresEngine, 1);
