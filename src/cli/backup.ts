@@ -17,6 +17,7 @@ export const backup: CliCommand = {
   async run(call) {
     const [file] = call.arguments;
     if (file === undefined) throw new UserError("backup: FILE is missing", 2);
+    if (file === "-") throw new UserError("backup: stdout is not supported; name a file", 2);
     const config = configOf(call);
     refuseDatabaseFile(file, config.databaseUrl);
     if (existsSync(file)) throw new UserError(`${file} already exists; backup does not overwrite files`);

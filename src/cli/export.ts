@@ -13,6 +13,9 @@ import { ProgressBar, printMessage } from "./output.ts";
 
 const NOT_EXPORTED = "users, sessions, keys, channels, notifications, alerts, events and the audit log";
 
+/** Spreadsheets and tables other than CSV with commas. */
+const OTHER_TABLES = /\.(?:tsv|xlsx?|ods)$/i;
+
 export const exportCommand: CliCommand = {
   name: "export",
   summary: "export everything as newline-delimited JSON, or readings as CSV",
@@ -22,12 +25,19 @@ including deleted objects, as lines for "import". The export is consistent, and 
 ${NOT_EXPORTED}; "backup" does. Without FILE, or with -, it goes to stdout. FILE appears once it is
 complete. Damaged data is left out and reported on stderr, and the exit code is 1.
 
-  --csv     only the readings of tanks, as CSV; also if FILE ends in .csv
+  --csv     only the readings of tanks, as CSV with commas; also if FILE ends in .csv
   --force   overwrite FILE`,
   maxArguments: 1,
   flags: { csv: { type: "boolean" }, force: { type: "boolean" } },
   async run(call) {
     const [file = "-"] = call.arguments;
+    const [other] = OTHER_TABLES.exec(file) ?? [];
+    if (other !== undefined) {
+      throw new UserError(
+        `export: ${other} is not supported; use a name that ends in .csv for readings, or .ndjson for everything`,
+        2,
+      );
+    }
     const config = configOf(call);
     if (file !== "-") refuseDatabaseFile(file, config.databaseUrl);
     if (call.flags["force"] !== true && file !== "-" && statSync(file, { throwIfNoEntry: false })?.isFile() === true) {
