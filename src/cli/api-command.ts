@@ -101,7 +101,8 @@ function serviceFor(call: CliCall, mayCreate: boolean) {
   if (key !== undefined) throw new UserError("--key needs --url, the running service it is for", 2);
   let opened: ReturnType<typeof open> | undefined;
   async function open() {
-    const store = await openDatabase(call.flags["dry-run"] === true ? dryRunConfig(config) : config, mayCreate);
+    const isDryRun = call.flags["dry-run"] === true;
+    const store = await (isDryRun ? openDatabase(dryRunConfig(config), "silently") : openDatabase(config, mayCreate));
     return { store, service: await localService(store, config) };
   }
   return {

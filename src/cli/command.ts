@@ -1,6 +1,6 @@
 // A command, the call it is run with, and the database it works on. Exit codes: 0 done, 1 failed, 2 wrong usage.
 
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ParseArgsOptionsConfig } from "node:util";
@@ -11,6 +11,7 @@ import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
 import type { DecimalMark } from "../ingest/csv.ts";
 import { databaseFiles, openStore } from "../store/open.ts";
+import { printMessage } from "./output.ts";
 
 export type CliCall = {
   /** The name as typed: `customer create`. */
@@ -107,18 +108,29 @@ export function configOf(call: CliCall, names: readonly ConfigName[] = [], fallb
 export function dryRunConfig(config: Config): Config {
   const [file] = databaseFiles(config.databaseUrl);
   if (file === undefined || existsSync(file)) return config;
+  printMessage(`There is no database at ${file} yet: the dry run uses an empty one.`);
   const folder = mkdtempSync(join(tmpdir(), "tank-monitor-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   return { ...config, databaseUrl: `sqlite:${join(folder, "dry-run.db")}` };
 }
 
-/** Only commands that write the first data create a database: for others a missing one means the wrong folder. */
-export async function openDatabase(config: Config, mayCreate: boolean): Promise<Store> {
+/**
+ * Only commands that write the first data create a database: for others a missing one means the wrong folder. A new SQLite database
+ * is reported, since it may also be due to the wrong folder; `silently`: the command itself says so.
+ */
+type MayCreate = boolean | "silently";
+
+export async function openDatabase(config: Config, mayCreate: MayCreate): Promise<Store> {
+  const [file] = databaseFiles(config.databaseUrl);
+  const isNew = file !== undefined && (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
   // Commands need current data, so they do not read from replicas.
-  return openStore(config.databaseUrl, () => {}, { ...storeSettings(config), replicaUrls: [] }, mayCreate);
+  const settings = { ...storeSettings(config), replicaUrls: [] };
+  const store = await openStore(config.databaseUrl, () => {}, settings, mayCreate !== false);
+  if (isNew && mayCreate === true) printMessage(`A new database was created: ${file}`);
+  return store;
 }
 
-export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>, mayCreate = false): Promise<T> {
+export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>, mayCreate: MayCreate = false): Promise<T> {
   const store = await openDatabase(config, mayCreate);
   try {
     return await work(store);

@@ -65,7 +65,7 @@ The demo does not use MQTT, whatever the settings for it are.`,
         onProgress: (done, total) => progress.show(done, total),
       });
     };
-    await recreateOutdated(isOwn ? OWN_DATABASE : undefined, () => withStore(config, prepare, true));
+    await recreateOutdated(isOwn ? OWN_DATABASE : undefined, () => withStore(config, prepare, "silently"));
     progress.end();
     const receiver = await startReceiver(print);
     try {

@@ -49,7 +49,7 @@ Exit 1 if a line was rejected.`,
     const work = (store: Store) => (isDryRun ? importIntoCopy(store, files, csv) : importAll(store, files, csv, true));
     exitOnSignals();
     const config = configOf(call);
-    const summary = await withStore(isDryRun ? dryRunConfig(config) : config, work, true);
+    const summary = isDryRun ? await withStore(dryRunConfig(config), work, "silently") : await withStore(config, work, true);
     print(call.flags["json"] === true ? JSON.stringify(summary) : summaryText(summary, isDryRun));
     return summary.rejected === 0 ? 0 : 1;
   },
@@ -109,6 +109,13 @@ async function importLines(store: Store, file: string, csv: CsvOptions, rejects:
     progress.end();
     rejects.add(reject);
   });
+  const reportStop = (): void => {
+    progress.end();
+    if (task.summary.read === 0) return;
+    printMessage(`tank-monitor: import stopped after about ${task.summary.read} lines of ${name}. It can be run again safely`);
+  };
+  // A signal ends the process.
+  process.once("exit", reportStop);
   const size = file === "-" ? 0 : statSync(file).size;
   let done = 0;
   let start = "";
@@ -129,12 +136,11 @@ async function importLines(store: Store, file: string, csv: CsvOptions, rejects:
   try {
     await task.run(source(), isCsv(file) ? "csv" : "ndjson", csv);
   } catch (error) {
-    if (task.summary.read > 0) {
-      printMessage(`tank-monitor: import stopped after about ${task.summary.read} lines of ${name}. It can be run again safely`);
-    }
+    reportStop();
     throw error instanceof UserError ? new UserError(`${name}: ${error.message}`) : error;
   } finally {
     progress.end();
+    process.off("exit", reportStop);
   }
   return task.summary;
 }

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { importLines, ndjson, SMALL_FLEET } from "./fixtures.ts";
 import { workspace } from "./program.ts";
@@ -193,8 +194,22 @@ test("neither an invalid call, a command that only reads nor a dry run creates a
     const { code, stdout, stderr } = await empty.run(words.split(" "));
     assert.equal(code, 0, stderr);
     assert.match(stdout, summary);
+    assert.match(stderr, /^There is no database at \S+tanks\.db yet: the dry run uses an empty one\.\n$/);
   }
   assert.ok(!existsSync(empty.path("tanks.db")));
-  assert.equal((await empty.run(["key", "create", "--name", "first"])).code, 0);
-  assert.equal((await empty.run(["key", "list"])).code, 0);
+});
+
+test("a command that creates a SQLite database says where; later ones do not", async (t) => {
+  const empty = workspace(t);
+  writeFileSync(empty.path("c.ndjson"), ndjson(SMALL_FLEET));
+  for (const [i, words] of ["key create --name x", "customer create --name x --email x@x.example", "import c.ndjson"].entries()) {
+    const file = join("folder", `${i}.db`);
+    const env = { DATABASE_URL: `sqlite:${file}` };
+    const first = await empty.run(words.split(" "), { env });
+    assert.equal(first.code, 0, first.stderr);
+    assert.ok(first.stderr.startsWith(`A new database was created: ${empty.path(file)}\n`), first.stderr);
+    assert.doesNotMatch((await empty.run(["key", "create", "--name", "y"], { env })).stderr, /new database/);
+  }
+  writeFileSync(empty.path("tanks.db"), "");
+  assert.match((await empty.run(["key", "create", "--name", "x"])).stderr, /^A new database was created: \S+tanks\.db\n/);
 });

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { suite, test } from "node:test";
 import { until } from "../support/until.ts";
 import * as fixtures from "./fixtures.ts";
-import { importDespiteKills } from "./killed-import.ts";
+import { importDespiteKills, pagesOf } from "./killed-import.ts";
 import { LAUNCHER, workspace } from "./program.ts";
 
 const { customer, DIFFICULT_FLEET, importLines, jsonLines, manyLines, ndjson, SMALL_FLEET, tank } = fixtures;
@@ -212,6 +212,18 @@ suite("an import", () => {
       readdirSync(here.folder).filter((name) => !name.startsWith("tanks.db-")),
       files,
     );
+  });
+
+  test("stopped with Ctrl-C, it says about how many lines it has read, and that it can be run again", async (t) => {
+    const here = workspace(t);
+    const importing = here.launch(["import", "-"], { input: ndjson(manyLines(20_000)), keepsInputOpen: true });
+    await importing.waitForOutput(/new database/);
+    const pages = pagesOf(here.path("tanks.db"));
+    await until("a part is imported", () => pagesOf(here.path("tanks.db")) > pages + 20, 30_000);
+    importing.kill("SIGINT");
+    const { code, stdout, stderr } = await importing.exited;
+    assert.deepEqual([code, stdout], [130, ""], stderr);
+    assert.match(stderr, /^tank-monitor: import stopped after about \d+ lines of stdin\. It can be run again safely$/m);
   });
 
   test("an import killed at a random moment and repeated ends as if it had never been interrupted", (t) =>
