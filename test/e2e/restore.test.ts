@@ -16,7 +16,7 @@ import {
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { postgresDatabase } from "../support/postgres/database.ts";
+import { postgresDatabase, restoredFrom } from "../support/postgres/database.ts";
 import { until } from "../support/until.ts";
 import * as fixtures from "./fixtures.ts";
 import { type Workspace, workspace } from "./program.ts";
@@ -203,12 +203,14 @@ suite("a restored SQLite database", () => {
     const wrong = await here.run(["restore", "wrong.db", "--force"]);
     assert.deepEqual([wrong.code, wrong.stdout], [1, "customer ada: it has 2 tanks, tank_count says 9\n"]);
     assert.equal(wrong.stderr, "tank-monitor: wrong.db has errors; nothing was restored\n");
-    const short = await here.run(["restore", "short.db", "--force"]);
-    assert.equal(short.code, 1);
-    assert.doesNotMatch(short.stderr, /internal error/);
+    await refused(here, ["short.db", "--force"], /short\.db is .*incomplete or damaged: copy the backup again/);
     await refused(here, ["newer.db", "--force"], /newer\.db was created by another version of Tank Monitor/);
     for (const name of ["foreign.db", "letter.db", "empty.db"]) {
-      await refused(here, [name, "--force"], new RegExp(`${name} is not a backup of a SQLite database of Tank Monitor`));
+      await refused(
+        here,
+        [name, "--force"],
+        new RegExp(`${name} is not a backup of a SQLite database of Tank Monitor, or is incomplete`),
+      );
     }
     const folder = await here.run(["restore", "wrong.db", "--force"], { env: { DATABASE_URL: "sqlite:." } });
     assert.match(folder.stderr, /^tank-monitor: \S+ cannot be opened \(unable to open database file\)[^\n]+\n$/);
@@ -298,7 +300,6 @@ suite("a restored PostgreSQL database", () => {
     await importLines(here, DIFFICULT_FLEET);
     assert.equal((await here.run(["backup", "copy.sql"])).code, 0);
     const script = readFileSync(here.path("copy.sql"), "utf8");
-    writeFileSync(there.path("short.sql"), script.slice(0, -2000));
     writeFileSync(there.path("other.sql"), script.replace("CREATE TABLE customer", "CREATE TABLE client"));
     writeFileSync(there.path("wrong.sql"), script.replace(/^(ada\t.*\t)2(\t?.*)$/m, "$19$2"));
     writeFileSync(there.path("letter.sql"), "Dear reader");
@@ -313,7 +314,11 @@ suite("a restored PostgreSQL database", () => {
       (await empty.run(["restore", "copy.sql"])).stderr,
       /^database restored from copy\.sql: 5 customers, 5 tanks, 306 readings\n$/,
     );
-    await refused(there, ["short.sql"], /short\.sql is (incomplete|damaged)/);
+    const incomplete = [0, 50, 1000, script.indexOf("\nCOPY tank "), -2000, -10];
+    for (const end of incomplete) {
+      writeFileSync(there.path("short.sql"), script.slice(0, end));
+      await refused(there, ["short.sql"], /short\.sql is incomplete: copy the backup again/);
+    }
     await refused(there, ["other.sql"], /other\.sql was created by another version of Tank Monitor/);
     await refused(there, ["letter.sql"], /letter\.sql is not a backup of a PostgreSQL database/);
     await refused(there, ["copy.db"], /copy\.db is not a backup of a PostgreSQL database/);
@@ -331,5 +336,22 @@ suite("a restored PostgreSQL database", () => {
     assert.equal(restored.code, 0, restored.stderr);
     assert.match(restored.stderr, /^database restored from copy\.sql: 5 customers, 5 tanks, 306 readings; the previous data/);
     assert.equal(await exported(there), await exported(here));
+  });
+
+  test("is unusable if psql has restored it from an incomplete script, also one that ends between two tables", async (t) => {
+    const here = await postgres(t);
+    await importLines(here, SMALL_FLEET);
+    assert.equal((await here.run(["backup", "copy.sql"])).code, 0);
+    const script = readFileSync(here.path("copy.sql"), "utf8");
+    for (const end of [script.indexOf("\nCOPY tank "), script.lastIndexOf("\nINSERT INTO tank_monitor ")]) {
+      assert.ok(end > 0);
+      writeFileSync(here.path("short.sql"), script.slice(0, end));
+      const { url } = await restoredFrom(here.path("short.sql"), t);
+      for (const words of ["check", "key list", "key create --name x"]) {
+        const { code, stdout, stderr } = await here.run(words.split(" "), { env: { DATABASE_URL: url } });
+        assert.deepEqual([code, stdout], [1, ""]);
+        assert.match(stderr, /^tank-monitor: the database is incomplete: .*Restore a complete one into an empty database\.\n$/);
+      }
+    }
   });
 });

@@ -8,7 +8,7 @@ import { storeUnavailable } from "../../domain/errors.ts";
 import type { Progress } from "../../domain/store.ts";
 import { isFileError } from "../files.ts";
 import { type DbTransaction, transaction } from "./connection.ts";
-import { createSchema, SCHEMA_SCRIPT, TABLES, TABLES_SCRIPT } from "./schema.ts";
+import { BACKUP_SCHEMA_SCRIPT, createSchema, FINGERPRINT_SCRIPT, TABLES, TABLES_SCRIPT } from "./schema.ts";
 
 /** The first line of a backup. */
 export const BACKUP_TITLE =
@@ -31,7 +31,7 @@ async function write({ client }: DbTransaction, file: string, progress: Progress
   let done = 0;
   async function* script(): AsyncGenerator<string | Buffer> {
     yield `${BACKUP_TITLE}\n\n`;
-    yield SCHEMA_SCRIPT;
+    yield BACKUP_SCHEMA_SCRIPT;
     for (const table of TABLES) {
       yield `\nCOPY ${table} FROM stdin;\n`;
       for await (const chunk of client.query(copyTo(`COPY ${table} TO STDOUT`))) {
@@ -42,6 +42,7 @@ async function write({ client }: DbTransaction, file: string, progress: Progress
       }
       yield "\\.\n";
     }
+    yield `\n${FINGERPRINT_SCRIPT}`;
     progress(total, total);
   }
   await pipeline(script, createWriteStream(file, { flags: "wx", mode: 0o600, flush: true }));

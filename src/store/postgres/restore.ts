@@ -12,7 +12,7 @@ import { HAS_DATA } from "../core/reads.ts";
 import { BACKUP_TITLE } from "./backup.ts";
 import { checkOperations } from "./check.ts";
 import { type DbTransaction, openPool, statement, transaction } from "./connection.ts";
-import { hasSchema, missingTableName, SCHEMA_SCRIPT, TABLES } from "./schema.ts";
+import { BACKUP_SCHEMA_SCRIPT, FINGERPRINT_SCRIPT, hasSchema, missingTableName, TABLES } from "./schema.ts";
 import { findServer, serverUrls } from "./servers.ts";
 
 /** Sessions of services and other commands. A service always has one. */
@@ -50,14 +50,16 @@ async function restore(db: DbTransaction, backup: string, { force, progress, onF
   const script = new BackupScript(backup, progress);
   await script.expect(`${BACKUP_TITLE}\n\n`, "is not a backup of a PostgreSQL database of Tank Monitor");
   await script.expect(
-    SCHEMA_SCRIPT,
+    BACKUP_SCHEMA_SCRIPT,
     "was created by another version of Tank Monitor. Restore it with psql, export it with that version, and import the export.",
   );
-  await client.query(SCHEMA_SCRIPT);
+  await client.query(BACKUP_SCHEMA_SCRIPT);
   for (const table of TABLES) {
     await script.expect(`\nCOPY ${table} FROM stdin;\n`, "is damaged");
     await pipeline(script.rows(), client.query(copyFrom(`COPY ${table} FROM STDIN`)));
   }
+  await script.expect(`\n${FINGERPRINT_SCRIPT}`, "is damaged");
+  await client.query(FINGERPRINT_SCRIPT);
   await client.query(DELETE_SESSIONS_AND_SIGN_INS);
   const findings = checkAll((work) => work(checkOperations(db)), undefined, progress);
   return { totals: await requireConsistent(findings, backup, onFinding), kept };
@@ -77,6 +79,7 @@ async function moveAside(db: DbTransaction): Promise<string> {
 }
 
 const END_OF_ROWS = "\n\\.\n";
+const INCOMPLETE = "is incomplete: copy the backup again";
 
 /** The file, read from its beginning. */
 class BackupScript {
@@ -98,11 +101,13 @@ class BackupScript {
     this.#chunks = chunks();
   }
 
-  /** Reads this text; `error` says what another text means. */
+  /** Reads this text; `error` says what another text means. A file that ends in the middle of it is incomplete. */
   async expect(text: string, error: string): Promise<void> {
     const expected = Buffer.from(text);
     while (this.#rest.length < expected.length && (await this.#read()));
-    if (!this.#rest.subarray(0, expected.length).equals(expected)) throw new UserError(`${this.#file} ${error}`);
+    const found = this.#rest.subarray(0, expected.length);
+    if (!expected.subarray(0, found.length).equals(found)) throw new UserError(`${this.#file} ${error}`);
+    if (found.length < expected.length) throw new UserError(`${this.#file} ${INCOMPLETE}`);
     this.#rest = this.#rest.subarray(expected.length);
   }
 
@@ -123,7 +128,7 @@ class BackupScript {
         this.#rest = this.#rest.subarray(this.#rest.indexOf("\\.\n") + 3);
         return;
       }
-      if (!(await this.#read())) throw new UserError(`${this.#file} is incomplete`);
+      if (!(await this.#read())) throw new UserError(`${this.#file} ${INCOMPLETE}`);
     }
   }
 

@@ -96,10 +96,12 @@ export const DIALECT: Dialect = {
 const FINGERPRINT = hash("sha256", SCHEMA + READINGS_SQL, "hex").slice(0, 16);
 const MARK = "CREATE TABLE tank_monitor (fingerprint text NOT NULL)";
 
+/** Makes the database usable: the last statement of a backup, so that what an incomplete one restores is refused. */
+export const FINGERPRINT_SCRIPT = `INSERT INTO tank_monitor VALUES ('${FINGERPRINT}');\n`;
 /** The tables as a script, for a temporary copy, which only the program itself reads. */
-export const TABLES_SCRIPT = `${MARK};\nINSERT INTO tank_monitor VALUES ('${FINGERPRINT}');\n${SCHEMA}`;
-/** The whole schema, also for backups. */
-export const SCHEMA_SCRIPT = `${TABLES_SCRIPT}${READINGS_SQL}`;
+export const TABLES_SCRIPT = `${MARK};\n${FINGERPRINT_SCRIPT}${SCHEMA}`;
+/** The whole schema, without the fingerprint. */
+export const BACKUP_SCHEMA_SCRIPT = `${MARK};\n${SCHEMA}${READINGS_SQL}`;
 
 /** Processes that start at once wait for each other. */
 const LOCK = statement("SELECT pg_advisory_xact_lock(5522219041)");
@@ -111,7 +113,11 @@ const STORED_FINGERPRINT = statement("SELECT to_jsonb(tank_monitor) ->> 'fingerp
 const SYNCHRONOUS_COMMIT = statement("SELECT current_setting('synchronous_commit')");
 
 /** Creates the schema in an empty database, if it may; throws if the database belongs to another program or has another schema. */
-export async function createSchema(pool: pg.Pool, mayCreate: boolean, script = SCHEMA_SCRIPT): Promise<void> {
+export async function createSchema(
+  pool: pg.Pool,
+  mayCreate: boolean,
+  script = `${BACKUP_SCHEMA_SCRIPT}${FINGERPRINT_SCRIPT}`,
+): Promise<void> {
   await transaction(pool, async (db) => {
     // Commits are acknowledged, so they must be on disk. `fsync` is not checked: test servers turn it off.
     if ((await db.rows(SYNCHRONOUS_COMMIT))[0]?.[0] === "off") {
@@ -141,7 +147,13 @@ export async function hasSchema(db: DbTransaction): Promise<boolean> {
   await db.client.query("SET LOCAL lock_timeout = 0");
   await db.rows(LOCK);
   if ((await db.rows(IS_OURS))[0]?.[0] === true) {
-    if ((await db.rows(STORED_FINGERPRINT))[0]?.[0] === FINGERPRINT) return true;
+    const [stored] = await db.rows(STORED_FINGERPRINT);
+    if (stored === undefined) {
+      throw new UserError(
+        "the database is incomplete: the backup that was restored with psql was not complete. Restore a complete one into an empty database.",
+      );
+    }
+    if (stored[0] === FINGERPRINT) return true;
     throw new UserError(
       "the database was created by another version of Tank Monitor. Export it with that version and import the export into an empty database.",
       1,

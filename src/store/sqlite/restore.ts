@@ -121,7 +121,9 @@ function requireBackup(copy: string, backup: string): void {
     requireOwnDatabase(db, backup, false);
   } catch (error) {
     if (error instanceof UserError && error.code === "schema_mismatch") throw error;
-    throw new UserError(`${backup} is not a backup of a SQLite database of Tank Monitor`);
+    throw new UserError(
+      `${backup} is not a backup of a SQLite database of Tank Monitor, or is incomplete or damaged: copy the backup again`,
+    );
   } finally {
     db.close();
   }
