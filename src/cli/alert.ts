@@ -4,8 +4,8 @@ import { UserError } from "../domain/errors.ts";
 import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull } from "./api-command.ts";
 import type { CliCommand, CommandGroup } from "./command.ts";
 import type { Field } from "./fields.ts";
-import { clean, percent } from "./output.ts";
-import { pathTo, type QueryParameters, type Service, ServiceError } from "./service.ts";
+import { percent } from "./output.ts";
+import { pathTo } from "./service.ts";
 
 const ALERTS = "/insight/v1/alerts";
 
@@ -22,7 +22,7 @@ const list = listCommand({
   ],
   path: ALERTS,
   newestFirstBy: "opened_at",
-  empty: noAlerts,
+  empty: "No alerts found.",
   columns: [
     { title: "OPENED", cell: ({ opened_at }) => String(opened_at) },
     { title: "KIND", cell: ({ kind }) => String(kind) },
@@ -34,20 +34,6 @@ const list = listCommand({
     { title: "NOTE", cell: ({ note }) => textOrNull(note), maxWidth: 60 },
   ],
 });
-
-/** A tank or customer that does not exist has none, either, but may be mistyped. */
-async function noAlerts({ tank_id, owner_id }: QueryParameters, service: Service): Promise<string> {
-  for (const [noun, id] of Object.entries({ tank: tank_id, customer: owner_id })) {
-    if (id === undefined) continue;
-    await service({ method: "GET", path: `/v1/${noun}s/${encodeURIComponent(id)}` }).catch((error: unknown) => {
-      if (!(error instanceof ServiceError)) throw error;
-      // A deleted one may have had alerts.
-      if (error.code === `${noun}_unknown`)
-        throw new UserError(`no such ${noun}: ${clean(id)}; see "npx tank-monitor ${noun} list"`);
-    });
-  }
-  return "No alerts found.";
-}
 
 const show = showCommand({
   noun: "alert",

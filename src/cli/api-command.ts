@@ -1,12 +1,13 @@
 // Commands that call the HTTP API: on the local database, or with --url on a running service.
 
-import { once } from "node:events";
 import { UserError } from "../domain/errors.ts";
-import { quoted } from "../domain/text.ts";
+import { hashSecret, isSecretLike, isWellFormedSecret } from "../domain/key.ts";
+import type { Store } from "../domain/store.ts";
 import { isObject } from "../domain/validate.ts";
 import { type CliCall, type CliCommand, configOf, dryRunConfig, type KeyRole, openDatabase, text } from "./command.ts";
 import { bodyFrom, type Field, flagHelp, flagsOf, flagUsage, type Option, queryFrom, userErrorFor } from "./fields.ts";
-import { type Column, CsvTable, clean, print, printMessage, Table } from "./output.ts";
+import { LIST_OPTIONS, type List, printList } from "./list.ts";
+import { clean, print, printMessage } from "./output.ts";
 import { sendToService } from "./remote.ts";
 import {
   type Item,
@@ -27,6 +28,8 @@ type Input = {
   readonly query: QueryParameters;
   /** The database is opened with the first request. */
   readonly service: Service;
+  /** The id of the key that is given by its id or, on the database, by its secret. */
+  readonly keyId: (given: string) => Promise<string>;
 };
 
 type ApiCommand = Pick<CliCommand, "name" | "summary"> & {
@@ -82,7 +85,7 @@ export function apiCommand(definition: ApiCommand): CliCommand {
       const input = { call, id, body: bodyFrom(call, body), query: queryFrom(call, query) };
       await using connection = serviceFor(call, mayCreate === true);
       try {
-        return await definition.execute({ ...input, service: connection.service });
+        return await definition.execute({ ...input, ...connection });
       } catch (error) {
         throw error instanceof ServiceError ? userErrorFor(error, call, fields, keyRole) : error;
       }
@@ -96,7 +99,11 @@ function serviceFor(call: CliCall, mayCreate: boolean) {
   const key = text(call, "key");
   if (url !== undefined) {
     const send = sendToService(url, key ?? config.key);
-    return { service: async (request: ServiceRequest) => itemIn(await send(request)), [Symbol.asyncDispose]: async () => {} };
+    return {
+      service: async (request: ServiceRequest) => itemIn(await send(request)),
+      keyId: async (given: string) => given,
+      [Symbol.asyncDispose]: async () => {},
+    };
   }
   if (key !== undefined) throw new UserError("--key needs --url, the running service it is for", 2);
   let opened: ReturnType<typeof open> | undefined;
@@ -110,8 +117,23 @@ function serviceFor(call: CliCall, mayCreate: boolean) {
       opened ??= open();
       return (await opened).service(request);
     },
+    async keyId(given: string): Promise<string> {
+      opened ??= open();
+      return keyIdIn((await opened).store, given);
+    },
     [Symbol.asyncDispose]: async () => (await opened?.catch(() => undefined))?.store.close(),
   };
+}
+
+/** Whoever finds a secret that has leaked does not know the id of its key. */
+async function keyIdIn(store: Store, given: string): Promise<string> {
+  if (!isSecretLike(given)) return given;
+  if (!isWellFormedSecret(given)) {
+    throw new UserError('the secret is mistyped or truncated; "npx tank-monitor key list" shows the ids of keys', 2);
+  }
+  const key = await store.keyByHash(hashSecret(given));
+  if (key !== undefined) return key.id;
+  throw new UserError('no key of this database has this secret; "npx tank-monitor key list" shows the ids of keys');
 }
 
 const LISTED_NOUNS = ["customer", "tank", "device", "key", "alert", "channel", "notification", "user"];
@@ -252,26 +274,6 @@ function linesOf(object: Item, prefix: string): [name: string, value: string][] 
   });
 }
 
-export type List = {
-  readonly path: string;
-  readonly columns: readonly Column<Item>[];
-  readonly filter?: QueryParameters;
-  /** Said where nothing is found. A function may find the reason, and throw it. */
-  readonly empty: string | ((query: QueryParameters, service: Service) => Promise<string>);
-  /** An upper bound of this field keeps the pages stable while objects are created. */
-  readonly newestFirstBy?: "created_at" | "opened_at";
-  /** What --json prints of an item; all of it by default. */
-  readonly json?: (item: Item) => Item;
-  /** What --csv prints of an item, by the name of the column. */
-  readonly csv?: (item: Item) => Readonly<Record<string, unknown>>;
-};
-
-const PAGE_SIZE = 100;
-export const LIST_OPTIONS: readonly Option[] = [
-  { flag: "limit", value: "N", help: "print at most N" },
-  { flag: "json", help: "print one JSON object per line" },
-];
-
 const CSV_OPTION: Option = { flag: "csv", help: "print CSV, for a spreadsheet or a route planner" };
 
 export function listCommand(definition: Omit<ApiCommand, "execute" | "takes" | "options"> & List): CliCommand {
@@ -281,80 +283,6 @@ export function listCommand(definition: Omit<ApiCommand, "execute" | "takes" | "
     options: definition.csv === undefined ? LIST_OPTIONS : [...LIST_OPTIONS, CSV_OPTION],
     execute: ({ call, query, service }) => printList(service, call, { ...definition.filter, ...query }, definition),
   });
-}
-
-/** Prints a list page by page, as it comes. */
-export async function printList(service: Service, call: CliCall, query: QueryParameters, list: List): Promise<number> {
-  const limit = limitOf(call);
-  const isJson = call.flags["json"] === true;
-  const isCsv = call.flags["csv"] === true;
-  if (isJson && isCsv) throw new UserError(`${call.name}: --json and --csv contradict each other`, 2);
-  const table = new Table(list.columns);
-  const csv = new CsvTable(list.csv ?? ((item) => item));
-  const { json = (item) => item } = list;
-  let count = 0;
-  for await (const page of pages(service, query, list)) {
-    const items = page.slice(0, limit - count);
-    count += items.length;
-    const lines = isJson ? items.map((item) => JSON.stringify(json(item))) : isCsv ? csv.lines(items) : table.lines(items);
-    if (lines.length > 0 && !process.stdout.write(`${lines.join("\n")}\n`)) await once(process.stdout, "drain");
-    if (count >= limit) return 0;
-  }
-  if (count > 0) return 0;
-  const message = typeof list.empty === "string" ? list.empty : await list.empty(query, service);
-  if (!isJson && !isCsv) printMessage(message);
-  return 0;
-}
-
-function limitOf(call: CliCall): number {
-  const given = text(call, "limit");
-  if (given === undefined) return Number.POSITIVE_INFINITY;
-  if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
-  throw new UserError(`--limit must be a whole number from 1, not ${quoted(given)}`, 2);
-}
-
-type ListPath = Pick<List, "path" | "newestFirstBy">;
-const MAX_PASSES = 5;
-
-/**
- * Every item once. One that moves in the list while it is read, or is behind one that leaves it, may be missed: the list is read
- * again until nothing is missing.
- */
-export async function* pages(service: Service, query: QueryParameters, list: ListPath): AsyncGenerator<readonly Item[]> {
-  const seen = new Set<unknown>();
-  for (let pass = 1; pass <= MAX_PASSES; pass++) {
-    const before = seen.size;
-    let total = 0;
-    for await (const { data, totalItems } of pagesOnce(service, query, list)) {
-      const items = data.filter((item) => !seen.has(identityOf(item)));
-      for (const item of items) seen.add(identityOf(item));
-      if (items.length > 0) yield items;
-      total = totalItems;
-    }
-    if (seen.size >= total || seen.size === before) return;
-  }
-  throw new UserError("the list changes faster than it can be read: some of it is missing. Try again.");
-}
-
-/** Audit entries have numbers, entries of the fleet their tanks. */
-const identityOf = ({ number, id, tank }: Item): unknown => number ?? id ?? (isObject(tank) ? tank["id"] : undefined);
-
-async function* pagesOnce(
-  service: Service,
-  query: QueryParameters,
-  { path, newestFirstBy }: ListPath,
-): AsyncGenerator<{ readonly data: readonly Item[]; readonly totalItems: number }> {
-  let upperBound: QueryParameters = {};
-  for (let page = 1; ; page++) {
-    const request = { ...query, ...upperBound, page: String(page), size: String(PAGE_SIZE) };
-    const { data, total_pages, total_items } = await service({ method: "GET", path, query: request });
-    if (!Array.isArray(data) || !data.every(isObject))
-      throw new UserError("the response is not a list of Tank Monitor objects. Is --url right?");
-    yield { data, totalItems: Number(total_items) };
-    if (data.length < PAGE_SIZE || page >= Number(total_pages)) return;
-    const newest = newestFirstBy && data[0]?.[newestFirstBy];
-    if (page === 1 && typeof newest === "string") upperBound = { [`${newestFirstBy}_lte`]: newest };
-  }
 }
 
 export const fieldsOf = (value: unknown): Item => (isObject(value) ? value : {});

@@ -5,8 +5,9 @@ import { UserError } from "../domain/errors.ts";
 import { deviceKey } from "../domain/id.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
-import { apiCommand, LIST_OPTIONS, type List, pages, printList } from "./api-command.ts";
+import { apiCommand } from "./api-command.ts";
 import { CREATED_BETWEEN } from "./fields.ts";
+import { LIST_OPTIONS, type List, pages, printList } from "./list.ts";
 import { pathTo, type Service } from "./service.ts";
 
 export const audit = apiCommand({
@@ -31,8 +32,9 @@ export const audit = apiCommand({
     ...CREATED_BETWEEN,
   ],
   options: LIST_OPTIONS,
-  async execute({ call, query, service }) {
-    const { id = "", by } = query;
+  async execute({ call, query, service, keyId }) {
+    const { id = "" } = query;
+    const by = query["by"] && (await keyId(query["by"]));
     const actors = await actorNames(service);
     const ids = by === undefined ? [] : idsOf(by, actors);
     if (ids.length > 1) throw new UserError(`${ids.length} keys are named ${quoted(by ?? "")}: give an id, ${ids.join(" or ")}`);

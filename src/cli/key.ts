@@ -79,7 +79,8 @@ const rotate = apiCommand({
   example: "key rotate key_… --overlap 7d",
   takes: ["key"],
   query: [overlapField("how long the old key keeps working")],
-  async execute({ id, query, service }) {
+  async execute({ id: given, query, service, keyId }) {
+    const id = await keyId(given);
     const overlap = query["overlap"] ?? DEFAULT_OVERLAP;
     const old = await service({ method: "GET", path: pathTo("keys", id) });
     const key = await service({ method: "POST", path: pathTo("keys", id, "rotate"), query: { overlap }, notIdempotent: true });
@@ -100,9 +101,11 @@ function validityText({ expires_at }: Item, overlap: string): string {
 const revoke = apiCommand({
   name: "revoke",
   summary: "revoke a key permanently; it is rejected within a second",
+  help: `Revoke a key permanently; it is rejected within a second. KEY is its id or, without --url, its secret.`,
   example: "key revoke key_…",
   takes: ["key"],
-  async execute({ id, service }) {
+  async execute({ id: given, service, keyId }) {
+    const id = await keyId(given);
     const path = pathTo("keys", id);
     const { state } = await service({ method: "GET", path });
     if (state !== "revoked") await service({ method: "DELETE", path });

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { UserError } from "../domain/errors.ts";
 import { isDotSegment } from "../domain/id.ts";
-import { isWellFormedSecret } from "../domain/key.ts";
+import { isWellFormedSecret, maskLongSecrets } from "../domain/key.ts";
 import { quoted } from "../domain/text.ts";
 import { parseJson } from "../domain/validate.ts";
 import { clean } from "./output.ts";
@@ -52,6 +52,14 @@ class ConnectionLost extends UserError {}
 async function sendWithRetries(endpoint: Endpoint, request: ServiceRequest): Promise<ServiceResponse> {
   if (request.path.split("/").some(isDotSegment)) {
     throw new UserError('the id "." or ".." cannot be part of a URL. Run this command on the database, without --url');
+  }
+  const url = `${request.path}?${queryString(request)}`;
+  if (maskLongSecrets(url) !== url) {
+    // Proxies log URLs.
+    throw new UserError(
+      'this is the secret of a key, not an id. "npx tank-monitor key list" shows the ids; "key revoke" also accepts the secret where the database is, without --url',
+      2,
+    );
   }
   const body = request.body === undefined ? undefined : JSON.stringify(request.body);
   const headers = request.sendsIdempotencyKey === true ? { "idempotency-key": randomUUID() } : {};

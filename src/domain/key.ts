@@ -89,6 +89,11 @@ export function maskSecrets(text: string): string {
   return text.includes(PREFIX) || text.includes("%") ? text.replace(ANY_SECRET, `${PREFIX}…`) : text;
 }
 
+/** As above, for what people type, which may contain names of files such as `tm_readings.csv`: most of a secret, at least. */
+export const maskLongSecrets = (text: string): string => text.replaceAll(/tm_[0-9A-Za-z]{20,}/g, `${PREFIX}…`);
+
+export const isSecretLike = (text: string): boolean => text.startsWith(PREFIX);
+
 function checksum(text: string): string {
   let rest = crc32(text);
   let digits = "";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { createClient } from "../../client/src/index.ts";
-import { pages } from "../../src/cli/api-command.ts";
+import { pages } from "../../src/cli/list.ts";
 import { sendToService } from "../../src/cli/remote.ts";
 import { type Service as ApiService, FLEET, itemIn } from "../../src/cli/service.ts";
 import { startService } from "../support/service.ts";

@@ -105,6 +105,12 @@ const FAILED: readonly Call[] = [
   ["tank update a1 --shape @nothing.json", /nothing\.json/],
   ["device assign d1 nothing", /TANK.*(no|such) tank.*"nothing"/],
   ["device show nothing", /no such device: nothing/],
+  ["fleet --owner nobody", /no such customer: nobody; see "npx tank-monitor customer list"/],
+  ["tank list --owner nobody --json", /no such customer: nobody/],
+  ["tank list --device nothing", /no such device: nothing/],
+  ["notification list --channel nothing", /no such channel: nothing/],
+  ["notification list --customer nobody", /no such customer: nobody/],
+  ["notification list --alert nothing", /no such alert: nothing/],
   ["provision nothing.csv", /nothing\.csv/],
 ];
 

@@ -86,6 +86,37 @@ test("rotate says how long the old key works", async () => {
   assert.match(unknown.stderr, /no such key: key_none/);
 });
 
+test("a key can be revoked and rotated by its secret, where the database is; no message repeats a secret", async () => {
+  const { key: secret, id } = await keyWithId("--name", "leaked");
+  const manage = await createKey(here, "--role", "manage");
+  const remote = ["--url", service.url, "--key", manage];
+  const calls = [
+    [["key", "revoke", secret, ...remote], 2, /the secret of a key, not an id\. "npx tank-monitor key list" shows the ids/],
+    [["audit", "--by", secret, ...remote], 2, /the secret of a key, not an id/],
+    [["key", "revoke", secret.slice(0, -2)], 2, /the secret is mistyped or truncated; "npx tank-monitor key list"/],
+    [["key", "revoke", `${secret}x`], 2, /mistyped or truncated/],
+    [["tank", "show", secret], 1, /no such tank: tm_…; see "npx tank-monitor tank list"/],
+    [["tank", "list", "--owner", secret], 1, /no such customer: tm_…/],
+    [["customer", "update", "ada", "--email", secret], 2, /--email/],
+    [["key", secret], 2, /no such action: "tm_…"/],
+    [["key", "revoke", id, secret], 2, /unexpected argument "tm_…"/],
+  ] as const;
+  for (const [words, exitCode, message] of calls) {
+    const { code, stdout, stderr } = await run(words);
+    assert.deepEqual([code, stdout], [exitCode, ""], stderr);
+    assert.match(stderr, message);
+    assert.ok(!stderr.includes(secret.slice(0, 23)), stderr);
+  }
+  const rotated = await run(["key", "rotate", secret, "--overlap", "1h"]);
+  assert.match(rotated.stderr, new RegExp(`created, replacing ${id}`));
+  assert.match(await output("audit", "--by", secret), /^$/);
+  assert.equal((await run(["key", "revoke", secret])).stderr, `key ${id} revoked\n`);
+  await waitForStatus(service, secret, 401, 1000);
+  const [, foreign = ""] =
+    /^(\S+)\n$/.exec((await run(["key", "create", "--name", "x"], { env: { DATABASE_URL: "sqlite:other.db" } })).stdout) ?? [];
+  assert.match((await run(["key", "revoke", foreign])).stderr, /no key of this database has this secret/);
+});
+
 test("list prints every key as a table or as JSON lines, and never a secret", async () => {
   const secret = await createKey(here, "--name", "listed once");
   const [table, json] = [await output("key", "list"), await output("key", "list", "--json")];
