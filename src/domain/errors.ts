@@ -83,11 +83,18 @@ export class RequestError extends Error {
   }
 }
 
+/** Of SQLite, PostgreSQL and the file system. Errors of another thread have lost their code. */
+const DISK_FULL = /database or disk is full|no space left on device|disk quota exceeded/i;
+const POSTGRES_DISK_FULL = "53100";
+
+export function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return DISK_FULL.test(error.message) || ("code" in error && error.code === POSTGRES_DISK_FULL);
+}
+
 export function storeUnavailable(cause: unknown): RequestError {
-  return new RequestError("store_unavailable", "The database cannot be reached right now. Try again shortly.", {
-    retryAfter: 1,
-    cause,
-  });
+  const what = isDiskFull(cause) ? "The disk of the database is full." : "The database cannot be reached right now.";
+  return new RequestError("store_unavailable", `${what} Try again shortly.`, { retryAfter: 1, cause });
 }
 
 export function dataDamaged(cause: unknown): RequestError {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
+import { mountSmallDisk, SMALL_DISK } from "../faults/disks.ts";
 import { until } from "../support/until.ts";
 import * as fixtures from "./fixtures.ts";
 import { pagesOf } from "./killed-import.ts";
@@ -176,4 +177,27 @@ suite("a backup", () => {
     assert.match(stderr, /^tank-monitor: cannot write copy\.db: [^\n]*(full|I\/O)[^\n]*\n$/);
     assert.deepEqual(readdirSync(here.folder), files);
   });
+});
+
+test("commands say that the disk is full", { skip: SMALL_DISK.skip }, async (t) => {
+  const here = workspace(t);
+  const disk = await mountSmallDisk(t);
+  await importLines(here, SMALL_FLEET);
+  assert.equal((await here.run(["backup", "copy.db"])).code, 0);
+  const env = { DATABASE_URL: `sqlite:${disk.folder}/tanks.db` };
+  assert.equal((await here.run(["restore", "copy.db"], { env })).code, 0);
+  // A connection that has the -shm file, without which nothing can be opened on a full disk.
+  using other = new DatabaseSync(`${disk.folder}/tanks.db`);
+  other.exec("PRAGMA journal_mode = WAL; BEGIN; SELECT count(*) FROM tank");
+  disk.fill();
+  writeFileSync(here.path("many.ndjson"), ndjson(manyLines(10_000)));
+  const imported = await here.run(["import", "many.ndjson"], { env });
+  assert.equal(imported.code, 1);
+  assert.match(imported.stderr, /^tank-monitor: The disk of the database is full\..*\n$/m);
+  other.close();
+  for (const words of ["key create --name x", "restore copy.db --force"]) {
+    const { code, stderr } = await here.run(words.split(" "), { env });
+    assert.equal(code, 1);
+    assert.match(stderr, /^tank-monitor: [^\n]*(?:disk of (?:the database|\S+tanks\.db) is full\.|no space left)[^\n]*\n$/i);
+  }
 });

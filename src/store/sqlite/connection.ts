@@ -1,9 +1,9 @@
 // Opens connections, sets their pragmas, and classifies SQLite's errors.
 
-import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { DamageError, dataDamaged, RequestError, storeUnavailable, UserError } from "../../domain/errors.ts";
+import { DamageError, dataDamaged, isDiskFull, RequestError, storeUnavailable, UserError } from "../../domain/errors.ts";
 
 /** The one writing connection of a process. Creates a missing file; `check` runs before anything is changed. */
 export function openWriter(file: string, check: (db: DatabaseSync) => void = () => {}): DatabaseSync {
@@ -133,6 +133,12 @@ export const isDamaged = (error: unknown): boolean =>
 export const isConstraintError = (error: unknown): boolean => sqliteCode(error) === CONSTRAINT;
 export const isNotADatabase = (error: unknown): boolean => sqliteCode(error) === NOT_A_DATABASE;
 export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== undefined;
+
+/** What a full disk prevents; undefined for other errors. Where SQLite cannot extend its -shm file, it says "disk I/O error". */
+export function diskFullError(error: unknown, file: string): UserError | undefined {
+  const isFull = isDiskFull(error) || (sqliteCode(error) === IO_ERROR && statfsSync(dirname(file)).bavail === 0);
+  return isFull ? new UserError(`the disk of ${file} is full. Free some space, then run this again.`) : undefined;
+}
 
 /** `store_unavailable` for errors of disk, lock, file or schema, `data_damaged` for damage; other errors are bugs and stay as they are. */
 export function translateError(error: unknown): unknown {

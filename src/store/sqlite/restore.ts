@@ -9,7 +9,7 @@ import type { CheckTotals, Restored, RestoreOptions } from "../../domain/store.t
 import { requireConsistent } from "../check/check.ts";
 import { DELETE_SESSIONS_AND_SIGN_INS } from "../core/account-tables.ts";
 import { renameDurably, sync, syncFolder, withTemporaryFile } from "../files.ts";
-import { isBusy, isDamaged, isNotADatabase, isSqliteError } from "./connection.ts";
+import { diskFullError, isBusy, isDamaged, isNotADatabase, isSqliteError } from "./connection.ts";
 import { requireOwnDatabase } from "./schema.ts";
 import { openSqlite } from "./store.ts";
 
@@ -92,6 +92,8 @@ function lockDatabase(file: string): DatabaseSync | undefined {
     if (isDamaged(error) || isNotADatabase(error)) return undefined;
     if (isBusy(error)) throw inUse(file);
     if (!isSqliteError(error)) throw error;
+    const full = diskFullError(error, file);
+    if (full !== undefined) throw full;
     throw new UserError(`${file} cannot be opened (${(error as Error).message}). Check the path and its permissions.`);
   }
 }

@@ -16,6 +16,7 @@ import type { WriteResult } from "../core/writes.ts";
 import { isFileError, removeDatabase } from "../files.ts";
 import {
   createPrivateFile,
+  diskFullError,
   isDamaged,
   isNotADatabase,
   isSqliteError,
@@ -119,6 +120,8 @@ function openDatabase(file: string, mayCreate: boolean): { db: DatabaseSync; clo
     }
     if (isDamaged(error)) throw new UserError(`${file} is damaged (${(error as Error).message}). Restore a backup.`);
     if (!isSqliteError(error) && !isFileError(error)) throw error;
+    const full = diskFullError(error, file);
+    if (full !== undefined) throw full;
     const reason = error instanceof Error ? error.message : "";
     throw new UserError(`${file} cannot be opened or created (${reason}). Check the path, its permissions and the disk.`);
   }
