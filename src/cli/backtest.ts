@@ -29,7 +29,7 @@ export const backtest: CliCommand = {
   usage: "[--horizon 30] [--latitude 48] [--decimal-comma | --decimal-point] [--json] [FILE.csv…]",
   help: `Compute the forecast for every past day from the readings of that day and the 730 days before it, compare it with the readings
 that followed, and do the same with the 14-day average. Without files, use the tanks of the database (at most ${MAX_TANKS.toLocaleString("en")}, evenly distributed). A file is one
-tank: lines of date,percent with a date or datetime (UTC if it has no offset) and a fill from 0 to 100.
+tank: lines of date,percent with a date or datetime, written as for import (UTC if it has no offset), and a fill from 0 to 100.
 
   --horizon DAYS       how many days ahead (${HORIZON.default})
   --latitude DEGREES   latitude of tanks that have none: decides when it is winter. By default it is ${LATITUDE} for files; tanks of the

@@ -6,7 +6,8 @@ import type { Level } from "../domain/forecast/variation.ts";
 import { type Instant, parseInstant } from "../domain/instant.ts";
 import { FILL } from "../domain/reading.ts";
 import { quoted } from "../domain/text.ts";
-import { type DecimalMark, parseDecimal, type Separator, separatorIn } from "../ingest/csv.ts";
+import { type DecimalMark, errorInFormat, parseDecimal, type Separator, separatorIn } from "../ingest/csv.ts";
+import { csvTimes } from "../ingest/csv-readings.ts";
 import { readLines } from "../ingest/lines.ts";
 import { requireReadable } from "./files.ts";
 
@@ -15,20 +16,24 @@ export async function readLevels(file: string, decimal: DecimalMark | undefined)
   requireReadable(file);
   const levels = new Map<Instant, number>();
   let separator: Separator = ",";
-  for await (const lines of readLines(file === "-" ? process.stdin : createReadStream(file))) {
+  const toIso = csvTimes();
+  for await (const lines of readLines(checkedChunks(file))) {
     for (const line of lines) {
       const fail = (error: string): never => {
         throw new UserError(`${file}:${line.number}: ${error}`);
       };
-      if ("unreadable" in line) return fail(line.unreadable);
+      if (line.unreadable !== undefined) return fail(line.unreadable);
       if (line.number === 1) separator = separatorIn(line.text);
       const cells = line.text.split(separator).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
       const [date = "", percent = ""] = cells;
       if (date === "" && cells.length === 1) continue;
       if (line.number === 1 && !/\d/.test(line.text)) continue;
       if (cells.length !== 2) fail(`two cells are expected, date and percent, not ${cells.length}`);
-      const at = parseInstant(withSeconds(date))?.instant;
-      if (at === undefined) return fail(`${quoted(date)} is not a date such as 2026-11-14 or 2026-11-14T09:30:00Z`);
+      const time = toIso(date);
+      const at = typeof time === "string" ? parseInstant(time)?.instant : undefined;
+      if (at === undefined) {
+        return fail(`${quoted(date)} is not a date such as 2026-11-14 or 14.11.2026, or a datetime such as 2026-11-14T09:30:00Z`);
+      }
       const fill = parseDecimal(percent, { separator, decimal });
       if (typeof fill === "object") return fail(fill.error);
       if (typeof fill !== "number" || !(fill >= FILL.minimum && fill <= FILL.maximum)) {
@@ -41,7 +46,12 @@ export async function readLevels(file: string, decimal: DecimalMark | undefined)
   return Array.from(levels, ([at, fill]) => ({ at, fill })).sort((a, b) => a.at - b.at);
 }
 
-/** Spreadsheets write times without seconds, and a space before them. */
-function withSeconds(date: string): string {
-  return date.replace(/^(\d{4}-\d\d-\d\d) (?=\d)/, "$1T").replace(/^(\S{10}T\d\d:\d\d)(?!:)/, "$1:00");
+async function* checkedChunks(file: string): AsyncGenerator<Buffer> {
+  let isFirst = true;
+  for await (const chunk of file === "-" ? process.stdin : createReadStream(file)) {
+    const error = isFirst ? errorInFormat(chunk) : undefined;
+    if (error !== undefined) throw new UserError(`${file}: ${error}`);
+    isFirst = false;
+    yield chunk;
+  }
 }

@@ -25,7 +25,7 @@ export function csvRowDecoder(header: string, options: CsvOptions = {}): LineDec
     const hint = isProvisioning ? '. To import customers and tanks from CSV files, use "npx tank-monitor provision"' : "";
     return { error: `the first line of a CSV file must be the header ${COLUMNS.join(",")}, not ${quoted(header)}${hint}` };
   }
-  const toIso = isoTimes(options);
+  const toIso = csvTimes(options);
   return (row) => {
     const cells = splitRow(row, separator);
     if (cells === undefined) return rejectedRecord("the row has an unclosed or misplaced quote");
@@ -65,11 +65,11 @@ const CELLS: Readonly<Record<Separator, RegExp>> = { ",": cellPattern(","), ";":
 /** `2026-11-01 08:00`, with T, seconds and an offset if there are any; the date also as `01.11.2026`. */
 const TIME =
   /^(?:(\d{4}-\d\d-\d\d)|(\d\d?)\.(\d\d?)\.(\d{4}))(?:[Tt ](\d\d?):(\d\d)(?::(\d\d(?:\.\d+)?))? ?(Z|z|[+-]\d\d:\d\d)?)?$/;
-const TIME_FORMS = "must be a datetime such as 2026-11-14T09:30:00Z, 2026-11-14 09:30 or 14.11.2026 09:30";
+const TIME_FORMS = "must be a datetime such as 2026-11-14T09:30:00Z, 2026-11-14 09:30 or 14.11.2026 09:30, or a date (midnight)";
 const MAX_CACHED_MINUTES = 20_000;
 
-/** Times as `parseInstant` takes them. Those without an offset get that of the time zone of the options, if there is one. */
-function isoTimes({ timezone }: CsvOptions): (cell: string) => string | { readonly error: string } {
+/** For cells of CSV files: times as `parseInstant` takes them, or what is wrong. Those without an offset get that of the time zone of the options, if there is one. */
+export function csvTimes({ timezone }: CsvOptions = {}): (cell: string) => string | { readonly error: string } {
   const offsets = new Map<string, string | { readonly error: string }>();
 
   function offsetAt(minute: string, zone: string): string | { readonly error: string } {

@@ -89,14 +89,14 @@ export class Import {
     let characters = 0;
     for await (const lines of readLines(source)) {
       for (const line of lines) {
-        const text = textOf(line);
-        if ("text" in line && text.trim() === "") continue;
+        const { text, unreadable } = line;
+        if (unreadable === undefined && text.trim() === "") continue;
         if (decode === undefined) {
           decode = csvDecoder(line, csv);
           continue;
         }
         this.summary.read++;
-        const decoded: DecodedRecord = "text" in line ? decode(text) : { kind: "rejected", reason: line.unreadable };
+        const decoded: DecodedRecord = unreadable === undefined ? decode(text) : { kind: "rejected", reason: unreadable };
         if (decoded.kind === "telemetry" && decoded.isAssumedUtc) this.summary.assumed_utc++;
         const maxLines = decoded.kind === "telemetry" ? MAX_BATCH_READINGS : MAX_BATCH_LINES;
         if (batch?.kind !== decoded.kind || batch.lines.length >= maxLines || characters > MAX_BATCH_CHARACTERS) {
@@ -130,7 +130,7 @@ export class Import {
       if (typeof result === "string") this.summary[result]++;
       else {
         this.summary.rejected++;
-        this.#onRejected({ line: line.number, reason: result.rejected, text: textOf(line) });
+        this.#onRejected({ line: line.number, reason: result.rejected, text: line.text });
       }
     }
   }
@@ -182,12 +182,10 @@ async function writeEach<R>(
 
 /** Without a valid header no line of the file can be read. */
 function csvDecoder(header: Line, options: CsvOptions): LineDecoder {
-  const decoder = "text" in header ? csvRowDecoder(header.text, options) : { error: header.unreadable };
+  const decoder = header.unreadable === undefined ? csvRowDecoder(header.text, options) : { error: header.unreadable };
   if (typeof decoder === "function") return decoder;
   throw new UserError(decoder.error);
 }
-
-const textOf = (line: Line): string => ("text" in line ? line.text : "");
 
 /** The summary counts all kinds of lines: customers and tanks are new, not stored. */
 const LINE_RESULTS = { stored: "new", replaced: "changed", duplicate: "unchanged", pending: "pending" } as const;

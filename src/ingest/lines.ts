@@ -5,7 +5,8 @@ import { NOT_UTF8 } from "./csv.ts";
 
 export const MAX_LINE_BYTES = 1_048_576;
 
-export type Line = { readonly number: number; readonly text: string } | { readonly number: number; readonly unreadable: string };
+/** The text of an unreadable line has replacement characters, or is empty if the line is too long. */
+export type Line = { readonly number: number; readonly text: string; readonly unreadable?: string };
 
 const NEWLINE = 10;
 const EMPTY: Buffer = Buffer.alloc(0);
@@ -27,7 +28,7 @@ export async function* readLines(source: AsyncIterable<Buffer>): AsyncGenerator<
     const lines = last === -1 ? [] : split(bytes.subarray(0, last)).map((line) => toLine(++number, line));
     rest = bytes.subarray(last + 1);
     if (rest.length > MAX_LINE_BYTES) {
-      lines.push({ number: ++number, unreadable: TOO_LONG });
+      lines.push({ number: ++number, text: "", unreadable: TOO_LONG });
       rest = EMPTY;
       isSkipping = true;
     }
@@ -36,21 +37,27 @@ export async function* readLines(source: AsyncIterable<Buffer>): AsyncGenerator<
   if (rest.length > 0) yield [toLine(++number, decodedLine(rest))];
 }
 
-/** Undefined for a line that is not UTF-8. Decoding a whole block at once is several times faster than line by line. */
-function split(block: Buffer): (string | undefined)[] {
+/** Decoding a whole block at once is several times faster than line by line. */
+function split(block: Buffer): (string | NotUtf8)[] {
   if (isUtf8(block)) return block.toString("utf8").split("\n");
   const lines = block.toString("latin1").split("\n");
   return lines.map((line) => decodedLine(Buffer.from(line, "latin1")));
 }
 
-function decodedLine(bytes: Buffer): string | undefined {
-  return isUtf8(bytes) ? bytes.toString("utf8") : undefined;
+/** With replacement characters. */
+type NotUtf8 = { readonly replaced: string };
+
+function decodedLine(bytes: Buffer): string | NotUtf8 {
+  const text = bytes.toString("utf8");
+  return isUtf8(bytes) ? text : { replaced: text };
 }
 
-function toLine(number: number, line: string | undefined): Line {
-  if (line === undefined) return { number, unreadable: `the line ${NOT_UTF8}` };
+function toLine(number: number, line: string | NotUtf8): Line {
+  if (typeof line !== "string") return { number, text: line.replaced.replace(/\r$/, ""), unreadable: `the line ${NOT_UTF8}` };
   // A UTF-16 unit is at most three bytes of UTF-8, so most lines need no counting.
-  if (line.length * 3 > MAX_LINE_BYTES && Buffer.byteLength(line) > MAX_LINE_BYTES) return { number, unreadable: TOO_LONG };
+  if (line.length * 3 > MAX_LINE_BYTES && Buffer.byteLength(line) > MAX_LINE_BYTES) {
+    return { number, text: "", unreadable: TOO_LONG };
+  }
   const text = line.endsWith("\r") ? line.slice(0, -1) : line;
   return { number, text: number === 1 && text.startsWith("\ufeff") ? text.slice(1) : text };
 }

@@ -45,7 +45,7 @@ suite("backtest", () => {
     for (const [content, error] of [
       [
         "date,percent\n2025-01-01,50\n2025-01-32,50\n",
-        'x.csv:3: "2025-01-32" is not a date such as 2026-11-14 or 2026-11-14T09:30:00Z',
+        'x.csv:3: "2025-01-32" is not a date such as 2026-11-14 or 14.11.2026, or a datetime such as 2026-11-14T09:30:00Z',
       ],
       ["2025-01-01,150\n", 'x.csv:1: percent must be a number from 0 to 100, not "150"'],
       ["date,percent\n2025-01-01,\n", 'x.csv:2: percent must be a number from 0 to 100, not ""'],
@@ -56,6 +56,10 @@ suite("backtest", () => {
       const { code, stderr } = await here.run(["backtest", "x.csv"]);
       assert.deepEqual([code, stderr], [1, `tank-monitor: ${error}\n`]);
     }
+    writeFileSync(here.path("x.xlsx"), Buffer.from("PK\x03\x04 ..."));
+    const excel = await here.run(["backtest", "x.xlsx"]);
+    assert.equal(excel.code, 1);
+    assert.match(excel.stderr, /^tank-monitor: x\.xlsx: this is an Excel file,.* save the sheet as "CSV UTF-8"/);
     assert.match((await here.run(["backtest", "none.csv"])).stderr, /no such file: none\.csv/);
     writeFileSync(here.path("x.csv"), "2025-01-01;62.125\n");
     assert.match((await here.run(["backtest", "x.csv"])).stderr, /x\.csv:1: 62\.125 may be .*--decimal-point/);
@@ -70,6 +74,25 @@ suite("backtest", () => {
       assert.equal(code, 2);
       assert.match(stderr, new RegExp(`--${flag} must be`));
     }
+  });
+
+  test("dates and numbers are read as import reads them", async (t) => {
+    const here = workspace(t);
+    writeFileSync(here.path("iso.csv"), file(60, 0.5));
+    const german = file(60, 0.5)
+      .replace("date,percent", "Datum;Stand")
+      .replaceAll(
+        /^(\d{4})-(\d\d)-(\d\d),(.*)$/gm,
+        (_, year, month, day, level) => `${day}.${month}.${year};${level.replace(".", ",")}`,
+      );
+    assert.match(german, /^01\.\d\d\.\d{4};\d/m);
+    writeFileSync(here.path("german.csv"), german);
+    writeFileSync(here.path("minutes.csv"), german.replaceAll(";", " 00:00;").replace("Datum 00:00", "Datum"));
+    const [expected, ...others] = await Promise.all(
+      ["iso", "german", "minutes"].map((name) => here.run(["backtest", "--horizon", "7", `${name}.csv`])),
+    );
+    assert.equal(expected?.code, 0);
+    for (const { stdout, stderr } of others) assert.equal(stdout, expected?.stdout, stderr);
   });
 
   test("too little history is reported with the days that are needed", async (t) => {

@@ -83,7 +83,8 @@ test("a row without three columns, a tank or a time is rejected", () => {
   assert.equal(reasonOf(decoder()('"t","2026-01-01","50",')), "a row must have 3 columns, this one has 4");
   assert.equal(reasonOf(decoder()("")), "a row must have 3 columns, this one has 1");
   assert.equal(reasonOf(decoder()(",2026-01-01,50")), "tank_id: must not be empty");
-  const forms = "created_at: must be a datetime such as 2026-11-14T09:30:00Z, 2026-11-14 09:30 or 14.11.2026 09:30";
+  const forms =
+    "created_at: must be a datetime such as 2026-11-14T09:30:00Z, 2026-11-14 09:30 or 14.11.2026 09:30, or a date (midnight)";
   for (const time of ["", "11/14/2026 09:30", "14.11.26 09:30", "46340.4"])
     assert.equal(reasonOf(decoder()(`t,${time},50`)), forms);
   assert.equal(reasonOf(decoder()(',"2026-01-01",50')), "tank_id: must not be empty");

@@ -13,7 +13,8 @@ async function read(...parts: (Buffer | string)[]): Promise<Line[]> {
   return found;
 }
 
-const texts = (lines: readonly Line[]) => lines.map((line) => ("text" in line ? line.text : `! ${line.unreadable}`));
+const texts = (lines: readonly Line[]) =>
+  lines.map(({ text, unreadable }) => (unreadable === undefined ? text : `! ${unreadable}`));
 const TOO_LONG = `! the line is longer than ${MAX_LINE_BYTES} bytes`;
 const NOT_UTF8 = '! the line is not valid UTF-8: save the file as UTF-8 (in Excel: "CSV UTF-8")';
 
@@ -47,6 +48,11 @@ test("lines are numbered from one, with any line ends, and with or without a las
   assert.deepEqual(await read(), []);
   assert.deepEqual(await read(""), []);
   assert.deepEqual(await read("\n"), [{ number: 1, text: "" }]);
+});
+
+test("a line that is not UTF-8 keeps its text, with replacement characters", async () => {
+  const [first, second] = await read(Buffer.from("M\xfcnchen\r\nM", "latin1"), "ünchen");
+  assert.deepEqual([first?.text, second], ["M\ufffdnchen", { number: 2, text: "München" }]);
 });
 
 test("any bytes, cut into any chunks, are the lines of a naive split", async () => {
