@@ -209,11 +209,21 @@ export function updateCommand({ noun, outcome = none, nameOf, resolveId, ...rest
       const path = pathTo(`${noun}s`, id);
       const before = await service({ method: "GET", path });
       const after = await service({ method: "PATCH", path, query, body });
-      const shared = Object.keys(before).filter((field) => field in after);
-      const isSame = shared.every((field) => JSON.stringify(before[field]) === JSON.stringify(after[field]));
       const what = `${noun} ${id} (${nameOf?.(after) ?? after["name"]})`;
-      return report(call, after, `${what} ${isSame ? "unchanged" : "updated"}${await outcome(after, service, before)}`);
+      const changes = changesBetween(before, after);
+      const result = changes.length === 0 ? "unchanged" : `updated: ${changes.join(", ")}`;
+      return report(call, after, `${what} ${result}${await outcome(after, service, before)}`);
     },
+  });
+}
+
+/** `capacity 2700 → 2.7`, as `provision` shows changes. */
+function changesBetween(before: Item, after: Item, prefix = ""): string[] {
+  return Object.keys(before).flatMap((field) => {
+    const [from, to] = [before[field], after[field]];
+    if (field === "updated_at" || !(field in after) || JSON.stringify(from) === JSON.stringify(to)) return [];
+    if (SHOWN_BY_FIELD.includes(field) && isObject(from) && isObject(to)) return changesBetween(from, to, `${prefix}${field}.`);
+    return [`${prefix}${field} ${JSON.stringify(from)} → ${JSON.stringify(to)}`];
   });
 }
 

@@ -123,7 +123,7 @@ const update = updateCommand({
     { flag: "state", path: "state", value: "STATE", help: "active or disabled; nothing is sent to a disabled channel" },
   ],
   nameOf,
-  outcome: ({ state }) => `, ${state}`,
+  outcome: ({ state }) => `; it is ${state}`,
 });
 
 const remove = apiCommand({

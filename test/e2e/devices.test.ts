@@ -43,7 +43,10 @@ suite("devices, on a running service", () => {
     assert.match((await cli.run(["device", "profile", EUI, "milesight-em500-udl"])).stderr, /3 pending readings need the shape/);
 
     const shape = ["tank", "update", "a2", "--shape", '{"kind":"upright","height":2,"unit":"m"}'];
-    assert.match((await cli.run(shape)).stderr, / updated; 3 pending readings need the sensor_height in the shape/);
+    assert.match(
+      (await cli.run(shape)).stderr,
+      / updated: shape null → \{.*\}; 3 pending readings need the sensor_height in the shape/,
+    );
     const [device] = await cli.items("device", "assign", EUI, "a2", "--shape", SHAPE);
     const { since, ...rest } = device ?? {};
     assert.deepEqual(rest, {
@@ -100,7 +103,7 @@ suite("devices, on a running service", () => {
     );
     const { stderr } = await cli.run(["device", "remove", "device-a1"]);
     assert.match(stderr, /device-a1 removed; its assignment to tank b1 until 20.* is kept/);
-    assert.match((await cli.run(["tank", "update", "b1", "--name", "New"])).stderr, / updated\n/);
+    assert.match((await cli.run(["tank", "update", "b1", "--name", "New"])).stderr, / updated: name "Tank b1" → "New"\n/);
     assert.match((await cli.run(["tank", "update", "b1", "--name", "New"])).stderr, / unchanged\n/);
   });
 });
