@@ -24,7 +24,8 @@ Exit 0 if there are no errors, or if all were repaired and a second check finds 
       const first = await checkOnce(store, isRepairing, isJson);
       if (first.found === 0) return 0;
       if (first.repaired < first.found) {
-        if (!isRepairing) printMessage("npx tank-monitor check --repair repairs what can be derived from the data");
+        const canRepair = !isRepairing && first.repairable > 0;
+        if (canRepair) printMessage("npx tank-monitor check --repair repairs what can be derived from the data");
         return 1;
       }
       printMessage("checking again");
@@ -33,11 +34,11 @@ Exit 0 if there are no errors, or if all were repaired and a second check finds 
   },
 };
 
-type ErrorCounts = { readonly found: number; readonly repaired: number };
+type ErrorCounts = { readonly found: number; readonly repairable: number; readonly repaired: number };
 
 async function checkOnce(store: Store, isRepairing: boolean, isJson: boolean): Promise<ErrorCounts> {
   using progress = new ProgressBar("checking");
-  const count = { found: 0, repaired: 0 };
+  const count = { found: 0, repairable: 0, repaired: 0 };
   const findings = store.check(isRepairing, (done, total) => progress.show(done, total));
   for (;;) {
     const step = await findings.next();
@@ -48,9 +49,10 @@ async function checkOnce(store: Store, isRepairing: boolean, isJson: boolean): P
       printMessage(`checked ${checked}: ${summaryText(count, isRepairing)}`);
       return count;
     }
-    const { where, what, repaired } = step.value;
-    print(isJson ? JSON.stringify(step.value) : `${where}: ${what}${repaired ? " (repaired)" : ""}`);
+    const { where, what, isRepairable, repaired } = step.value;
+    print(isJson ? JSON.stringify({ where, what, repaired }) : `${where}: ${what}${repaired ? " (repaired)" : ""}`);
     count.found++;
+    if (isRepairable) count.repairable++;
     if (repaired) count.repaired++;
   }
 }

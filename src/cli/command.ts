@@ -70,7 +70,7 @@ export function wholeNumberFlag(call: CliCall, flag: string, fallback: number, m
 export function parseDurationFlag(given: string, flag: string): number {
   const milliseconds = parseDuration(given);
   if (milliseconds !== undefined) return milliseconds;
-  throw new UserError(`--${flag} must be a duration such as 90d, 24h, 30m or 45s, not ${quoted(given)}`, 2);
+  throw new UserError(`--${flag} must be a duration such as 7d, 24h, 30m or 45s, not ${quoted(given)}`, 2);
 }
 
 /** The duration itself, checked. */

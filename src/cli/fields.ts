@@ -237,7 +237,9 @@ function errorLine({ field: path, message }: FieldError, call: CliCall, fields: 
   const field = fieldAt(fields, path);
   if (field === undefined) return clean(`${path === "" ? "" : `${path}: `}${message}`);
   const inside = path.slice(field.path.length).replace(/^\./, "");
-  const words = withFlagNames(message, fields);
+  const isBySetting = message.includes("WEBHOOK_ALLOW=") && text(call, "url") === undefined;
+  const hint = isBySetting ? " In the file .env, the service and commands in its folder both find it." : "";
+  const words = `${withFlagNames(message, fields)}${hint}`;
   if (field.kind === "json") return clean(`${labelOf(field)}${inside === "" ? "" : ` (${inside})`}: ${words}`);
   // `events[1]` is the second of a list that is separated by commas.
   const [, index] = /^\[(\d+)\]$/.exec(inside) ?? [];

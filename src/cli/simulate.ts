@@ -80,7 +80,8 @@ async function managerFor({ url, key, manageKey }: SimulationOptions): Promise<H
   if (secret === undefined) return undefined;
   const client = httpClient(url, secret);
   if (await canManage(client)) return client;
-  if (manageKey !== undefined) throw new UserError("the key given as --manage-key does not have the role manage");
+  if (manageKey !== undefined)
+    throw new UserError("the key of --manage-key, or TANK_MONITOR_MANAGE_KEY, does not have the role manage");
   return undefined;
 }
 

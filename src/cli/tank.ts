@@ -128,10 +128,13 @@ const restore = stateCommand({
 
 const DATE_LENGTH = "2026-12-01".length;
 
-/** What is not a date is sent as it is: the service rejects it with a better message. */
 function parseFuture(given: string, flag: string): string {
   const until = parseInstant(given)?.instant;
-  if (until === undefined || until > Date.now()) return given;
+  if (until === undefined) {
+    const forms = "a date such as 2026-12-01, or a datetime such as 2026-12-01T06:00:00Z";
+    throw new UserError(`--${flag} must be ${forms}, not ${quoted(given)}`, 2);
+  }
+  if (until > Date.now()) return given;
   const isToday = given.length === DATE_LENGTH && Date.now() < until + DAY;
   const start = isToday ? ", whose start, midnight UTC, is past" : "";
   throw new UserError(

@@ -15,6 +15,7 @@ export function unknownSettings(envText: string, environment: Variables): readon
 /** A value in quotes may span several lines. */
 const QUOTED_VALUE = /^([ \t]*[^#\n=]+=[ \t]*)(["'`])[\s\S]*?\2.*$/gm;
 const ENTRY = /^\s*(?:export\s+)?([^=]*?)\s*=/;
+const NAME_IN_LOWER_CASE = /^[a-z][a-z0-9_]{0,39}$/;
 /**
  * All upper or all lower case: text before "=" in any other line may be part of a secret, such as the end of a private key, and
  * is not printed.
@@ -29,6 +30,10 @@ function warningsInFile(text: string): readonly string[] {
     if (/^\s*(?:#|$)/.test(line)) return [];
     const [, name = ""] = ENTRY.exec(line) ?? [];
     if (!PLAIN_NAME.test(name)) return [`line ${i + 1} of .env is not NAME=VALUE, so it is ignored`];
+    const upper = name.toUpperCase();
+    if (NAME_IN_LOWER_CASE.test(name) && NAMES.includes(upper)) {
+      return [`${name} in .env is ignored: write ${upper}, since names of settings are in capitals`];
+    }
     if (NAMES.includes(name) || KEYS_OF_SIMULATE.includes(name)) return [];
     if (name.startsWith("NODE_")) return [`${name} in .env has no effect: Node reads it from the environment only`];
     return [notASetting(`${name} in .env`, closest(name, NAMES))];

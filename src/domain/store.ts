@@ -68,7 +68,13 @@ export interface Writes {
 }
 
 /** One inconsistency: where it is, and what was expected and found. */
-export type Finding = { readonly where: string; readonly what: string; readonly repaired: boolean };
+export type Finding = {
+  readonly where: string;
+  readonly what: string;
+  /** It can be rebuilt from other data. */
+  readonly isRepairable: boolean;
+  readonly repaired: boolean;
+};
 /** What was checked. */
 export type CheckTotals = { readonly customers: number; readonly tanks: number; readonly readings: number };
 export type ExportRecord =

@@ -8,7 +8,7 @@ test("a name in .env that is not a setting is a warning, with a suggestion where
     "SMPT_URL in .env is not a setting; did you mean SMTP_URL?",
     "MAILFROM in .env is not a setting; did you mean MAIL_FROM?",
     "REDIS_URL in .env is not a setting",
-    "port in .env is not a setting; did you mean PORT?",
+    "port in .env is ignored: write PORT, since names of settings are in capitals",
   ]);
 });
 

@@ -48,10 +48,12 @@ suite("check", () => {
     const here = workspace(t);
     await importLines(here, SMALL_FLEET);
     corrupt(here, "UPDATE tank SET capacity = -1 WHERE id = 'b1'; UPDATE customer SET tank_count = 0 WHERE id = 'bob'");
+    assert.match((await here.run(["check"])).stderr, /: 2 errors\n[^\n]*--repair[^\n]*\n$/);
     const { code, stdout, stderr } = await here.run(["check", "--repair"]);
     assert.equal(code, 1);
     assert.match(stdout, /^customer bob: .* \(repaired\)\ntank b1: capacity: must be above 0; correct it and import it again\n$/);
     assert.match(stderr, /: 2 errors, 1 repaired\n$/);
+    assert.match((await here.run(["check"])).stderr, /: 1 error\n$/, "no advice to repair it");
     await importLines(here, [fixtures.tank("b1", "bob", { capacity: 5, shape: null, alerts: {} })], "right.ndjson");
     assert.equal((await here.run(["check"])).code, 0);
   });

@@ -29,7 +29,12 @@ export class Inconsistencies {
 /** `remaining` is what a check after the repair found, if one was tried. */
 export function findingsOf({ where, found }: CheckResult, remaining: readonly Inconsistency[] = found): Finding[] {
   const isRepaired = !remaining.some(({ isRepairable }) => isRepairable);
-  return found.map(({ message, isRepairable }) => ({ where, what: message, repaired: isRepairable && isRepaired }));
+  return found.map(({ message, isRepairable }) => ({
+    where,
+    what: message,
+    isRepairable,
+    repaired: isRepairable && isRepaired,
+  }));
 }
 
 export const unrepairable = (message: string): Inconsistency[] => [{ message, isRepairable: false }];
