@@ -60,8 +60,8 @@ export interface Lookups {
   customersWithEmail: AccountReads["customersWithEmail"];
   signInByHash: AccountReads["signInByHash"];
   signInsOf: AccountReads["signInsOf"];
-  /** How many links were requested since then for the address, in whatever case. */
-  signInsSince(email: string, since: Instant): Promise<number>;
+  /** How many links were requested for the address, in whatever case: after `since`, and not after `until`. */
+  signInsBetween(email: string, since: Instant, until: Instant): Promise<number>;
   sessions(ids: readonly string[]): Promise<ReadonlyMap<string, SessionWithAccount>>;
   /** Newest first. */
   sessionsOf: AccountReads["sessionsOf"];

@@ -86,10 +86,10 @@ export function lookupsOf(known: StoredObjects): Lookups {
     signInByHash: async (hash) => signIns.find((one) => one.hash === hash),
     signInsOf: async (browser, email) =>
       signIns.filter((one) => one.browser === browser && asciiLowerCase(one.email) === asciiLowerCase(email)),
-    signInsSince: async (email, since) =>
-      signIns.filter(
-        (one) => one.browser !== null && asciiLowerCase(one.email) === asciiLowerCase(email) && one.created_at > since,
-      ).length,
+    signInsBetween: async (email, since, until) =>
+      signIns
+        .filter(({ browser, email: other }) => browser !== null && asciiLowerCase(other) === asciiLowerCase(email))
+        .filter(({ created_at }) => created_at > since && created_at <= until).length,
     sessions: async (ids) => byId(sessions, ids, ({ id }) => id),
     sessionsOf: async ({ type, id }) => sessions.filter(({ account }) => account.type === type && account.id === id),
   };

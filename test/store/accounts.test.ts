@@ -3,11 +3,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { DAY } from "../../src/domain/instant.ts";
 import { MAX_SESSIONS, SESSION_LIFETIME_MS } from "../../src/domain/session.ts";
+import { MAX_SIGN_IN_MAILS } from "../../src/domain/sign-in.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { restoreStore } from "../../src/store/open.ts";
 import { createUser, startSession } from "../support/browser.ts";
 import { manualClock } from "../support/clock.ts";
+import { at, executed } from "../support/commands.ts";
 import { customerRecord } from "../support/records.ts";
 import { sqlOn } from "../support/sql.ts";
 import { checked } from "./conformance/objects.ts";
@@ -90,6 +93,27 @@ for (const engine of [sqliteEngine, postgresEngine]) {
       forward(SESSION_LIFETIME_MS);
       await startSession(store, clock, "admin@operator.example");
       assert.equal((await sql("SELECT id FROM session")).length, 1);
+    });
+
+    it("an address gets mail again as soon as a clock that was ahead is right, however many were requested before", async (t) => {
+      const { store, url } = await engine.open(t);
+      await store.importCustomers([customerRecord("c")]);
+      const now = Date.now();
+      let requests = 0;
+      async function request(time: number): Promise<number> {
+        const secrets = [{ hash: `hash ${++requests}`, code: "code" }];
+        const { object } = await executed(
+          store,
+          { type: "request_sign_in", email: "c@customers.example", browser: "browser", secrets },
+          at(time),
+        );
+        return (object["mails"] as readonly unknown[]).length;
+      }
+      const sentAhead: number[] = [];
+      for (let i = 0; i <= MAX_SIGN_IN_MAILS; i++) sentAhead.push(await request(now + 365 * DAY));
+      assert.deepEqual([sentAhead.at(0), sentAhead.at(-1)], [1, 0]);
+      assert.equal(await request(now), 1);
+      assert.equal((await (await sqlOn(t, url))("SELECT hash FROM sign_in")).length, 1);
     });
   });
 }

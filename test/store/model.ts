@@ -103,7 +103,7 @@ export class ModelStore extends ModelReads implements ModelledStore {
     customersWithEmail: async () => [],
     signInByHash: async () => undefined,
     signInsOf: async () => [],
-    signInsSince: async () => 0,
+    signInsBetween: async () => 0,
     sessions: async () => new Map(),
     sessionsOf: async () => [],
   };

@@ -10,7 +10,13 @@ import {
   type SessionWithAccount,
   userAccount,
 } from "../../domain/session.ts";
-import { type AccountReads, MAX_ACCOUNTS, SIGN_IN_RETENTION_MS, type SignIn } from "../../domain/sign-in.ts";
+import {
+  type AccountReads,
+  MAX_ACCOUNTS,
+  SIGN_IN_LINK_LIFETIME_MS,
+  SIGN_IN_RETENTION_MS,
+  type SignIn,
+} from "../../domain/sign-in.ts";
 import { asciiLowerCase } from "../../domain/text.ts";
 import type { User } from "../../domain/user.ts";
 import { CUSTOMER_COLUMNS, customerOf, customerState, fieldsOf, type Row } from "../columns.ts";
@@ -80,10 +86,11 @@ export function accountTables({ prepare, runForIds }: SqlRunner, dialect: Dialec
       return country === null ? null : String(country);
     },
 
-    async signInsSince(email: string, since: Instant): Promise<number> {
+    async signInsBetween(email: string, since: Instant, until: Instant): Promise<number> {
       const [row] = await prepare(
-        "SELECT count(*) FROM sign_in WHERE lower(email) = $1 AND created_at > $2 AND browser IS NOT NULL", // sign_in_by_email
-      )(asciiLowerCase(email), since);
+        `SELECT count(*) FROM sign_in WHERE lower(email) = $1 AND created_at > $2 AND created_at <= $3
+           AND browser IS NOT NULL`, // sign_in_by_email
+      )(asciiLowerCase(email), since, until);
       return Number(row?.[0]);
     },
 
@@ -99,9 +106,10 @@ export function accountTables({ prepare, runForIds }: SqlRunner, dialect: Dialec
       }
     },
 
-    /** Also removes old sign-ins. */
+    /** Also removes old sign-ins, and those from while the clock was ahead, which cannot be used. */
     async putSignIns(signIns: readonly SignIn[], at: Instant): Promise<void> {
       await prepare("DELETE FROM sign_in WHERE created_at < $1")(at - SIGN_IN_RETENTION_MS); // sign_in_by_creation
+      await prepare("DELETE FROM sign_in WHERE created_at > $1")(at + SIGN_IN_LINK_LIFETIME_MS); // sign_in_by_creation
       for (const signIn of signIns) await prepare(PUT_SIGN_IN)(...SIGN_IN_FIELDS.map((name) => signIn[name]));
     },
 
