@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import type { AttemptRecord } from "../../src/domain/alerts/notification-queue.ts";
+import type { Store } from "../../src/domain/store.ts";
 import { postgresEngine } from "../store/engines.ts";
 import { openedOn } from "../support/postgres/database.ts";
 import { tcpProxy } from "../support/tcp-proxy.ts";
@@ -64,6 +66,24 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+test("postgres: senders that record results of the same channels at the same time do not deadlock", async (t) => {
+  const queue = await openQueue(t, postgresEngine);
+  const channels = [await queue.channel("https://hooks.example.com/"), await queue.channel("https://hooks.example.com/")];
+  const record = (channel_id: string, health: "working" | "failing"): AttemptRecord => ({
+    ...{ id: "msg_none", lease: "none", channel_id, attempts: [], state: "pending", delayMs: 1000, isHeldInQuietHours: false },
+    health,
+  });
+  async function sender(store: Store, [working = "", failing = ""]: readonly string[]): Promise<void> {
+    for (let i = 0; i < 100; i++) {
+      await store.recordAttempts([record(working, "working"), record(failing, "failing")], Date.now());
+    }
+  }
+  const other = await queue.reopen();
+  await Promise.all([sender(queue.store, channels), sender(other, channels.toReversed())]);
+  await Promise.all([queue.store.close(), other.close()]);
+  assert.equal(await queue.deadlocks(), 0);
+});
 
 test("postgres: an outage of the database while notifications are sent loses none, and sends none twice at a time", async (t) => {
   const queue = await openQueue(t, postgresEngine);

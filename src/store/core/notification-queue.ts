@@ -94,17 +94,21 @@ export async function recordAttempts(
 ): Promise<RecordedAttempts> {
   const byChannel = Map.groupBy(records, ({ channel_id }) => channel_id ?? "");
   byChannel.delete("");
-  // Locks channels in the order of their ids, then notifications, as all transactions do.
-  const channelIds = [...byChannel.keys()].sort();
-  const recordsOf = (id: string) => byChannel.get(id) ?? [];
-  await tx.setWorking(channelIds.filter((id) => recordsOf(id).some(({ health }) => health === "working")));
   const disabled: DisabledChannel[] = [];
-  for (const id of channelIds) {
-    const failure = await permanentFailure(tx, id, recordsOf(id), now);
+  // Channels are locked in the order of their ids, then notifications, as in all transactions.
+  let working: string[] = [];
+  for (const id of [...byChannel.keys()].sort()) {
+    const own = byChannel.get(id) ?? [];
+    if (own.some(({ health }) => health === "working")) working.push(id);
+    if (!own.some(isFailure)) continue;
+    await tx.setWorking(working);
+    working = [];
+    const failure = await permanentFailure(tx, id, own, now);
     if (failure === undefined) continue;
     const channel = await disable(tx, id, failure, now);
     if (channel !== undefined) disabled.push({ ...channel, reason: failure.reason });
   }
+  await tx.setWorking(working);
   return { recorded: await tx.putAttempts(await afterQuietHours(tx, records, now), now), disabled };
 }
 
@@ -129,6 +133,8 @@ async function afterQuietHours(
 
 /** Why a channel is disabled. A failure from before it was changed does not count: it may have another URL now. */
 type ChannelFailure = { readonly reason: string; readonly at: Instant };
+
+const isFailure = ({ health }: AttemptRecord): boolean => health === "failing" || health === "gone";
 
 const isFailing = (records: readonly AttemptRecord[]): boolean =>
   records.findLast(({ health }) => health !== null)?.health === "failing";
