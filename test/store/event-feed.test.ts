@@ -93,6 +93,22 @@ function eventFeed(engine: Engine): void {
     assert.deepEqual(await sequences(3), [[], 3, false]);
   });
 
+  test("events from while the clock was ahead do not keep later ones for longer than 30 days", async (t) => {
+    const { store, url } = await engine.open(t);
+    const [now, day] = [Date.now(), 86_400_000];
+    /** When each event was written, by the clock then. */
+    const times = [...Array.from({ length: 600 }, () => 300 * day), -32 * day, -31 * day, 300 * day, -29 * day, 300 * day];
+    const rows = times.map((time, i) => `(${i + 1}, ${now + time}, 'a', '{}')`);
+    await runSql(url, `INSERT INTO event (sequence, at, owner_id, payload) VALUES ${rows.join(", ")}`);
+    async function remaining(): Promise<number[]> {
+      while ((await store.removeOldNotifications(now)) > 0);
+      return (await runSql(url, "SELECT sequence FROM event ORDER BY sequence")).map(({ sequence }) => Number(sequence));
+    }
+    assert.deepEqual(await remaining(), [603, 604, 605]);
+    await runSql(url, `UPDATE event SET at = at - ${2 * day}`);
+    assert.deepEqual(await remaining(), [605]);
+  });
+
   test("says that it is incomplete after a number that this database has not used, as after the restore of a backup", async (t) => {
     const { store } = await engine.open(t);
     await putFleet(store, { a: ["a1"], b: [] });

@@ -174,8 +174,8 @@ test("the queue of notifications uses indexes", async (t) => {
     await notificationCountsOn((sql, values) => prepare(sql)(...values), DIALECT, ["low", "leak"]);
   }, file);
   for (const { sql, plan } of plans) {
-    // The oldest of all, up to a limit.
-    if (/FROM event ORDER BY sequence LIMIT/.test(sql)) continue;
+    // The oldest of all, up to a limit, except those from while the clock was ahead.
+    if (/^SELECT sequence.* FROM event WHERE at <=/.test(sql)) continue;
     assert.doesNotMatch(plan, /SCAN (notification|event|n)\b(?! USING COVERING INDEX)|AUTOMATIC|B-TREE/, `${sql}\n${plan}`);
   }
   const all = plans.map(({ plan }) => plan).join("\n");

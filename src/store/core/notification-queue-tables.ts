@@ -171,15 +171,20 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
 
     /** A limited number, which is returned. */
     async removeOldEvents(at: Instant): Promise<number> {
-      // From the lowest number on: the feed has no gaps, even if a clock was wrong. Primary key
+      // From the lowest number on: the feed has no gaps, even if a clock was wrong. An event from while the clock was ahead is removed
+      // with the first old one after it.
       const time = now(at, 1);
       const oldest = await prepare(
-        `SELECT sequence, at > ${time.sql} - ${EVENT_RETENTION_MS} FROM event ORDER BY sequence LIMIT ${MAX_ENDED}`,
+        `SELECT sequence, at > ${time.sql} - ${EVENT_RETENTION_MS} FROM event WHERE at <= ${time.sql} + ${MAX_CLOCK_SKEW_MS}
+         ORDER BY sequence LIMIT ${MAX_ENDED}`, // primary key
       )(...time.values);
       const kept = oldest.findIndex(([, isKept]) => Boolean(isKept));
-      const removed = kept === -1 ? oldest : oldest.slice(0, kept);
-      const last = removed.at(-1);
-      if (last !== undefined) await prepare("DELETE FROM event WHERE sequence <= $1")(Number(last[0]));
+      const last = (kept === -1 ? oldest : oldest.slice(0, kept)).at(-1);
+      if (last === undefined) return 0;
+      const removed = await prepare(
+        `DELETE FROM event WHERE sequence IN (SELECT sequence FROM event WHERE sequence <= $1 ORDER BY sequence LIMIT ${MAX_ENDED})
+         RETURNING sequence`, // primary key
+      )(Number(last[0]));
       return removed.length;
     },
 
