@@ -33,8 +33,9 @@ export function changesBetween<S>(before: ReadonlyMap<string, S>, after: Readonl
     .map(([id, state]) => ({ id, before: before.get(id), after: state }));
 }
 
+/** Not a new tank: only the devices that it gets can have readings for it. */
 export function isReshaped({ before, after }: Change<TankState>): boolean {
-  return !isDeepStrictEqual(before?.shape ?? null, after.shape);
+  return before !== undefined && !isDeepStrictEqual(before.shape, after.shape);
 }
 
 /** The live tank gives up its device. Devices are released before any is assigned, so that tanks can swap them. */

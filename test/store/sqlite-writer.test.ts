@@ -90,3 +90,22 @@ test("a batch that fails is rolled back, and those written with it are stored", 
   );
   assert.deepEqual((await checked(store)).findings, []);
 });
+
+test("shapes of many tanks, new or not, do not hold up the writer while many devices have pending readings", async (t) => {
+  const folder = databaseFolder(t);
+  const store = await folder.open();
+  t.after(() => store.close());
+  await store.importCustomers([customerRecord("c")]);
+  const numbers = "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 10000)";
+  using db = new DatabaseSync(folder.file);
+  db.exec(`${numbers} INSERT INTO device (id, pending, checksum) SELECT 'pending ' || n, 1, 0 FROM number`);
+  for (const height of [1, 2]) {
+    const tanks = Array.from({ length: 500 }, (_, i) =>
+      tankRecord(`t${i}`, "c", { shape: { kind: "upright", unit: "m", height } }),
+    );
+    const startedAt = performance.now();
+    await store.importTanks(tanks);
+    const seconds = (performance.now() - startedAt) / 1000;
+    assert.ok(seconds < 3, `${seconds} seconds`);
+  }
+});

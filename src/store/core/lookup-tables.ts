@@ -18,9 +18,9 @@ import {
   storedTank,
 } from "../columns.ts";
 import type { Dialect } from "./dialect.ts";
-import type { RunForIds } from "./many-rows.ts";
+import type { RunForIds, SqlRunner } from "./many-rows.ts";
 
-export function lookupTables(runForIds: RunForIds, { isLive, isDeleted }: Dialect) {
+export function lookupTables({ prepare, runForIds }: Pick<SqlRunner, "prepare" | "runForIds">, { isLive, isDeleted }: Dialect) {
   type Ids = readonly string[];
   /** In the order of `ids`. The id is the first of the columns. */
   const byId = async <T>(ids: Ids, sql: Parameters<RunForIds>[1], toObject: (row: Row) => T): Promise<Map<string, T>> => {
@@ -62,16 +62,15 @@ export function lookupTables(runForIds: RunForIds, { isLive, isDeleted }: Dialec
       return rows.map(storedAssignment);
     },
 
-    /** Devices with pending readings that may belong to one of these tanks. */
+    /** Devices with pending readings that may belong to one of these tanks. All such devices are read once, however many tanks there are. */
     async devicesWithPendingFor(tankIds: Ids): Promise<string[]> {
-      const rows = await runForIds(
-        tankIds,
-        (is) =>
-          `SELECT id FROM device WHERE pending > 0 AND (${is("tank")} OR EXISTS (
-             SELECT 1 FROM device_assignment AS past WHERE past.device = device.id AND ${is("past.tank")}
-           ))`, // device_pending
-      );
-      return rows.map(([id]) => String(id));
+      const rows = await prepare(
+        `SELECT device.id, device.tank, past.tank FROM device LEFT JOIN device_assignment AS past ON past.device = device.id
+         WHERE device.pending > 0 ORDER BY device.id`, // device_pending, primary key
+      )();
+      const tanks = new Set<Row[number]>(tankIds);
+      const found = rows.filter(([, current, past]) => tanks.has(current ?? null) || tanks.has(past ?? null));
+      return [...new Set(found.map(([id]) => String(id)))];
     },
 
     async pendingReadings(deviceIds: Ids): Promise<PendingReading[]> {

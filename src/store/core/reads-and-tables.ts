@@ -49,7 +49,7 @@ export function longReadsOn(engine: ManagementEngine) {
 export function sharedTables(sql: SqlRunner, dialect: Dialect, addHeads: (tankIds: readonly string[]) => Promise<void>) {
   const { prepare } = sql;
   return {
-    ...lookupTables(sql.runForIds, dialect),
+    ...lookupTables(sql, dialect),
     ...objectTables(sql, addHeads),
     ...alertTables(sql),
     ...channelTables(sql, dialect),
