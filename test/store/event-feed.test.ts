@@ -1,16 +1,18 @@
 // The feed of events, on both engines: whoever follows it sees every event once, in order, also while several processes write.
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FeedPage } from "../../src/domain/alerts/reads.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
+import { restoreStore } from "../../src/store/open.ts";
 import { at, command, executed } from "../support/commands.ts";
 import { incomingBatch, ingest } from "../support/readings.ts";
 import { type Script, startScript } from "../support/script.ts";
 import { measure, openAlert, putFleet } from "./alert-support.ts";
-import { scopeOf } from "./conformance/objects.ts";
+import { checked, scopeOf } from "./conformance/objects.ts";
 import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
 import { runSql } from "./raw-sql.ts";
 
@@ -114,6 +116,41 @@ function eventFeed(engine: Engine): void {
     await putFleet(store, { a: ["a1"], b: [] });
     await openAlert(store, "a1");
     assert.deepEqual(await feed(store, 7), { payloads: [], nextAfter: 1, hasMore: false, isIncomplete: true });
+  });
+
+  test("says after a restore that it is incomplete to whoever has read events from after the backup, and to nobody else", async (t) => {
+    const { store, reopen, folder, url } = await engine.open(t);
+    const tanks = Array.from({ length: 8 }, (_, i) => `t${i}`);
+    await putFleet(store, { a: tanks, b: [] });
+    for (const id of tanks.slice(0, 2)) await openAlert(store, id);
+    const file = join(folder, "backup");
+    await store.backup(file, () => {});
+    for (const id of tanks.slice(2, 5)) await openAlert(store, id);
+    const before = await feed(store, 0);
+    assert.equal(before.nextAfter, 5);
+    await store.close();
+    const restoreAndOpen = async (): Promise<Store> => {
+      await restoreStore(url, file, { force: true, progress: () => {}, onFinding: () => {} });
+      return reopen();
+    };
+    const restored = await restoreAndOpen();
+    const { nextAfter } = await feed(restored, 2);
+    for (const id of tanks.slice(2)) await openAlert(restored, id);
+    const seen = async (from: Store, after: number) => {
+      const page = await feed(from, after);
+      return [payloadsIn(page).map(({ data }) => data.tank.id), page.isIncomplete];
+    };
+    for (const after of [3, 4, 5, 6, 1000])
+      assert.deepEqual(await seen(restored, after), [tanks.slice(2), true], `after ${after}`);
+    for (const after of [2, nextAfter]) assert.deepEqual(await seen(restored, after), [tanks.slice(2), false], `after ${after}`);
+    assert.deepEqual(await seen(restored, 0), [tanks, false]);
+    assert.deepEqual((await checked(restored)).findings, []);
+    const { nextAfter: last } = await feed(restored, nextAfter);
+    await restored.close();
+    // The same backup once more: numbers since the first restore are not used again either.
+    const again = await restoreAndOpen();
+    for (const id of tanks.slice(2)) await openAlert(again, id);
+    assert.deepEqual(await seen(again, last), [tanks.slice(2), true]);
   });
 
   test("of a customer has the events of tanks that were that customer's at the time", async (t) => {

@@ -41,13 +41,17 @@ export function alertReads({ prepare, runForIds }: Pick<SqlRunner, "prepare" | "
   };
 }
 
-/** Sequence numbers have no gaps, and the oldest events are removed first. */
+/**
+ * Sequence numbers have no gaps, except after a restore, and the oldest events are removed first: a client has missed nothing if the
+ * last event that it has read is stored, or the next one.
+ */
 function eventFeedOn(prepare: Prepare) {
   const last = "coalesce((SELECT CAST(value AS bigint) FROM service_state WHERE name = 'event_sequence'), 0)";
-  const oldest = "(SELECT sequence FROM event ORDER BY sequence LIMIT 1)"; // primary key
+  const isContinued = "(SELECT sequence FROM event WHERE sequence BETWEEN $1 AND $1 + 1 ORDER BY sequence LIMIT 1) IS NOT NULL"; // primary key
   const pageOn = (condition: string) =>
     prepare(
-      `SELECT bounds.last, bounds.oldest, event.sequence, event.payload FROM (SELECT ${last} AS last, ${oldest} AS oldest) AS bounds
+      `SELECT bounds.last, bounds.is_continued, event.sequence, event.payload
+       FROM (SELECT ${last} AS last, ${isContinued} AS is_continued) AS bounds
        LEFT JOIN (SELECT sequence, payload FROM event WHERE ${condition} ORDER BY sequence LIMIT $2) AS event ON true
        ORDER BY event.sequence`,
     );
@@ -57,9 +61,8 @@ function eventFeedOn(prepare: Prepare) {
     async eventFeed({ after, size }: FeedQuery, { customerId }: Scope): Promise<FeedPage> {
       const reached = after ?? 0;
       const rows = await (customerId === null ? all(reached, size + 1) : own(reached, size + 1, customerId));
-      const [used = 0, oldest = null] = rows[0] ?? [];
+      const [used = 0, isContinued = false] = rows[0] ?? [];
       const newest = Number(used);
-      const removed = oldest === null ? newest : Number(oldest) - 1;
       const events = rows.filter(([, , sequence]) => sequence !== null).slice(0, size);
       const hasMore = rows.length > size;
       return {
@@ -67,7 +70,7 @@ function eventFeedOn(prepare: Prepare) {
         // Whatever has a lower number than the last one used is visible.
         nextAfter: hasMore ? Number(events.at(-1)?.[2]) : newest,
         hasMore,
-        isIncomplete: after !== undefined && (after < removed || after > newest),
+        isIncomplete: after !== undefined && after !== newest && !isContinued,
       };
     },
   };

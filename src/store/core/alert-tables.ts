@@ -31,6 +31,14 @@ const LAST_SEQUENCE = `
   SELECT (SELECT value FROM service_state WHERE name = 'event_sequence'), (SELECT max(sequence) FROM event)`; // primary keys
 const DAMAGED_SEQUENCE = 'the last sequence number of events is damaged: "npx tank-monitor check --repair" corrects it';
 
+/**
+ * Run on a restored database: no event gets a number that the replaced database may have given to another one. It has given fewer
+ * than there were milliseconds, since 1970 or since it was restored itself.
+ */
+export const raiseSequence = (now: Instant): string =>
+  `INSERT INTO service_state (name, value) VALUES ('event_sequence', '${now}') ON CONFLICT (name)
+   DO UPDATE SET value = excluded.value WHERE CAST(service_state.value AS bigint) < ${now};`;
+
 export const ALERT_FIELDS = [
   "id",
   "kind",

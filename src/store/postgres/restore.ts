@@ -8,6 +8,7 @@ import { UserError } from "../../domain/errors.ts";
 import type { Restored, RestoreOptions } from "../../domain/store.ts";
 import { checkAll, requireConsistent } from "../check/check.ts";
 import { DELETE_SESSIONS_AND_SIGN_INS } from "../core/account-tables.ts";
+import { raiseSequence } from "../core/alert-tables.ts";
 import { HAS_DATA } from "../core/reads.ts";
 import { BACKUP_TITLE } from "./backup.ts";
 import { checkOperations } from "./check.ts";
@@ -62,7 +63,9 @@ async function restore(db: DbTransaction, backup: string, { force, progress, onF
   await client.query(FINGERPRINT_SCRIPT);
   await client.query(DELETE_SESSIONS_AND_SIGN_INS);
   const findings = checkAll((work) => work(checkOperations(db)), undefined, progress);
-  return { totals: await requireConsistent(findings, backup, onFinding), kept };
+  const totals = await requireConsistent(findings, backup, onFinding);
+  await client.query(raiseSequence(Date.now()));
+  return { totals, kept };
 }
 
 const HAS_FUNCTION = statement("SELECT to_regproc('readings_of') IS NOT NULL");

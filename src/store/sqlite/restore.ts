@@ -8,6 +8,7 @@ import { RequestError, UserError } from "../../domain/errors.ts";
 import type { CheckTotals, Restored, RestoreOptions } from "../../domain/store.ts";
 import { requireConsistent } from "../check/check.ts";
 import { DELETE_SESSIONS_AND_SIGN_INS } from "../core/account-tables.ts";
+import { raiseSequence } from "../core/alert-tables.ts";
 import { renameDurably, sync, syncFolder, withTemporaryFile } from "../files.ts";
 import { diskFullError, isBusy, isDamaged, isNotADatabase, isSqliteError } from "./connection.ts";
 import { requireOwnDatabase } from "./schema.ts";
@@ -25,7 +26,7 @@ export async function restoreSqlite(file: string, backup: string, options: Resto
     await copyFile(backup, copy);
     setOwnerAndMode(copy, target);
     const totals = await check(copy, backup, options);
-    deleteSessions(copy);
+    adjust(copy);
     await sync(copy, "r+");
     const kept = moveAside(target);
     // Durable before the new file appears, so that a log of the previous one is never beside it.
@@ -108,10 +109,12 @@ async function check(copy: string, backup: string, { progress, onFinding }: Rest
   return requireConsistent(store.check(false, progress), backup, onFinding).finally(store.close);
 }
 
-function deleteSessions(copy: string): void {
+/** What must not be as it was in the backup. */
+function adjust(copy: string): void {
   const db = new DatabaseSync(copy);
   try {
     db.exec(DELETE_SESSIONS_AND_SIGN_INS);
+    db.exec(raiseSequence(Date.now()));
   } finally {
     db.close();
   }
