@@ -8,6 +8,8 @@ import { type ConnectionOptions, clientConfig, type Db, endClient, IDLE_MS, type
 
 /** The most connections of a process that are for reads. */
 export const READ_CONNECTIONS = 4;
+/** For long reads, besides those for all others: as many as run at a time. */
+export const LONG_READ_CONNECTIONS = 2;
 
 export class ReadConnections implements Db {
   readonly #connections: ReadConnection[];

@@ -26,7 +26,7 @@ import {
 } from "./connection.ts";
 import { exportDatabase } from "./export.ts";
 import { longReads } from "./long-reads.ts";
-import { READ_CONNECTIONS, ReadConnections } from "./read-connections.ts";
+import { LONG_READ_CONNECTIONS, READ_CONNECTIONS, ReadConnections } from "./read-connections.ts";
 import { type ReplicaReads, Replicas, replicaReadsOn } from "./replicas.ts";
 import { COLUMN_TYPES, createSchema, DIALECT } from "./schema.ts";
 import { cannotOpen, findServer, ServerSearch, serverUrls } from "./servers.ts";
@@ -58,23 +58,26 @@ export async function openPostgres(
   const readConnections = Math.min(READ_CONNECTIONS, Math.floor(settings.connections / 2));
   const pool = openPool(url, settings.connections - readConnections, { schema });
   const primary = new ReadConnections(url, readConnections, { schema });
+  const forLongReads = new ReadConnections(url, LONG_READ_CONNECTIONS, { schema });
   const replicas = new Replicas(primary, settings, schema, observe);
   const { alerts } = settings;
-  const connections = { url, schema, pool, unlimited, primary, replicaReads: replicas.reads, alerts };
+  const connections = { url, schema, pool, unlimited, primary, forLongReads, replicaReads: replicas.reads, alerts };
   const search = new ServerSearch(urls, url, (found) => {
     connections.url = found;
     for (const other of [pool, unlimited]) redirectPool(other, found);
-    primary.renew(found);
+    for (const reads of [primary, forLongReads]) reads.renew(found);
   });
   // A lost server is lost to all connections. Recovered writes may have found a new one: reads do not stay with the old one.
   const observed: Observe = (event) => {
-    if (event.kind === "store_unavailable" || event.kind === "writes_recovered") primary.renew();
+    if (event.kind === "store_unavailable" || event.kind === "writes_recovered") {
+      for (const reads of [primary, forLongReads]) reads.renew();
+    }
     search.observe(event);
     observe(event);
   };
   return createStore(connections, observed, async () => {
     await Promise.all([search.close(), replicas.close()]);
-    await Promise.all([primary.close(), unlimited.end()]);
+    await Promise.all([primary.close(), forLongReads.close(), unlimited.end()]);
   });
 }
 
@@ -88,13 +91,15 @@ type StoreConnections = {
   readonly unlimited: pg.Pool;
   /** Used for reads that must be up to date. */
   readonly primary: Db;
+  /** A long read delays those behind it on its connection: these are for nothing else. */
+  readonly forLongReads: Db;
   /** Other reads, which replicas may serve. */
   readonly replicaReads: ReplicaReads;
   readonly alerts: AlertSettings;
 };
 
 function createStore(connections: StoreConnections, observe: Observe, closeOthers: () => Promise<void>): Store {
-  const { pool, unlimited, primary, replicaReads, alerts } = connections;
+  const { pool, unlimited, primary, forLongReads, replicaReads, alerts } = connections;
   const writer = new Writer(pool, alerts, observe);
   function write<N extends WriteName>(name: N, ...args: WriteArgs<N>): Promise<WriteResult<N>> {
     const work = (tx: EngineTransaction) => runWrite(tx, name, args);
@@ -106,7 +111,7 @@ function createStore(connections: StoreConnections, observe: Observe, closeOther
     reads: {
       ...replicaReads,
       ...primaryOnlyReads({ prepare: prepareOn(primary), runForIds: runForIdsOn(primary) }, DIALECT, [...COLUMN_TYPES.keys()]),
-      ...longReads(primary),
+      ...longReads(forLongReads),
       historyColumns: (tankId, range) => readingColumns(tankId, range, UNRESTRICTED),
       checkProvision: (...args) =>
         transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args), {
@@ -140,6 +145,7 @@ async function openScratchCopy({ url, schema, alerts }: StoreConnections, progre
     throw error;
   }
   const db = onPool(pool);
-  const connections = { url, schema: TEMPORARY, pool, unlimited: pool, primary: db, replicaReads: replicaReadsOn(db), alerts };
+  const own = { pool, unlimited: pool, primary: db, forLongReads: db, replicaReads: replicaReadsOn(db) };
+  const connections = { url, schema: TEMPORARY, alerts, ...own };
   return createStore(connections, observe, async () => {});
 }
