@@ -206,6 +206,8 @@ async function runTransaction<T>(
 const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK = "40P01";
 const LOCK_NOT_AVAILABLE = "55P03";
+/** Also after the statement timeout. */
+const QUERY_CANCELED = "57014";
 const READ_ONLY = "25006";
 
 /** Whether the server itself reported the error. A read-only server may have a successor that a new connection leads to. */
@@ -220,6 +222,16 @@ function codeOf(error: unknown): string | undefined {
 /** The transaction lost against another one. */
 function isConflict(error: unknown): boolean {
   return [SERIALIZATION_FAILURE, DEADLOCK].includes(codeOf(error) ?? "");
+}
+
+/**
+ * Throws the error of a read. If it ran or waited for a lock for too long, only this read has failed: the database is available. The
+ * error of a write stays `store_unavailable`, since whoever sends readings has to keep them.
+ */
+export function throwReadError(error: unknown): never {
+  if (![QUERY_CANCELED, LOCK_NOT_AVAILABLE].includes(codeOf(error) ?? "")) throw error;
+  const detail = "This request takes too long. Request less at a time, or retry later.";
+  throw new RequestError("overloaded", detail, { retryAfter: 5, cause: error });
 }
 
 /** Another transaction holds the lock, and NOWAIT was given. */

@@ -4,7 +4,16 @@
 import { Socket } from "node:net";
 import pg from "pg";
 import type { Row } from "../columns.ts";
-import { type ConnectionOptions, clientConfig, type Db, endClient, IDLE_MS, type Statement, type Value } from "./connection.ts";
+import {
+  type ConnectionOptions,
+  clientConfig,
+  type Db,
+  endClient,
+  IDLE_MS,
+  type Statement,
+  throwReadError,
+  type Value,
+} from "./connection.ts";
 
 /** The most connections of a process that are for reads. */
 export const READ_CONNECTIONS = 4;
@@ -63,8 +72,8 @@ class ReadConnection {
     this.running++;
     try {
       return await this.#run(query, values).catch((error: Error) => {
-        if (!LOST.test(error.message)) throw error;
-        return this.#run(query, values);
+        if (!LOST.test(error.message)) return throwReadError(error);
+        return this.#run(query, values).catch(throwReadError);
       });
     } finally {
       this.running--;

@@ -21,6 +21,7 @@ import {
   prepareOn,
   redirectPool,
   TEMPORARY,
+  throwReadError,
   transaction,
   translateError,
 } from "./connection.ts";
@@ -116,7 +117,7 @@ function createStore(connections: StoreConnections, observe: Observe, closeOther
       checkProvision: (...args) =>
         transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args), {
           isolation: "REPEATABLE READ READ ONLY",
-        }),
+        }).catch(throwReadError),
     },
     write,
     ingest: (batch) => writer.ingest(batch),
