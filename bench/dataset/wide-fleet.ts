@@ -139,9 +139,9 @@ async function putTanks(tx: StoreTransaction, from: number, to: number): Promise
   const numbers = Array.from({ length: to - from }, (_, i) => from + i);
   const tanks = numbers.map(wideTank);
   const owners = Map.groupBy(tanks, ({ owner }) => owner);
-  await tx.putCustomers(Array.from(owners.keys(), customerChange), RECENT);
+  await tx.putCustomers(Array.from(owners.keys(), customerChange));
   const changes = tanks.map(tankChange);
-  await tx.putTanks(changes, RECENT);
+  await tx.putTanks(changes);
   await tx.addTankCounts(new Map(Array.from(owners, ([owner, own]) => [owner, own.length])));
   await tx.setThresholds(new Map(tanks.map(({ id, threshold }) => [id, threshold])));
   await tx.putDevices(
@@ -175,12 +175,13 @@ function customerChange(id: string): Change<CustomerState> {
   const record = customerRecord(id);
   if (!("customer" in record)) throw new Error("not a customer");
   const { customer, deleted } = record;
-  return { id, before: undefined, after: { customer, deleted, notifications: { language: null, unsubscribed_at: null } } };
+  const notifications = { language: null, unsubscribed_at: null };
+  return { id, before: undefined, after: { customer, deleted, deletedAt: null, notifications } };
 }
 
 function tankChange({ id, owner, town, latitude, longitude, threshold }: WideTank): Change<TankState> {
   const record = tankRecord(id, owner, { location: { city: town, latitude, longitude }, min_fill_alert_percentage: threshold });
   if (!("tank" in record)) throw new Error("not a tank");
   const { tank, deleted } = record;
-  return { id, before: undefined, after: { tank, deleted, shape: null, alerts: DEFAULT_TANK_ALERT_SETTINGS } };
+  return { id, before: undefined, after: { tank, deleted, deletedAt: null, shape: null, alerts: DEFAULT_TANK_ALERT_SETTINGS } };
 }

@@ -9,16 +9,22 @@ import type { Instant } from "./instant.ts";
 import type { Shape } from "./shape.ts";
 import type { Tank } from "./tank.ts";
 
-/** The mail settings are not part of `/v1`. */
+/**
+ * The mail settings are not part of `/v1`. `deletedAt`: when it was deleted; the tanks that were deleted with it have the same. Of a
+ * live customer it is null, unless many tanks are being deleted or restored with it, in parts.
+ */
 export type CustomerState = {
   readonly customer: Customer;
   readonly deleted: boolean;
+  readonly deletedAt: Instant | null;
   readonly notifications: NotificationSettings;
 };
 /** The shape and the settings for alerts are not part of `/v1`. */
 export type TankState = {
   readonly tank: Tank;
   readonly deleted: boolean;
+  /** Null if it is live. */
+  readonly deletedAt: Instant | null;
   readonly shape: Shape | null;
   readonly alerts: TankAlertSettings;
 };

@@ -7,6 +7,7 @@ import { type Change, type CustomerState, changesBetween, hasSameFields, type Ta
 import { DEFAULT_NOTIFICATION_SETTINGS, errorInNewCustomerId } from "./customer.ts";
 import { assignmentObjects, type DeviceAssignment, DeviceUse, deviceObject, unknownDevice } from "./device.ts";
 import { deviceKey } from "./id.ts";
+import type { Instant } from "./instant.ts";
 import type { Lookups, Stored } from "./lookups.ts";
 import type { CustomerRecord, DeviceRecord, DeviceWithHistory, RecordOutcome, Removal, TankRecord } from "./records.ts";
 import type { ManagedDevice } from "./resource.ts";
@@ -16,10 +17,11 @@ type ImportPlan<S> = { readonly outcomes: RecordOutcome[]; readonly changes: Cha
 export async function planCustomerImport(
   lookups: Lookups,
   records: readonly CustomerRecord[],
+  at: Instant,
 ): Promise<ImportPlan<CustomerState>> {
   const known: ReadonlyMap<string, Stored<CustomerState>> = await lookups.customers(records.map(objectId));
   return planImport(records, objectId, known, (record, before) => {
-    if ("remove" in record) return removed(before, "customer");
+    if ("remove" in record) return removed(before, "customer", at);
     const idError = before === undefined ? errorInNewCustomerId(record.customer.id) : undefined;
     if (idError !== undefined) return { rejected: `id: ${idError}` };
     const kept = before?.damage === undefined ? before : undefined;
@@ -28,19 +30,25 @@ export async function planCustomerImport(
       return { rejected: `notifications: is missing, and needed because ${before.damage}` };
     }
     const notifications = record.notifications ?? kept?.notifications ?? DEFAULT_NOTIFICATION_SETTINGS;
-    const after = { customer: { ...record.customer, last_seen_at }, deleted: record.deleted, notifications };
-    const isSame = kept !== undefined && kept.deleted === after.deleted && hasSameFields(after.customer, kept.customer);
+    const { deleted } = record;
+    const deletedAt = deleted ? (kept?.deletedAt ?? at) : kept?.deleted === false ? kept.deletedAt : null;
+    const after = { customer: { ...record.customer, last_seen_at }, deleted, deletedAt, notifications };
+    const isSame = kept !== undefined && kept.deleted === deleted && hasSameFields(after.customer, kept.customer);
     return isSame && hasSameFields(notifications, kept.notifications) ? "unchanged" : after;
   });
 }
 
-export async function planTankImport(lookups: Lookups, records: readonly TankRecord[]): Promise<ImportPlan<TankState>> {
+export async function planTankImport(
+  lookups: Lookups,
+  records: readonly TankRecord[],
+  at: Instant,
+): Promise<ImportPlan<TankState>> {
   const tanks = records.flatMap((record) => ("remove" in record ? [] : [record.tank]));
   const known = await lookups.tanks(records.map(objectId));
   const owners = await lookups.customers(tanks.map(({ owner_id }) => owner_id));
   const use = new DeviceUse(await lookups.devices(tanks.map(({ assigned_device_id }) => deviceKey(assigned_device_id))));
   return planImport(records, objectId, known, (record, before) => {
-    const after = "remove" in record ? removed(before, "tank") : decide(record, before);
+    const after = "remove" in record ? removed(before, "tank", at) : decide(record, before);
     if (typeof after === "string" || "rejected" in after) return after;
     if (before?.deleted === false) use.release(before.tank);
     if (!after.deleted) use.assign(after.tank);
@@ -57,7 +65,7 @@ export async function planTankImport(lookups: Lookups, records: readonly TankRec
     if (isSame && isDeepStrictEqual([shape, alerts], [before.shape, before.alerts])) return "unchanged";
     if (!owners.has(tank.owner_id)) return { rejected: "owner_id: there is no customer with this id" };
     const other = deleted ? undefined : use.conflictOf(tank);
-    if (other === undefined) return { tank, deleted, shape, alerts };
+    if (other === undefined) return { tank, deleted, deletedAt: deleted ? (kept?.deletedAt ?? at) : null, shape, alerts };
     return { rejected: `assigned_device_id: this device is already assigned to tank ${other}` };
   }
 }
@@ -67,10 +75,14 @@ function objectId(record: CustomerRecord | TankRecord): string {
   return "customer" in record ? record.customer.id : record.tank.id;
 }
 
-function removed<S extends { readonly deleted: boolean }>(before: Stored<S> | undefined, kind: string): S | RecordOutcome {
+function removed<S extends { readonly deleted: boolean; readonly deletedAt: Instant | null }>(
+  before: Stored<S> | undefined,
+  kind: string,
+  at: Instant,
+): S | RecordOutcome {
   if (before === undefined) return { rejected: `id: there is no ${kind} with this id to delete` };
   if (before.damage !== undefined) return { rejected: `id: ${before.damage}; import it with all its fields first` };
-  return before.deleted ? "unchanged" : { ...before, deleted: true };
+  return before.deleted ? "unchanged" : { ...before, deleted: true, deletedAt: before.deletedAt ?? at };
 }
 
 /** `decide` returns the new state of an object, or that nothing changes and why. */

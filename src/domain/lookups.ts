@@ -18,10 +18,12 @@ export type Stored<T> = T & { readonly damage?: string | undefined };
 export interface Lookups {
   customers(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<ManagedCustomer>>>;
   tanks(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<TankState>>>;
-  /** The live tanks of these customers. */
-  tanksOfOwners(ids: readonly string[]): Promise<readonly Stored<TankState>[]>;
-  /** The tanks that were deleted together with these customers. */
-  tanksDeletedWith(ids: readonly string[]): Promise<readonly Stored<TankState>[]>;
+  /** The first live tanks of a customer, at most `limit`. */
+  tanksOfOwner(ownerId: string, limit: number): Promise<readonly Stored<TankState>[]>;
+  /** The first tanks of a customer that were deleted at this instant, at most `limit`. */
+  tanksDeletedAt(ownerId: string, deletedAt: Instant, limit: number): Promise<readonly Stored<TankState>[]>;
+  /** Those of them whose device is assigned to another tank now. */
+  tanksDeletedWithoutDevice(ownerId: string, deletedAt: Instant): Promise<readonly Stored<TankState>[]>;
   devices(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<ManagedDevice>>>;
   /** Past assignments of these devices, oldest first. */
   assignments(deviceIds: readonly string[]): Promise<readonly Stored<DeviceAssignment>[]>;

@@ -14,6 +14,7 @@ import {
   isCommandError,
   type Provision,
 } from "../domain/commands/command.ts";
+import { commandOfNextPart } from "../domain/commands/customers.ts";
 import { MAX_RECOVERED } from "../domain/commands/notifications.ts";
 import { type FieldError, hasCode, RequestError } from "../domain/errors.ts";
 import { FairQueue } from "../domain/fair-queue.ts";
@@ -98,7 +99,17 @@ export class ManagementService {
     return newId(prefix, this.clock());
   }
 
+  /** Many tanks of a customer are deleted or restored in parts, so that readings are stored in between. */
   async execute(command: Command, by: string, idempotencyKey?: IdempotencyKey): Promise<Executed> {
+    for (let part = command; ; ) {
+      const executed = await this.#executePart(part, by, idempotencyKey);
+      const next = commandOfNextPart(part, executed.resource);
+      if (next === undefined) return executed;
+      part = next;
+    }
+  }
+
+  async #executePart(command: Command, by: string, idempotencyKey?: IdempotencyKey): Promise<Executed> {
     const result = await this.#commands.run(by, () => this.#store.execute(command, { by, at: this.clock() }, idempotencyKey));
     if (!isCommandError(result)) return result;
     const { errors } = result;

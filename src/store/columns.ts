@@ -13,7 +13,7 @@ import type { CustomerWithCount, NotificationSettings } from "../domain/customer
 import { type Device, type DeviceAssignment, type ProfileChoice, unknownDevice } from "../domain/device.ts";
 import { DamageError } from "../domain/errors.ts";
 import { deviceKey } from "../domain/id.ts";
-import { displayInstant, EARLIEST } from "../domain/instant.ts";
+import { displayInstant, EARLIEST, type Instant } from "../domain/instant.ts";
 import type { StoredKey } from "../domain/key.ts";
 import type { Stored } from "../domain/lookups.ts";
 import type { Page } from "../domain/page.ts";
@@ -45,16 +45,17 @@ function checksumOf(values: Row): number {
 const PUBLIC_CUSTOMER_FIELDS = ["created_at", "email", "last_seen_at", "name", "phone", "updated_at", "verified_at"] as const;
 const MAIL_SETTING_FIELDS = ["language", "unsubscribed_at"] as const;
 /** Columns in the order of `customerValues`; without the id and `tank_count`. */
-export const CUSTOMER_FIELDS = [...PUBLIC_CUSTOMER_FIELDS, ...MAIL_SETTING_FIELDS];
-export const CUSTOMER_COLUMNS = `id, ${PUBLIC_CUSTOMER_FIELDS.join(", ")}, tank_count, ${MAIL_SETTING_FIELDS.join(", ")}, deleted`;
+export const CUSTOMER_FIELDS = [...PUBLIC_CUSTOMER_FIELDS, ...MAIL_SETTING_FIELDS, "deleted_at"];
+export const CUSTOMER_COLUMNS = `id, ${PUBLIC_CUSTOMER_FIELDS.join(", ")}, tank_count, ${MAIL_SETTING_FIELDS.join(", ")}, deleted_at, deleted`;
 
 export function customerOf(row: Row): CustomerWithCount {
   const [id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count] = row;
   return { id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count } as CustomerWithCount;
 }
 
-export function customerValues({ customer, notifications }: CustomerState): Scalar[] {
-  return [...PUBLIC_CUSTOMER_FIELDS.map((field) => customer[field]), ...MAIL_SETTING_FIELDS.map((field) => notifications[field])];
+export function customerValues({ customer, notifications, deletedAt }: CustomerState): Scalar[] {
+  const settings = MAIL_SETTING_FIELDS.map((field) => notifications[field]);
+  return [...PUBLIC_CUSTOMER_FIELDS.map((field) => customer[field]), ...settings, deletedAt];
 }
 
 /** The first columns of `tankValues`, without the id. */
@@ -103,15 +104,15 @@ export function tankOf(row: Row): Tank {
   } as Tank;
 }
 
-/** Columns of what the operator sets beside the public fields. */
-const TANK_SETTINGS = ["shape", "silent_after", "paused_until", "runs_low_soon", "leak"] as const;
+/** Columns of what is stored beside the public fields. */
+const TANK_SETTINGS = ["shape", "silent_after", "paused_until", "runs_low_soon", "leak", "deleted_at"] as const;
 /** Columns in the order of `tankValues`. */
 export const TANK_VALUE_COLUMNS = [...TANK_FIELDS, ...LOCATION_FIELDS, ...TANK_SETTINGS] as const;
 
-export function tankValues({ tank, shape, alerts }: TankState): Scalar[] {
+export function tankValues({ tank, shape, alerts, deletedAt }: TankState): Scalar[] {
   const location = LOCATION_FIELDS.map((field) => tank.location[field]);
   const { silent_after, paused_until, runs_low_soon, leak } = alerts;
-  const settings = [silent_after, paused_until, Number(runs_low_soon), Number(leak)];
+  const settings = [silent_after, paused_until, Number(runs_low_soon), Number(leak), deletedAt];
   return [...TANK_FIELDS.map((field) => tank[field]), ...location, shape === null ? null : JSON.stringify(shape), ...settings];
 }
 
@@ -134,10 +135,11 @@ export function storedCustomer(row: Row): Stored<ManagedCustomer> {
 }
 
 export function customerState(row: Row): ManagedCustomer {
-  const [language, unsubscribed_at] = row.slice(-3);
+  const [language, unsubscribed_at, deletedAt] = row.slice(-4);
   return {
     customer: customerOf(row),
     deleted: isDeleted(row),
+    deletedAt: deletedAt as Instant | null,
     notifications: { language, unsubscribed_at } as NotificationSettings,
   };
 }
@@ -146,10 +148,11 @@ export function customerState(row: Row): ManagedCustomer {
 export const TANK_STATE_COLUMNS = `id, ${TANK_VALUE_COLUMNS.join(", ")}, deleted`;
 const SETTINGS_AND_DELETED = TANK_SETTINGS.length + 1;
 export function tankState(row: Row): TankState {
-  const [shape, silent_after, paused_until, runs_low_soon, leak] = row.slice(-SETTINGS_AND_DELETED);
+  const [shape, silent_after, paused_until, runs_low_soon, leak, deletedAt] = row.slice(-SETTINGS_AND_DELETED);
   return {
     tank: tankOf(row),
     deleted: isDeleted(row),
+    deletedAt: deletedAt as Instant | null,
     shape: storedJson(shape, `the shape of tank ${row[0]}`) as Shape | null,
     alerts: { silent_after, paused_until, runs_low_soon: runs_low_soon === 1, leak: leak === 1 } as TankAlertSettings,
   };

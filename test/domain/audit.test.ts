@@ -11,6 +11,7 @@ const live = customer("a", { phone: "1" });
 const stateOf = (customer: typeof live, settings = {}) => ({
   customer,
   deleted: false,
+  deletedAt: null,
   notifications: { ...DEFAULT_NOTIFICATION_SETTINGS, ...settings },
 });
 const auditOf = (after: typeof live, before?: typeof live) =>
@@ -18,6 +19,7 @@ const auditOf = (after: typeof live, before?: typeof live) =>
 const tankOf = (fields: Parameters<typeof tank>[2] = {}) => ({
   tank: tank("one", "a", fields),
   deleted: false,
+  deletedAt: null,
   shape: null,
   alerts: DEFAULT_TANK_ALERT_SETTINGS,
 });

@@ -6,6 +6,7 @@ import type { Notification } from "../../src/domain/alerts/notification.ts";
 import { DEFAULT_TANK_ALERT_SETTINGS } from "../../src/domain/alerts/tank-alert-settings.ts";
 import type { TankState } from "../../src/domain/changes.ts";
 import type { Device, DeviceAssignment } from "../../src/domain/device.ts";
+import { deviceKey } from "../../src/domain/id.ts";
 import { EARLIEST } from "../../src/domain/instant.ts";
 import type { StoredKey } from "../../src/domain/key.ts";
 import type { Lookups } from "../../src/domain/lookups.ts";
@@ -16,13 +17,11 @@ import type { Tank } from "../../src/domain/tank.ts";
 import { asciiLowerCase } from "../../src/domain/text.ts";
 import type { User } from "../../src/domain/user.ts";
 import type { EmailVerification } from "../../src/domain/verification.ts";
-import { tank } from "../store/conformance/objects.ts";
+import { NEW_YEAR, tank } from "../store/conformance/objects.ts";
 
 export type StoredObjects = {
   readonly customers?: readonly ManagedCustomer[];
   readonly tanks?: readonly TankState[];
-  /** The ids of tanks that were deleted together with their owners. */
-  readonly deletedWithOwner?: readonly string[];
   readonly devices?: readonly Device[];
   readonly assignments?: readonly DeviceAssignment[];
   readonly pending?: Readonly<Record<string, number>>;
@@ -37,15 +36,25 @@ export type StoredObjects = {
 };
 
 export function lookupsOf(known: StoredObjects): Lookups {
-  const { customers = [], tanks = [], deletedWithOwner = [], devices = [], assignments = [], pending = {}, keys = [] } = known;
+  const { customers = [], tanks = [], devices = [], assignments = [], pending = {}, keys = [] } = known;
   const { alerts = [], channels = [], notifications = [], verifications = [], users = [], signIns = [], sessions = [] } = known;
-  const ofOwners = (ids: readonly string[]) => tanks.filter(({ tank }) => ids.includes(tank.owner_id));
+  const ofOwner = (id: string) => tanks.filter(({ tank }) => tank.owner_id === id);
   const managed = devices.map((device) => ({ device, pending: pending[device.id] ?? 0, dropped: 0 }));
   return {
     customers: async (ids) => byId(customers, ids, ({ customer }) => customer.id),
     tanks: async (ids) => byId(tanks, ids, ({ tank }) => tank.id),
-    tanksOfOwners: async (ids) => ofOwners(ids).filter(({ deleted }) => !deleted),
-    tanksDeletedWith: async (ids) => ofOwners(ids).filter(({ tank }) => deletedWithOwner.includes(tank.id)),
+    tanksOfOwner: async (id, limit) =>
+      ofOwner(id)
+        .filter(({ deleted }) => !deleted)
+        .slice(0, limit),
+    tanksDeletedAt: async (id, at, limit) =>
+      ofOwner(id)
+        .filter(({ deletedAt }) => deletedAt === at)
+        .slice(0, limit),
+    tanksDeletedWithoutDevice: async (id, at) =>
+      ofOwner(id).filter(({ tank, deletedAt }) => {
+        return deletedAt === at && devices.some((one) => one.id === deviceKey(tank.assigned_device_id) && one.tank_id !== null);
+      }),
     devices: async (ids) => byId(managed, ids, ({ device }) => device.id),
     assignments: async (ids) => assignments.filter(({ device }) => ids.includes(device)),
     devicesWithPending: async (limit) => Math.min(limit, managed.filter((one) => one.pending > 0).length),
@@ -80,7 +89,7 @@ export function lookupsOf(known: StoredObjects): Lookups {
         })
         .map(({ id, created_at, state }) => ({ id, created_at, isPending: state === "pending" })),
     userList: async () => users,
-    countryOf: async (id) => ofOwners([id]).find(({ deleted }) => !deleted)?.tank.location.country ?? null,
+    countryOf: async (id) => ofOwner(id).find(({ deleted }) => !deleted)?.tank.location.country ?? null,
     customersWithEmail: async (email) =>
       customers.filter(({ customer, deleted }) => !deleted && asciiLowerCase(customer.email) === asciiLowerCase(email)),
     signInByHash: async (hash) => signIns.find((one) => one.hash === hash),
@@ -102,6 +111,7 @@ function byId<T>(all: readonly T[], ids: readonly string[], idOf: (one: T) => st
 export const storedTank = (id: string, owner: string, fields: Partial<Tank> = {}, deleted = false): TankState => ({
   tank: tank(id, owner, fields),
   deleted,
+  deletedAt: deleted ? NEW_YEAR : null,
   shape: null,
   alerts: DEFAULT_TANK_ALERT_SETTINGS,
 });

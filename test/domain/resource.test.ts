@@ -9,12 +9,13 @@ import type { Tank } from "../../src/domain/tank.ts";
 import { customer, key, NEW_YEAR, tank } from "../store/conformance/objects.ts";
 
 const CUSTOMER = { ...customer("a"), tank_count: 1 };
+const TANK = { shape: null, alerts: DEFAULT_TANK_ALERT_SETTINGS, deleted: false, deletedAt: null };
 const DEVICE: Device = { id: "d", tank_id: "one", since: EARLIEST, profile: null };
 
 test("an ETag is a quoted string", () => {
   for (const { etag } of [
-    customerResource({ customer: CUSTOMER, deleted: false, notifications: DEFAULT_NOTIFICATION_SETTINGS }),
-    tankResource({ tank: tank("one", "a"), shape: null, alerts: DEFAULT_TANK_ALERT_SETTINGS, deleted: false }),
+    customerResource({ customer: CUSTOMER, deleted: false, deletedAt: null, notifications: DEFAULT_NOTIFICATION_SETTINGS }),
+    tankResource({ ...TANK, tank: tank("one", "a") }),
     deviceResource({ device: DEVICE, pending: 0, dropped: 0 }),
     keyResource({ ...key("k"), customer_deleted: false }, NEW_YEAR),
   ]) {
@@ -27,6 +28,7 @@ test("a customer's ETag depends on the fields that an operator can change", () =
     customerResource({
       customer: { ...CUSTOMER, ...fields },
       deleted,
+      deletedAt: null,
       notifications: { ...DEFAULT_NOTIFICATION_SETTINGS, ...settings },
     }).etag;
   const same = tag({});
@@ -47,8 +49,7 @@ test("a customer's ETag depends on the fields that an operator can change", () =
 
 test("a tank's ETag depends on every field, its shape, its alerts and deleted", () => {
   const tag = (fields: Partial<Tank>, more: object = {}) =>
-    tankResource({ tank: tank("one", "a", fields), shape: null, alerts: DEFAULT_TANK_ALERT_SETTINGS, deleted: false, ...more })
-      .etag;
+    tankResource({ ...TANK, tank: tank("one", "a", fields), ...more }).etag;
   const shape = { kind: "upright", height: 2, unit: "m" } as const;
   const tags = [
     tag({}),

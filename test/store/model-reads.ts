@@ -25,13 +25,12 @@ import {
   pageOf,
 } from "./model-lists.ts";
 
-export type Stored<S> = S & { readonly deletedAt: Instant | null };
 export type StoredDevice = { readonly device: Device; readonly dropped: number };
 
 /** What is stored. */
 class ModelData {
-  readonly customers = new Map<string, Stored<CustomerState>>();
-  readonly tanks = new Map<string, Stored<TankState>>();
+  readonly customers = new Map<string, CustomerState>();
+  readonly tanks = new Map<string, TankState>();
   readonly readings = new Map<string, Map<Instant, number>>();
   readonly devices = new Map<string, StoredDevice>();
   readonly assignments = new Map<string, DeviceAssignment[]>();
@@ -132,12 +131,12 @@ export class ModelReads {
   }
 
   async managedTank(id: string): Promise<TankState | undefined> {
-    return withoutDeletedAt(this.data.tanks.get(id));
+    return this.data.tanks.get(id);
   }
 
   async tankSearch(search: TankSearch): Promise<Page<TankState>> {
     const { data, totalItems } = matchingTanks([...this.data.tanks.values()], search);
-    return { data: data.map(({ id }) => withoutDeletedAt(this.data.tanks.get(id)) as TankState), totalItems };
+    return { data: data.map(({ id }) => this.data.tanks.get(id) as TankState), totalItems };
   }
 
   async managedDevice(key: string): Promise<ManagedDevice | undefined> {
@@ -209,7 +208,7 @@ export class ModelReads {
         return { kind: "customer", ...(this.customerState(id) as ManagedCustomer) };
       }),
       ...Array.from(this.data.tanks.values(), (tank): ExportRecord => {
-        return { kind: "tank", ...(withoutDeletedAt(tank) as TankState) };
+        return { kind: "tank", ...tank };
       }),
       ...Array.from(this.data.devices.values(), ({ device, dropped }): ExportRecord => {
         return { kind: "device", device, dropped, assignments: this.data.assignments.get(device.id) ?? [] };
@@ -229,7 +228,7 @@ export class ModelReads {
 
   protected customerState(id: string): ManagedCustomer | undefined {
     const known = this.data.customers.get(id);
-    return known && { customer: this.#counted(known.customer), deleted: known.deleted, notifications: known.notifications };
+    return known && { ...known, customer: this.#counted(known.customer) };
   }
 
   protected deviceState(id: string): ManagedDevice | undefined {
@@ -245,8 +244,4 @@ export class ModelReads {
   #counted(customer: Customer): CustomerWithCount {
     return { ...customer, tank_count: this.tanks(customer.id).length };
   }
-}
-
-export function withoutDeletedAt(stored: Stored<TankState> | undefined): TankState | undefined {
-  return stored && { tank: stored.tank, deleted: stored.deleted, shape: stored.shape, alerts: stored.alerts };
 }

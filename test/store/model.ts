@@ -41,7 +41,7 @@ import type { Store } from "../../src/domain/store.ts";
 import { MAX_PENDING_PER_DEVICE } from "../../src/domain/store.ts";
 import type { MailLinkReads } from "../../src/domain/verification.ts";
 import { asJson, cached, found, newestFirst } from "./model-lists.ts";
-import { ModelReads, type Stored, type StoredDevice, withoutDeletedAt } from "./model-reads.ts";
+import { ModelReads, type StoredDevice } from "./model-reads.ts";
 
 type SavedResult = { readonly fingerprint: string; readonly resource: Resource; readonly at: Instant };
 
@@ -79,11 +79,10 @@ export class ModelStore extends ModelReads implements ModelledStore {
   readonly #lookups: Lookups = {
     customers: async (ids) => found(ids, (id) => this.customerState(id)),
     tanks: async (ids) => found(ids, (id) => this.data.tanks.get(id)),
-    tanksOfOwners: async (ids) => this.#tanksOf(ids, ({ deleted }) => !deleted),
-    tanksDeletedWith: async (ids) =>
-      this.#tanksOf(ids, ({ deletedAt, tank }) => {
-        return deletedAt !== null && deletedAt === this.data.customers.get(tank.owner_id)?.deletedAt;
-      }),
+    tanksOfOwner: async (id, limit) => this.#tanksOf(id, ({ deleted }) => !deleted).slice(0, limit),
+    tanksDeletedAt: async (id, at, limit) => this.#tanksOf(id, ({ deletedAt }) => deletedAt === at).slice(0, limit),
+    // Only for more tanks than the model has.
+    tanksDeletedWithoutDevice: async () => [],
     devices: async (ids) => found(ids, (id) => this.deviceState(id)),
     assignments: async (ids) => [...new Set(ids)].flatMap((id) => this.data.assignments.get(id) ?? []),
     devicesWithPending: async (limit) =>
@@ -111,13 +110,13 @@ export class ModelStore extends ModelReads implements ModelledStore {
   // Writes
 
   async importCustomers(records: readonly CustomerRecord[], context: AuditContext = IMPORT): Promise<RecordOutcome[]> {
-    const { outcomes, changes } = await planCustomerImport(this.#lookups, records);
+    const { outcomes, changes } = await planCustomerImport(this.#lookups, records, context.at);
     this.#putCustomers(changes, context);
     return outcomes;
   }
 
   async importTanks(records: readonly TankRecord[], context: AuditContext = IMPORT): Promise<RecordOutcome[]> {
-    const { outcomes, changes } = await planTankImport(this.#lookups, records);
+    const { outcomes, changes } = await planTankImport(this.#lookups, records, context.at);
     await this.#release(this.#putTanks(changes, context));
     return outcomes;
   }
@@ -196,9 +195,8 @@ export class ModelStore extends ModelReads implements ModelledStore {
 
   #putCustomers(changes: readonly Change<CustomerState>[], context: AuditContext): void {
     for (const { id, after } of changes) {
-      const deletedAt = after.deleted ? (this.data.customers.get(id)?.deletedAt ?? context.at) : null;
-      const { customer, deleted, notifications } = after;
-      this.data.customers.set(id, { customer, deleted, notifications, deletedAt });
+      const { customer, deleted, deletedAt, notifications } = after;
+      this.data.customers.set(id, { customer, deleted, deletedAt, notifications });
     }
     this.data.sortedObjects.clear();
     this.#log(auditCustomers(changes), context);
@@ -207,14 +205,8 @@ export class ModelStore extends ModelReads implements ModelledStore {
   /** Returns the devices that are assigned to another tank now, and those of tanks with another shape. */
   #putTanks(changes: readonly Change<TankState>[], context: AuditContext): string[] {
     for (const { id, after } of changes) {
-      const deletedAt = after.deleted ? (this.data.tanks.get(id)?.deletedAt ?? context.at) : null;
-      this.data.tanks.set(id, {
-        tank: after.tank,
-        deleted: after.deleted,
-        shape: asJson(after.shape),
-        alerts: after.alerts,
-        deletedAt,
-      });
+      const { tank, deleted, deletedAt, shape, alerts } = after;
+      this.data.tanks.set(id, { tank, deleted, deletedAt, shape: asJson(shape), alerts });
     }
     this.data.sortedObjects.clear();
     const moves = deviceMoves(changes, this.data.devices, context.at);
@@ -285,11 +277,11 @@ export class ModelStore extends ModelReads implements ModelledStore {
     });
   }
 
-  #tanksOf(owners: readonly string[], matches: (tank: Stored<TankState>) => boolean): TankState[] {
-    const own = [...this.data.tanks.values()].filter((state) => owners.includes(state.tank.owner_id) && matches(state));
+  #tanksOf(owner: string, matches: (tank: TankState) => boolean): TankState[] {
+    const own = [...this.data.tanks.values()].filter((state) => state.tank.owner_id === owner && matches(state));
     return newestFirst(own.map(({ tank }) => tank))
       .reverse()
-      .map(({ id }) => withoutDeletedAt(this.data.tanks.get(id)) as TankState);
+      .map(({ id }) => this.data.tanks.get(id) as TankState);
   }
 }
 

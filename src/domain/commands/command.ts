@@ -23,8 +23,8 @@ type Creation = { readonly newId: string; readonly fields: unknown };
 type FieldChange = Target & { readonly fields: unknown };
 /** `swap`: a tank that has the device already gets the other one. */
 type DeviceFieldChange = FieldChange & { readonly swap: boolean };
-/** `tanks`: together with the customer's tanks. */
-type CustomerTarget = Target & { readonly tanks: boolean };
+/** `tanks`: together with the customer's tanks. `tanksBefore`: how many were left before the part before this one. */
+type CustomerTarget = Target & { readonly tanks: boolean; readonly tanksBefore?: number };
 
 export type Commands = {
   readonly create_customer: Creation;
@@ -105,7 +105,7 @@ export type Command = { [T in keyof Commands]: CommandOf<T> }[keyof Commands];
 export type ProvisionRow = { readonly newId: string; readonly fields: unknown };
 export type Provision = { readonly customers: readonly ProvisionRow[]; readonly tanks: readonly ProvisionRow[] };
 
-/** Stored for each part of a provisioning but the last: the idempotency key is taken, but the same request may continue. */
+/** Stored for each part of a command but the last: the idempotency key is taken, but the same request may continue. */
 export const INCOMPLETE = { is_incomplete: true };
 
 /** What a provisioning would do. */

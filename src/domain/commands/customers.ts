@@ -1,6 +1,6 @@
 // Commands on customers.
 
-import { hasSameFields } from "../changes.ts";
+import { type Change, hasSameFields, type TankState } from "../changes.ts";
 import {
   CustomerObject,
   type CustomerWithCount,
@@ -11,14 +11,16 @@ import {
 import type { FieldError } from "../errors.ts";
 import { type Instant, instantOrNull, nextUpdatedAt } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
-import { customerResource, type ManagedCustomer } from "../resource.ts";
+import { customerResource, type ManagedCustomer, type Resource } from "../resource.ts";
 import { ADDRESS_PATTERN, NEW_ID_PATTERN, object, partial, type Static } from "../schema.ts";
 import { errorsInObject } from "../validate.ts";
 import {
+  type Command,
   type Commands,
   changeSet,
   commandError,
   existing,
+  INCOMPLETE,
   idTaken,
   invalidFields,
   isCommandError,
@@ -64,7 +66,7 @@ export function newCustomer(input: CustomerInput, newId: string, at: Instant): M
     verified_at: verifiedAt(input, null, at),
     tank_count: 0,
   };
-  return { customer, deleted: false, notifications: mergedSettings(DEFAULT_NOTIFICATION_SETTINGS, input) };
+  return { customer, deleted: false, deletedAt: null, notifications: mergedSettings(DEFAULT_NOTIFICATION_SETTINGS, input) };
 }
 
 export async function changeCustomer(
@@ -108,41 +110,84 @@ function mergedSettings(before: NotificationSettings, { notifications = {} }: Cu
   };
 }
 
-/** A live tank never loses its owner: its tanks are deleted too, or the command fails. */
-export async function deleteCustomer(lookups: Lookups, { id, ifMatch, ...options }: Commands["delete_customer"]): Planned {
+/** As many tanks are deleted or restored with their customer in one transaction. Readings have to wait for each transaction. */
+const MAX_TANKS = 250;
+
+/**
+ * A live tank never loses its owner: its tanks are deleted too, or the command fails. Many tanks are deleted in parts, the customer in
+ * the last one. All get the same `deletedAt`, which the customer has from the first part on, so that a deletion that was interrupted
+ * can be repeated or undone.
+ */
+export async function deleteCustomer(lookups: Lookups, command: Commands["delete_customer"], at: Instant): Planned {
+  const { id, ifMatch, tanks: withTanks, tanksBefore = Number.POSITIVE_INFINITY } = command;
   const before = existing("customer", await findOne(lookups.customers, id), ifMatch, customerResource);
   if (isCommandError(before)) return before;
   if (before.deleted) return changeSet(customerResource(before), {});
-  const tanks = await lookups.tanksOfOwners([id]);
-  if (tanks.length > 0 && !options.tanks) {
-    const [owned, them] = tanks.length === 1 ? ["1 tank", "it"] : [`${tanks.length} tanks`, "them"];
+  const tanks = await lookups.tanksOfOwner(id, MAX_TANKS + 1);
+  const { tank_count } = before.customer;
+  if (tanks.length > 0 && !withTanks) {
+    const [owned, them] = tank_count === 1 ? ["1 tank", "it"] : [`${tank_count} tanks`, "them"];
     const hint = `Assign ${them} to another customer, or add tanks=true to delete ${them} too.`;
     return commandError("customer_has_tanks", `This customer still owns ${owned}. ${hint}`);
   }
-  const after = { ...before, customer: { ...before.customer, tank_count: 0 }, deleted: true };
-  return changeSet(customerResource(after), {
-    customers: [{ id, before, after }],
-    tanks: tanks.map((tank) => ({ id: tank.tank.id, before: tank, after: { ...tank, deleted: true } })),
-  });
+  if (tank_count >= tanksBefore) {
+    const detail = "Tanks of this customer were created or restored while its tanks were deleted. Send the request again.";
+    return commandError("state_conflict", detail);
+  }
+  const deletedAt = before.deletedAt ?? at;
+  const changes = tanks.slice(0, MAX_TANKS).map((one) => changeOfTank(one, { ...one, deleted: true, deletedAt }));
+  if (tanks.length > MAX_TANKS) {
+    return changeSet(partOf(tank_count), { customers: [{ id, before, after: { ...before, deletedAt } }], tanks: changes });
+  }
+  const after = { ...before, customer: { ...before.customer, tank_count: 0 }, deleted: true, deletedAt };
+  return changeSet(customerResource(after), { customers: [{ id, before, after }], tanks: changes });
 }
 
 const RESTORE_HINT =
   "Restore the customer with tanks=false, then restore each tank, with another assigned_device_id where its own is in use.";
 
-/** Restores a customer, by default together with the tanks that were deleted with it. */
-export async function restoreCustomer(lookups: Lookups, { id, ifMatch, ...options }: Commands["restore_customer"]): Planned {
+/**
+ * Restores a customer, by default together with the tanks that were deleted with it. Many tanks are restored in parts, the customer in
+ * the first one. It keeps its `deletedAt` until the last part.
+ */
+export async function restoreCustomer(lookups: Lookups, command: Commands["restore_customer"]): Planned {
+  const { id, ifMatch, tanks: withTanks, tanksBefore } = command;
   const before = existing("customer", await findOne(lookups.customers, id), ifMatch, customerResource);
   if (isCommandError(before)) return before;
-  if (!before.deleted) return changeSet(customerResource(before), {});
-  const tanks = options.tanks ? await lookups.tanksDeletedWith([id]) : [];
-  const conflict = await deviceConflict(lookups, tanks, RESTORE_HINT);
+  const deletedAt = withTanks ? before.deletedAt : null;
+  if (!before.deleted && deletedAt === null) return changeSet(customerResource(before), {});
+  const deleted = deletedAt === null ? [] : await lookups.tanksDeletedAt(id, deletedAt, MAX_TANKS + 1);
+  const isLastPart = deleted.length <= MAX_TANKS;
+  const tanks = deleted.slice(0, MAX_TANKS);
+  // Before the first is restored, all are checked.
+  const isFirstOfMany = deletedAt !== null && !isLastPart && tanksBefore === undefined;
+  const withoutDevice = isFirstOfMany ? await lookups.tanksDeletedWithoutDevice(id, deletedAt) : [];
+  const conflict =
+    (await deviceConflict(lookups, withoutDevice, RESTORE_HINT)) ?? (await deviceConflict(lookups, tanks, RESTORE_HINT));
   if (conflict !== undefined) return conflict;
   const tank_count = before.customer.tank_count + tanks.length;
-  const after = { ...before, customer: { ...before.customer, tank_count }, deleted: false };
-  return changeSet(customerResource(after), {
+  const after = {
+    ...before,
+    customer: { ...before.customer, tank_count },
+    deleted: false,
+    deletedAt: isLastPart ? null : deletedAt,
+  };
+  return changeSet(isLastPart ? customerResource(after) : partOf(tank_count), {
     customers: [{ id, before, after }],
-    tanks: tanks.map((tank) => ({ id: tank.tank.id, before: tank, after: { ...tank, deleted: false } })),
+    tanks: tanks.map((one) => changeOfTank(one, { ...one, deleted: false, deletedAt: null })),
   });
+}
+
+const changeOfTank = (before: TankState, after: TankState): Change<TankState> => ({ id: after.tank.id, before, after });
+
+/** The result of a part: others follow. */
+const partOf = (tanksBefore: number): Resource => ({ object: { ...INCOMPLETE, tanksBefore }, etag: "" });
+
+/** The command that deletes or restores the next tanks; undefined after the last part. */
+export function commandOfNextPart(command: Command, { object }: Resource): Command | undefined {
+  if (command.type !== "delete_customer" && command.type !== "restore_customer") return undefined;
+  const { ifMatch: _checked, ...rest } = command;
+  return "is_incomplete" in object ? { ...rest, tanksBefore: Number(object["tanksBefore"]) } : undefined;
 }
 
 export function customerErrors(schema: typeof NewCustomer | typeof CustomerChange, fields: unknown): FieldError[] {

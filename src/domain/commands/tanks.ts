@@ -84,6 +84,7 @@ export function newTank(fields: TankInput, newId: string, at: Instant): TankStat
   return {
     tank,
     deleted: false,
+    deletedAt: null,
     shape: completeShape(shape),
     alerts: mergeTankAlertSettings(DEFAULT_TANK_ALERT_SETTINGS, alerts),
   };
@@ -143,10 +144,10 @@ export async function tankChangeSet(lookups: Lookups, before: TankState, wanted:
   return changeSet(resource, { tanks: [change, { id: tank.id, before: other, after: { ...other, tank } }] });
 }
 
-export async function deleteTank(lookups: Lookups, { id, ifMatch }: Commands["delete_tank"]): Planned {
+export async function deleteTank(lookups: Lookups, { id, ifMatch }: Commands["delete_tank"], at: Instant): Planned {
   const before = existing("tank", await findOne(lookups.tanks, id), ifMatch, tankResource);
   if (isCommandError(before)) return before;
-  const after = { ...before, deleted: true };
+  const after = before.deleted ? before : { ...before, deleted: true, deletedAt: at };
   return changeSet(tankResource(after), before.deleted ? {} : { tanks: [{ id, before, after }] });
 }
 
@@ -162,7 +163,7 @@ export async function restoreTank(lookups: Lookups, command: Commands["restore_t
     const hint = "Restore that customer first; with tanks=false, without its tanks.";
     return commandError("state_conflict", `The owner of this tank, ${owner.customer.id}, is deleted. ${hint}`);
   }
-  const after = { ...changedTank(before, mergeTank(before, fields as TankInput), at), deleted: false };
+  const after = { ...changedTank(before, mergeTank(before, fields as TankInput), at), deleted: false, deletedAt: null };
   const hint = "Restore with another assigned_device_id, or assign another device to that tank first.";
   const conflict = await deviceConflict(lookups, [after], hint);
   return conflict ?? changeSet(withReleasedField(tankResource(after)), { tanks: [{ id, before, after }] });

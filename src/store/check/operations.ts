@@ -149,7 +149,7 @@ function tankRow(row: Row): TankRow {
     isDamaged: damage !== undefined,
     deletedFlag: columns.at(-2),
     hasOwner: Number(hasOwner) === 1,
-    shape: columns.at(-7) as string | null,
+    shape: columns.at(-8) as string | null,
     alerts,
     head: start === null ? undefined : ({ total, inBlocks, start, data, checksum } as TankRow["head"]),
     latest: latestAt === null ? undefined : ({ at: latestAt, fill: latestFill } as TankRow["latest"]),

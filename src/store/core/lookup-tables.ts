@@ -1,5 +1,6 @@
 // Lookups of customers, tanks, devices and keys, and what is stored with each of many devices, by id.
 
+import type { Instant } from "../../domain/instant.ts";
 import type { PendingReading } from "../../domain/placement.ts";
 import {
   intactPending,
@@ -20,7 +21,17 @@ import {
 import type { Dialect } from "./dialect.ts";
 import type { RunForIds, SqlRunner } from "./many-rows.ts";
 
-export function lookupTables({ prepare, runForIds }: Pick<SqlRunner, "prepare" | "runForIds">, { isLive, isDeleted }: Dialect) {
+export function lookupTables(
+  { prepare, runForIds }: Pick<SqlRunner, "prepare" | "runForIds">,
+  { isLive, isDeleted, deviceKeyOf }: Dialect,
+) {
+  const tanksOfOwner = `SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE owner_id = $1 AND ${isLive("tank")}
+    ORDER BY created_at, id LIMIT $2`; // tank_by_owner
+  const deletedTanks = `SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE owner_id = $1 AND deleted_at = $2 AND ${isDeleted("tank")}`;
+  const tanksDeletedAt = `${deletedTanks} ORDER BY created_at, id LIMIT $3`; // tank_deleted_with_owner
+  const tanksDeletedWithoutDevice = `${deletedTanks} AND EXISTS (
+      SELECT 1 FROM device WHERE device.id = ${deviceKeyOf("tank.assigned_device_id")} AND device.tank IS NOT NULL
+    ) ORDER BY created_at, id`; // tank_deleted_with_owner
   type Ids = readonly string[];
   /** In the order of `ids`. The id is the first of the columns. */
   const byId = async <T>(ids: Ids, sql: Parameters<RunForIds>[1], toObject: (row: Row) => T): Promise<Map<string, T>> => {
@@ -34,24 +45,16 @@ export function lookupTables({ prepare, runForIds }: Pick<SqlRunner, "prepare" |
     devices: (ids: Ids) => byId(ids, (is) => `SELECT ${STORED_DEVICE_COLUMNS} FROM device WHERE ${is("id")}`, storedDevice),
     keys: (ids: Ids) => byId(ids, (is) => `SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE ${is("k.id")}`, keyOf),
 
-    async tanksOfOwners(ids: Ids) {
-      const rows = await runForIds(
-        ids,
-        (is) => `SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE ${is("owner_id")} AND ${isLive("tank")} ORDER BY created_at, id`, // tank_by_owner
-      );
-      return rows.map(storedTank);
+    async tanksOfOwner(ownerId: string, limit: number) {
+      return (await prepare(tanksOfOwner)(ownerId, limit)).map(storedTank);
     },
 
-    /** Deleted tanks are few: owner_id has no index among them. */
-    async tanksDeletedWith(ids: Ids) {
-      const rows = await runForIds(
-        ids,
-        (is) =>
-          `SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE ${isDeleted("tank")} AND ${is("owner_id")}
-             AND deleted_at = (SELECT customer.deleted_at FROM customer WHERE customer.id = tank.owner_id)
-           ORDER BY created_at, id`, // tank_deleted
-      );
-      return rows.map(storedTank);
+    async tanksDeletedAt(ownerId: string, deletedAt: Instant, limit: number) {
+      return (await prepare(tanksDeletedAt)(ownerId, deletedAt, limit)).map(storedTank);
+    },
+
+    async tanksDeletedWithoutDevice(ownerId: string, deletedAt: Instant) {
+      return (await prepare(tanksDeletedWithoutDevice)(ownerId, deletedAt)).map(storedTank);
     },
 
     async assignments(deviceIds: Ids) {

@@ -7,21 +7,26 @@ import type { Lookups, Stored } from "../../domain/lookups.ts";
 import { lockedAlerts } from "./alerts.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
+function intact<T extends { values(): Iterable<Stored<object>> }>(found: T): T {
+  for (const { damage } of found.values()) if (damage !== undefined) throw new DamageError(damage);
+  return found;
+}
+
 /** `withDamaged`: for imports, which replace damaged objects. */
 export function lookupsOn(tx: StoreTransaction, withDamaged = false): Lookups {
   const checkedLookup =
     <T extends { values(): Iterable<Stored<object>> }>(lookup: (ids: readonly string[]) => Promise<T>) =>
     async (ids: readonly string[]): Promise<T> => {
       const found = await lookup([...new Set(ids)].filter(isPossibleId));
-      if (!withDamaged) for (const { damage } of found.values()) if (damage !== undefined) throw new DamageError(damage);
-      return found;
+      return withDamaged ? found : intact(found);
     };
   return {
     ...tx,
     customers: checkedLookup(tx.customers),
     tanks: checkedLookup(tx.tanks),
-    tanksOfOwners: checkedLookup(tx.tanksOfOwners),
-    tanksDeletedWith: checkedLookup(tx.tanksDeletedWith),
+    tanksOfOwner: async (...query) => intact(await tx.tanksOfOwner(...query)),
+    tanksDeletedAt: async (...query) => intact(await tx.tanksDeletedAt(...query)),
+    tanksDeletedWithoutDevice: async (...query) => intact(await tx.tanksDeletedWithoutDevice(...query)),
     devices: checkedLookup(tx.devices),
     assignments: checkedLookup(tx.assignments),
     keys: checkedLookup(tx.keys),

@@ -14,7 +14,6 @@ import {
   customerChecksum,
   customerValues,
   deviceChecksum,
-  type Scalar,
   STORED_ASSIGNMENT_COLUMNS,
   storedJson,
   storedProfile,
@@ -52,30 +51,14 @@ const REMOVE_EXPIRED = `
 export type CountedDevice = Pick<ManagedDevice, "device" | "dropped">;
 type SavedResult = { readonly fingerprint: string; readonly resource: Resource };
 
-/** Null unless the object is deleted now. */
-function deletedAt({ before, after }: Change<{ readonly deleted: boolean }>, at: Instant): Instant | null {
-  return after.deleted && before?.deleted !== true ? at : null;
-}
-
 /** `addHeads` adds the empty heads of new tanks. */
 export function objectTables({ prepare, insert, runForIds }: SqlRunner, addHeads: (tankIds: readonly string[]) => Promise<void>) {
-  /** Rows end with `deleted_at`. An object that was deleted before keeps the time of its deletion. */
-  const put = (table: string, columns: readonly string[], rows: readonly Scalar[][]): Promise<void> =>
-    insert(
-      table,
-      [...columns, "deleted_at"],
-      rows,
-      `${updateExisting(columns)},
-       deleted_at = CASE WHEN excluded.deleted THEN coalesce(excluded.deleted_at, ${table}.deleted_at) END`,
-    );
-
   return {
-    async putCustomers(changes: readonly Change<CustomerState>[], at: Instant): Promise<void> {
-      const rows = changes.map((change) => {
-        const { id, after } = change;
-        return [id, ...customerValues(after), Number(after.deleted), customerChecksum(after), deletedAt(change, at)];
+    async putCustomers(changes: readonly Change<CustomerState>[]): Promise<void> {
+      const rows = changes.map(({ id, after }) => {
+        return [id, ...customerValues(after), Number(after.deleted), customerChecksum(after)];
       });
-      await put("customer", WRITTEN_CUSTOMER_COLUMNS, rows);
+      await insert("customer", WRITTEN_CUSTOMER_COLUMNS, rows, updateExisting(WRITTEN_CUSTOMER_COLUMNS));
     },
 
     async addTankCounts(deltas: ReadonlyMap<string, number>): Promise<void> {
@@ -89,15 +72,14 @@ export function objectTables({ prepare, insert, runForIds }: SqlRunner, addHeads
     },
 
     /** New tanks get an empty head. */
-    async putTanks(changes: readonly Change<TankState>[], at: Instant): Promise<void> {
+    async putTanks(changes: readonly Change<TankState>[]): Promise<void> {
       // tank_by_device is unique among live tanks.
       const released = changes.filter(releasesDevice).map(({ id }) => id);
       await runForIds(released, (is) => `UPDATE tank SET deleted = true WHERE ${is("id")}`);
-      const rows = changes.map((change) => {
-        const { id, after } = change;
-        return [id, ...tankValues(after), Number(after.deleted), tankChecksum(after), deletedAt(change, at)];
+      const rows = changes.map(({ id, after }) => {
+        return [id, ...tankValues(after), Number(after.deleted), tankChecksum(after)];
       });
-      await put("tank", WRITTEN_TANK_COLUMNS, rows);
+      await insert("tank", WRITTEN_TANK_COLUMNS, rows, updateExisting(WRITTEN_TANK_COLUMNS));
       await addHeads(changes.filter(({ before }) => before === undefined).map(({ id }) => id));
     },
 

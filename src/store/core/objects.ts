@@ -28,7 +28,7 @@ export async function writeCustomers(
   context: AuditContext,
 ): Promise<void> {
   if (changes.length === 0) return;
-  await tx.putCustomers(changes, context.at);
+  await tx.putCustomers(changes);
   const listed = changes.map(({ before, after }) => ({ before: liveCustomer(before), after: liveCustomer(after) }));
   await updateLists(tx, "customer", listed);
   await tx.endSessionsOfCustomers(changes.filter(endsSessions).map(({ id }) => id));
@@ -46,7 +46,7 @@ export async function writeTanks(
   const alerted = changes.filter(changesAlerts).map(({ id }) => id);
   // All at once, so that heads are locked in the order of their tanks.
   if (alerted.length > 0) await tx.lockHeads(alerted.toSorted());
-  await tx.putTanks(changes, context.at);
+  await tx.putTanks(changes);
   const listed = changes.map(({ before, after }) => ({ before: liveTank(before), after: liveTank(after) }));
   await updateLists(tx, "tank", listed);
   await tx.addTankCounts(tankCountDeltas(listed));

@@ -93,6 +93,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE INDEX tank_without_position ON tank (id) WHERE ${isLive} AND ${WITHOUT_COORDINATES};
   CREATE INDEX tank_by_custom_id ON tank (lower(custom_id)) WHERE ${isLive};
   CREATE INDEX tank_deleted ON tank (created_at, id) WHERE ${isDeleted};
+  CREATE INDEX tank_deleted_with_owner ON tank (owner_id, deleted_at, created_at, id) WHERE ${isDeleted};
 
   CREATE TABLE api_key (
     ${id},

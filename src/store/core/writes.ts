@@ -65,7 +65,7 @@ async function importCustomers(
   context = importContext(),
 ): Promise<RecordOutcome[]> {
   await tx.lockLists();
-  const { outcomes, changes } = await planCustomerImport(lookupsOn(tx, true), records);
+  const { outcomes, changes } = await planCustomerImport(lookupsOn(tx, true), records, context.at);
   await writeCustomers(tx, changes, context);
   return outcomes;
 }
@@ -78,7 +78,7 @@ async function importTanks(
   tx.alertWork.setTime(context.at);
   await tx.lockLists();
   await tx.lockDevices("exclusive");
-  const { outcomes, changes } = await planTankImport(lookupsOn(tx, true), records);
+  const { outcomes, changes } = await planTankImport(lookupsOn(tx, true), records, context.at);
   await releasePending(tx, await writeTanks(tx, changes, context));
   return outcomes;
 }

@@ -157,6 +157,12 @@ test("a customer with tanks is deleted only together with them", async () => {
   for (const { before, after } of tanks) assert.deepEqual(after.tank, before?.tank, "updated_at stays");
 });
 
+test("tanks are deleted in parts only while there are fewer and fewer of them", async () => {
+  const { id } = ANNA.customer;
+  await planned({ type: "delete_customer", id, tanks: true, tanksBefore: 3 });
+  await assertErrors("state_conflict", [{ type: "delete_customer", id, tanks: true, tanksBefore: 2 }]);
+});
+
 test("a customer is restored with the tanks that were deleted with it, or without them", async () => {
   const { resource, customers, tanks } = await planned(command.restoreCustomer("gone"));
   assert.deepEqual([resource.object["deleted"], resource.object["tank_count"]], [false, 1]);

@@ -19,6 +19,7 @@ export const SHAPE: Shape = { kind: "upright", height: 2, unit: "m", sensor_heig
 const managed = (id: string, more: Partial<ManagedCustomer["customer"]> = {}, deleted = false): ManagedCustomer => ({
   customer: { ...customer(id, more), tank_count: more.tank_count ?? 0 },
   deleted,
+  deletedAt: deleted ? NEW_YEAR : null,
   notifications: DEFAULT_NOTIFICATION_SETTINGS,
 });
 const storedKey = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({ ...key(id), customer_deleted: false, ...more });
@@ -59,9 +60,8 @@ export const STORED: StoredObjects = {
     { ...storedTank("two", "anna", { assigned_device_id: EUI }), shape: SHAPE },
     OLD,
     storedTank("along", "gone", {}, true),
-    storedTank("orphan", "gone", {}, true),
+    { ...storedTank("orphan", "gone", {}, true), deletedAt: NEW_YEAR - 1 },
   ],
-  deletedWithOwner: ["along"],
   devices: [device("device of one", "one"), device(EUI.toLowerCase(), "two", { since: NEW_YEAR }), FREE],
   pending: { free: 7 },
   keys: [

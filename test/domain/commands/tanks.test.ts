@@ -122,7 +122,10 @@ test("a tank gets a free device, or its own in another spelling, without a swap"
 
 test("a tank that is deleted or restored keeps its updated_at", async () => {
   const deleted = await planned(command.deleteTank("one"));
-  assert.deepEqual([deleted.resource.object["deleted"], deleted.tanks[0]?.after], [true, { ...ONE, deleted: true }]);
+  assert.deepEqual(
+    [deleted.resource.object["deleted"], deleted.tanks[0]?.after],
+    [true, { ...ONE, deleted: true, deletedAt: NOW }],
+  );
   const restored = await planned(command.restoreTank("old"));
   assert.deepEqual([restored.resource.object["deleted"], restored.tanks[0]?.after.tank], [false, OLD.tank]);
   assert.deepEqual(await invalidFieldsOf(command.restoreTank("old", null)), [""]);

@@ -97,7 +97,7 @@ export const routes: readonly Route[] = [
     description: "Deletes a customer and disables its keys. Fails while the customer owns tanks, unless `tanks` is true.",
     parameters: { tanks: flag("Also deletes the customer's tanks", false) },
     response: objectResponse(ref("ManagedCustomer"), "The deleted customer"),
-    errors: ["customer_unknown", "customer_has_tanks"],
+    errors: ["customer_unknown", "customer_has_tanks", "state_conflict"],
     command: ({ id, parameters: { tanks }, headers: { ifMatch } }) => ({ type: "delete_customer", id, tanks, ifMatch }),
   }),
   manageRoute("POST", `${PATH}/:id/verification`, {
