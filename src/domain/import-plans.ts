@@ -9,7 +9,7 @@ import { assignmentObjects, type DeviceAssignment, DeviceUse, deviceObject, unkn
 import { deviceKey } from "./id.ts";
 import type { Instant } from "./instant.ts";
 import type { Lookups, Stored } from "./lookups.ts";
-import type { CustomerRecord, DeviceRecord, DeviceWithHistory, RecordOutcome, Removal, TankRecord } from "./records.ts";
+import type { CustomerRecord, Deletion, DeviceRecord, DeviceWithHistory, RecordOutcome, Removal, TankRecord } from "./records.ts";
 import type { ManagedDevice } from "./resource.ts";
 
 type ImportPlan<S> = { readonly outcomes: RecordOutcome[]; readonly changes: Change<S>[] };
@@ -31,9 +31,13 @@ export async function planCustomerImport(
     }
     const notifications = record.notifications ?? kept?.notifications ?? DEFAULT_NOTIFICATION_SETTINGS;
     const { deleted } = record;
-    const deletedAt = deleted ? (kept?.deletedAt ?? at) : kept?.deleted === false ? kept.deletedAt : null;
-    const after = { customer: { ...record.customer, last_seen_at }, deleted, deletedAt, notifications };
-    const isSame = kept !== undefined && kept.deleted === deleted && hasSameFields(after.customer, kept.customer);
+    const after = {
+      customer: { ...record.customer, last_seen_at },
+      deleted,
+      deletedAt: deletedAtOf(record, kept, at),
+      notifications,
+    };
+    const isSame = kept !== undefined && hasSameDeletion(after, kept) && hasSameFields(after.customer, kept.customer);
     return isSame && hasSameFields(notifications, kept.notifications) ? "unchanged" : after;
   });
 }
@@ -61,11 +65,12 @@ export async function planTankImport(
     if (missing !== undefined) return { rejected: `${missing}: is missing, and needed because ${before?.damage}` };
     const kept = isDamaged ? undefined : before;
     const { tank, deleted, shape = kept?.shape ?? null, alerts = kept?.alerts ?? DEFAULT_TANK_ALERT_SETTINGS } = record;
-    const isSame = before !== undefined && !isDamaged && before.deleted === deleted && hasSameFields(tank, before.tank);
-    if (isSame && isDeepStrictEqual([shape, alerts], [before.shape, before.alerts])) return "unchanged";
+    const after = { tank, deleted, deletedAt: deletedAtOf(record, kept, at), shape, alerts };
+    const isSame = kept !== undefined && hasSameDeletion(after, kept) && hasSameFields(tank, kept.tank);
+    if (isSame && isDeepStrictEqual([shape, alerts], [kept.shape, kept.alerts])) return "unchanged";
     if (!owners.has(tank.owner_id)) return { rejected: "owner_id: there is no customer with this id" };
     const other = deleted ? undefined : use.conflictOf(tank);
-    if (other === undefined) return { tank, deleted, deletedAt: deleted ? (kept?.deletedAt ?? at) : null, shape, alerts };
+    if (other === undefined) return after;
     return { rejected: `assigned_device_id: this device is already assigned to tank ${other}` };
   }
 }
@@ -75,11 +80,18 @@ function objectId(record: CustomerRecord | TankRecord): string {
   return "customer" in record ? record.customer.id : record.tank.id;
 }
 
-function removed<S extends { readonly deleted: boolean; readonly deletedAt: Instant | null }>(
-  before: Stored<S> | undefined,
-  kind: string,
-  at: Instant,
-): S | RecordOutcome {
+type DeletionState = { readonly deleted: boolean; readonly deletedAt: Instant | null };
+
+/** A live customer keeps the one that it has while many tanks are deleted or restored with it. */
+function deletedAtOf(record: Deletion, kept: DeletionState | undefined, at: Instant): Instant | null {
+  if (record.deleted) return record.deletedAt ?? kept?.deletedAt ?? at;
+  return kept?.deleted === false ? kept.deletedAt : null;
+}
+
+const hasSameDeletion = (after: DeletionState, before: DeletionState): boolean =>
+  after.deleted === before.deleted && after.deletedAt === before.deletedAt;
+
+function removed<S extends DeletionState>(before: Stored<S> | undefined, kind: string, at: Instant): S | RecordOutcome {
   if (before === undefined) return { rejected: `id: there is no ${kind} with this id to delete` };
   if (before.damage !== undefined) return { rejected: `id: ${before.damage}; import it with all its fields first` };
   return before.deleted ? "unchanged" : { ...before, deleted: true, deletedAt: before.deletedAt ?? at };

@@ -8,13 +8,15 @@ import type { Shape } from "./shape.ts";
 import type { Tank } from "./tank.ts";
 
 export type Removal = { readonly remove: string };
+/** `deletedAt`: of a deleted object. Without it, the object keeps the one it has, or is deleted now. */
+export type Deletion = { readonly deleted: boolean; readonly deletedAt?: Instant };
 /** Without `notifications`, the customer keeps the settings it has. */
 export type CustomerRecord =
-  | { readonly customer: Customer; readonly deleted: boolean; readonly notifications?: NotificationSettings }
+  | (Deletion & { readonly customer: Customer; readonly notifications?: NotificationSettings })
   | Removal;
 /** Without `shape` or `alerts`, the tank keeps what it has. */
 export type TankRecord =
-  | { readonly tank: Tank; readonly deleted: boolean; readonly shape?: Shape | null; readonly alerts?: TankAlertSettings }
+  | (Deletion & { readonly tank: Tank; readonly shape?: Shape | null; readonly alerts?: TankAlertSettings })
   | Removal;
 
 /** Fields that are undefined keep their value. */

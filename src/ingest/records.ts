@@ -8,6 +8,7 @@ import {
   type TankAlertSettingsInput,
   tankAlertSettingsObject,
 } from "../domain/alerts/tank-alert-settings.ts";
+import type { CustomerState } from "../domain/changes.ts";
 import {
   type Customer,
   CustomerObject,
@@ -116,7 +117,15 @@ export function decodeReading(fields: JsonObject, customerId: string | null): De
   return { kind: "telemetry", record: { reading, customerId }, isAssumedUtc: !hasOffset(String(created_at)) };
 }
 
-const CustomerLine = object({ ...CustomerObject.properties, notifications: NotificationSettings, deleted: boolean() }, {}, [
+const DELETION = { deleted: boolean(), deleted_at: instantField("When it was deleted") };
+
+/** What a line says about its deletion, or what is wrong with it. */
+function deletionOf({ deleted = false, deleted_at }: { readonly deleted?: boolean; readonly deleted_at?: string }) {
+  if (deleted_at === undefined) return { deleted };
+  return deleted ? { deleted, deletedAt: instantOf(deleted_at) } : "deleted_at: must not be given unless deleted is true";
+}
+
+const CustomerLine = object({ ...CustomerObject.properties, notifications: NotificationSettings, ...DELETION }, {}, [
   "object",
   "is_verified",
   "last_seen_at",
@@ -126,6 +135,7 @@ const CustomerLine = object({ ...CustomerObject.properties, notifications: Notif
   "verified_at",
   "notifications",
   "deleted",
+  "deleted_at",
 ]);
 
 function decodeCustomer(value: object): DecodedRecord {
@@ -139,6 +149,8 @@ function decodeCustomer(value: object): DecodedRecord {
   }
   const dates = parseDates(line);
   if (dates === undefined) return rejectedRecord(UPDATED_BEFORE_CREATED);
+  const deletion = deletionOf(line);
+  if (typeof deletion === "string") return rejectedRecord(deletion);
   const customer: Customer = {
     id: line.id,
     created_at: dates.created_at,
@@ -152,16 +164,17 @@ function decodeCustomer(value: object): DecodedRecord {
   const { language = null, unsubscribed_at } = line.notifications ?? {};
   const notifications = { language, unsubscribed_at: instantOrNull(unsubscribed_at) };
   const given = line.notifications === undefined ? {} : { notifications };
-  return { kind: "customer", record: { customer, deleted: line.deleted === true, ...given } };
+  return { kind: "customer", record: { customer, ...deletion, ...given } };
 }
 
-const TankLine = object({ ...TankObject.properties, location: partial(Location), deleted: boolean() }, {}, [
+const TankLine = object({ ...TankObject.properties, location: partial(Location), ...DELETION }, {}, [
   "object",
   "custom_id",
   "location",
   "updated_at",
   "use_case",
   "deleted",
+  "deleted_at",
 ]);
 
 function decodeTank(value: object): DecodedRecord {
@@ -171,9 +184,11 @@ function decodeTank(value: object): DecodedRecord {
     (isGiven(shape) ? firstError(errorsInShape(shape)) : undefined) ??
     (alerts === undefined ? undefined : firstError(errorsInTankAlertSettings(alerts)));
   if (error !== undefined) return rejectedRecord(error);
-  const { object: _tank, deleted, ...line } = fields as Static<typeof TankLine>;
+  const { object: _tank, deleted, deleted_at, ...line } = fields as Static<typeof TankLine>;
   const dates = parseDates(line);
   if (dates === undefined) return rejectedRecord(UPDATED_BEFORE_CREATED);
+  const deletion = deletionOf({ deleted, deleted_at });
+  if (typeof deletion === "string") return rejectedRecord(deletion);
   const tank = {
     ...line,
     ...dates,
@@ -188,7 +203,7 @@ function decodeTank(value: object): DecodedRecord {
       alerts: mergeTankAlertSettings(DEFAULT_TANK_ALERT_SETTINGS, alerts as TankAlertSettingsInput),
     }),
   };
-  return { kind: "tank", record: { tank, deleted: deleted === true, ...given } };
+  return { kind: "tank", record: { tank, ...deletion, ...given } };
 }
 
 type Dates = { readonly created_at: Instant; readonly updated_at: Instant };
@@ -259,11 +274,11 @@ export function exportLines(record: ExportRecord): readonly string[] {
   switch (record.kind) {
     case "customer": {
       const notifications = notificationSettingsObject(record.notifications);
-      return [JSON.stringify({ ...customerObject(record.customer), notifications, ...(record.deleted && { deleted: true }) })];
+      return [JSON.stringify({ ...customerObject(record.customer), notifications, ...deletionFields(record) })];
     }
     case "tank": {
       const settings = { shape: record.shape, alerts: tankAlertSettingsObject(record.alerts) };
-      return [JSON.stringify({ ...tankObject(record.tank), ...settings, ...(record.deleted && { deleted: true }) })];
+      return [JSON.stringify({ ...tankObject(record.tank), ...settings, ...deletionFields(record) })];
     }
     case "device": {
       const past = assignmentObjects(record.assignments);
@@ -283,6 +298,11 @@ export function exportLines(record: ExportRecord): readonly string[] {
     case "damaged":
       return [];
   }
+}
+
+/** None for a live object. */
+function deletionFields({ deleted, deletedAt }: Pick<CustomerState, "deleted" | "deletedAt">) {
+  return deleted ? { deleted, ...(deletedAt !== null && { deleted_at: formatInstant(deletedAt) }) } : {};
 }
 
 /** The payload is stored as JSON. */

@@ -204,6 +204,14 @@ test("a line with id and deleted deletes; a complete line with deleted creates a
       assert.ok(decoded.kind !== "rejected" && "deleted" in decoded.record);
       assert.equal(decoded.record.deleted, deleted);
     }
+    const deleted_at = "2026-03-01T00:00:00.000Z";
+    const decoded = decodeRecord({ ...line, deleted: true, deleted_at });
+    assert.ok(decoded.kind !== "rejected" && "deletedAt" in decoded.record);
+    assert.equal(decoded.record.deletedAt, Date.parse(deleted_at));
+    for (const more of [{}, { deleted: false }]) {
+      assert.equal(reasonOf({ ...line, ...more, deleted_at }), "deleted_at: must not be given unless deleted is true");
+    }
+    assert.equal(reasonOf({ ...line, deleted: true, deleted_at: "yesterday" }), `deleted_at: ${DATETIME}`);
   }
 });
 

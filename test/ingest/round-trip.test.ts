@@ -5,6 +5,7 @@ import { suite, test } from "node:test";
 import { ID_MAX_LENGTH } from "../../src/domain/id.ts";
 import { MAX_LINE_BYTES } from "../../src/ingest/lines.ts";
 import { postgresEngine, sqliteEngine } from "../store/engines.ts";
+import { at, command, executed } from "../support/commands.ts";
 import { exportedLines, importLines } from "../support/exports.ts";
 import { customer, type Line, tank } from "../support/lines.ts";
 import type { Lifetime } from "../support/service.ts";
@@ -29,6 +30,31 @@ for (const engine of [sqliteEngine, postgresEngine]) {
       ]);
       assert.equal(lines.length, 5, "a customer, a tank, a device, a reading and a pending one");
       assert.deepEqual(await exportedOf(t, lines), lines);
+    });
+
+    test("with which tanks were deleted together with their customer", async (t) => {
+      const { store } = await engine.open(t);
+      await importLines(
+        store,
+        [customer("a"), ...["one", "two", "before"].map((id) => tank(id, "a"))].map((line) => JSON.stringify(line)),
+      );
+      await executed(store, command.deleteTank("before"), at(1_000_000));
+      await executed(store, command.deleteCustomer("a", true), at(2_000_000));
+      const { store: copy } = await engine.open(t);
+      const lines = await exportedLines(store);
+      assert.deepEqual((await importLines(copy, lines)).reasons, []);
+      assert.deepEqual(await exportedLines(copy), lines);
+      const { summary } = await importLines(
+        copy,
+        lines.map((line) => line.replace(/,"deleted_at":"[^"]*"/, "")),
+      );
+      assert.equal(summary.unchanged, summary.read, "lines without it keep it");
+      await executed(copy, command.restoreCustomer("a"), at(3_000_000));
+      const tanks = await Promise.all(["one", "two", "before"].map((id) => copy.managedTank(id)));
+      assert.deepEqual(
+        tanks.map((one) => one?.deleted),
+        [false, false, true],
+      );
     });
 
     test("with a device that has had very many tanks: its lines are not too long", async (t) => {
