@@ -42,6 +42,11 @@ async function withoutForeignKey(url: string, table: string, column: string, sql
 type Damage = readonly [where: RegExp, what: RegExp, sql: string];
 
 const UNREPAIRABLE: Readonly<Record<string, Damage>> = {
+  "a webhook without a secret": [
+    /^channel chn_hook$/,
+    /^secret: is missing; rotate it/,
+    "UPDATE channel SET secret = NULL WHERE type = 'webhook'",
+  ],
   "an alert of a kind that does not exist": [/^alert alr_/, /^kind: must be one of/, "UPDATE alert SET kind = 'zzz'"],
   "an alert in a state that does not exist": [/^alert alr_/, /^state: must be one of/, "UPDATE alert SET state = 'wrong'"],
   "an alert with an impossible fill": [/^alert alr_/, /^fill_percentage: must be from 0 to 100/, "UPDATE alert SET fill = 999"],

@@ -16,6 +16,7 @@ import { RankIndex, type Segment } from "../series/rank-index.ts";
 import { checkAccounts } from "./accounts.ts";
 import { checkAlert, repairAlerts } from "./alerts.ts";
 import { type CheckedRow, type CheckResult, findingsOf, repairable, unrepairable } from "./inconsistency.ts";
+import { checkIndexes } from "./indexes.ts";
 import {
   checkChannels,
   checkDrafts,
@@ -56,6 +57,11 @@ export async function* checkAll(
   // In a damaged database other results mean nothing, and nothing should be written to it.
   yield* await report(database, hasUnrepairable(database) ? undefined : repair && (() => repair("repairDatabase")));
   if (hasUnrepairable(database)) return totals;
+  const indexes = await snapshot((reads) => reads.missingIndexes());
+  for (const name of indexes) {
+    const missing = await snapshot((reads) => checkIndexes(reads, name));
+    yield* await report(missing, repair && (() => repair("repairIndex", name)));
+  }
   yield* await report(await snapshot(checkReferences), repair && (() => repair("repairReferences")));
 
   // Before the tanks: repairs of their alerts write events and notifications.
@@ -218,6 +224,8 @@ export const REPAIRS = {
   repairDatabase: repairOf(lockNothing, checkDatabase, async (operations, _id, _tx, before) => {
     if (!hasUnrepairable(before)) await operations.rebuildDatabaseIndexes();
   }),
+  // One a transaction, so that it waits for one table only.
+  repairIndex: repairOf(lockNothing, checkIndexes, (operations, name) => operations.createIndex(name)),
   repairReferences: repairOf(lockNothing, checkReferences, (operations) => operations.removeDanglingRows()),
   repairCustomer: repairOf(
     lockLists,

@@ -10,13 +10,13 @@ import { prefixed } from "../core/dialect.ts";
 import type { RunForIds } from "../core/many-rows.ts";
 import { NOTIFICATION_COLUMNS, NOTIFICATION_FIELDS, notificationOf } from "../core/notification-tables.ts";
 import type { RunQuery } from "../core/reads.ts";
-import { type CheckedRow, type CheckResult, damagedRow, type Inconsistency, repairable } from "./inconsistency.ts";
+import { type CheckedRow, type CheckResult, damagedRow, type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
 
 /** Payloads of mail may be long. */
 const MAX_ROWS = 500;
 
 /** By primary keys. What belongs to a channel may outlive it; customers, tanks and alerts are never removed. */
-const CHANNELS = `SELECT ${prefixed("channel", CHANNEL_COLUMNS)}, customer.id
+const CHANNELS = `SELECT ${prefixed("channel", CHANNEL_COLUMNS)}, channel.secret IS NULL, customer.id
   FROM channel LEFT JOIN customer ON customer.id = channel.customer_id ORDER BY channel.id`;
 const EVENTS = `SELECT event.sequence, event.at, event.owner_id, event.payload, customer.id
   FROM event LEFT JOIN customer ON customer.id = event.owner_id
@@ -64,7 +64,15 @@ type NotificationOperations = ReturnType<typeof notificationOperations>;
 const CHANNEL_JSON = ["events", "kinds", "quiet_hours"] as const;
 
 export async function checkChannels(reads: NotificationOperations): Promise<CheckResult[]> {
-  return (await reads.allChannels()).map((row) => ({ where: `channel ${row[0]}`, found: damagedRow(channelError(row)) }));
+  return (await reads.allChannels()).map((row) => {
+    const error = channelError(row);
+    return { where: `channel ${row[0]}`, found: error === undefined ? secretErrors(row) : damagedRow(error) };
+  });
+}
+
+function secretErrors(row: Row): Inconsistency[] {
+  const isMissing = channelOf(row).type === "webhook" && Number(row.at(-2)) === 1;
+  return isMissing ? unrepairable("secret: is missing; rotate it, so that deliveries are signed again") : [];
 }
 
 function channelError(row: Row): string | undefined {

@@ -37,6 +37,7 @@ import { type Position, SEGMENT_MAX } from "../series/rank-index.ts";
 import { accountOperations } from "./accounts.ts";
 import { alertOperations } from "./alert-rows.ts";
 import type { Inconsistency } from "./inconsistency.ts";
+import type { IndexOperations } from "./indexes.ts";
 import { notificationOperations } from "./notifications.ts";
 import type { StoredGroup } from "./rank-index.ts";
 import { serviceStateOperations } from "./service-state.ts";
@@ -52,7 +53,7 @@ const FORECAST_TABLES: readonly TableOfTanks[] = [
 ];
 
 /** What differs between the engines. */
-interface CheckEngine {
+interface CheckEngine extends IndexOperations {
   readonly dialect: Dialect;
   readonly rows: RunQuery;
   readonly runForIds: RunForIds;
@@ -170,11 +171,13 @@ function storedForecastRow(columns: Row): TankRow["forecast"] {
 export type CheckOperations = ReturnType<typeof checkOperationsOn>;
 
 export function checkOperationsOn(engine: CheckEngine) {
-  const { storedGroups, databaseErrors, rebuildDatabaseIndexes } = engine;
+  const { storedGroups, databaseErrors, rebuildDatabaseIndexes, missingIndexes, createIndex } = engine;
   return {
     storedGroups,
     databaseErrors,
     rebuildDatabaseIndexes,
+    missingIndexes,
+    createIndex,
     ...referenceChecks(engine),
     ...objectChecks(engine),
     ...deviceChecks(engine),

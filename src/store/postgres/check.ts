@@ -5,9 +5,14 @@ import type { CheckTotals, Finding, Progress } from "../../domain/store.ts";
 import { checkAll, type Repair } from "../check/check.ts";
 import { type CheckOperations, checkOperationsOn } from "../check/operations.ts";
 import { runForIdsOn } from "./batch.ts";
-import { type Db, statement, transaction, translateError } from "./connection.ts";
+import { type Db, isUniqueViolation, statement, transaction, translateError } from "./connection.ts";
 import { storedGroups } from "./rank-index.ts";
-import { DIALECT } from "./schema.ts";
+import { DIALECT, INDEXES } from "./schema.ts";
+
+const MISSING_INDEXES = statement("SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NULL");
+const SAVEPOINT = statement("SAVEPOINT create_index");
+const RELEASE = statement("RELEASE create_index");
+const ROLL_BACK = statement("ROLLBACK TO create_index");
 
 /** Without `repair` nothing is changed. */
 export async function* checkDatabase(
@@ -42,6 +47,17 @@ export function checkOperations(db: Db): CheckOperations {
       { table: "reading_index", key: "tank.id", isDerived: true },
     ],
     storedGroups: (table, series) => storedGroups(db, table, series),
+    missingIndexes: async () => (await db.rows(MISSING_INDEXES, [[...INDEXES.keys()]])).map(([name]) => String(name)),
+    async createIndex(name) {
+      await db.rows(SAVEPOINT);
+      try {
+        await db.rows(statement(INDEXES.get(name) ?? ""));
+        await db.rows(RELEASE);
+      } catch (error) {
+        if (!isUniqueViolation(error)) throw error;
+        await db.rows(ROLL_BACK);
+      }
+    },
     // PostgreSQL checks its own pages: checksums, and the extension amcheck.
     databaseErrors: async () => [],
     rebuildDatabaseIndexes: async () => {},

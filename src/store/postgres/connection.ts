@@ -209,6 +209,7 @@ const LOCK_NOT_AVAILABLE = "55P03";
 /** Also after the statement timeout. */
 const QUERY_CANCELED = "57014";
 const READ_ONLY = "25006";
+const UNIQUE_VIOLATION = "23505";
 
 /** Whether the server itself reported the error. A read-only server may have a successor that a new connection leads to. */
 function isConnected(error: unknown): boolean {
@@ -237,6 +238,10 @@ export function throwReadError(error: unknown): never {
 /** Another transaction holds the lock, and NOWAIT was given. */
 export function isLockNotAvailable(error: unknown): boolean {
   return codeOf(error) === LOCK_NOT_AVAILABLE;
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  return codeOf(error) === UNIQUE_VIOLATION;
 }
 
 /**

@@ -5,6 +5,7 @@ import { hash } from "node:crypto";
 import type pg from "pg";
 import { UserError } from "../../domain/errors.ts";
 import { EARLIEST } from "../../domain/instant.ts";
+import { indexesIn } from "../check/indexes.ts";
 import type { Dialect } from "../core/dialect.ts";
 import { type ColumnTypes, columnTypesIn, commonTables, missingTable, tablesIn } from "../core/schema.ts";
 import { type DbTransaction, statement, transaction } from "./connection.ts";
@@ -77,6 +78,7 @@ const SCHEMA = `${commonTables(TYPES)}
 `;
 
 export const TABLES = tablesIn(SCHEMA);
+export const INDEXES = indexesIn(SCHEMA);
 export const COLUMN_TYPES = columnTypesIn(SCHEMA);
 
 export const DIALECT: Dialect = {

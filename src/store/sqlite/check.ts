@@ -7,7 +7,7 @@ import { repairable, unrepairable } from "../check/inconsistency.ts";
 import { type CheckOperations, checkOperationsOn } from "../check/operations.ts";
 import { isConstraintError, isDamaged, withReader } from "./connection.ts";
 import { storedGroups } from "./rank-index.ts";
-import { DIALECT } from "./schema.ts";
+import { DIALECT, INDEXES } from "./schema.ts";
 import { QueryCache, query, tolerantQuery } from "./statements.ts";
 import type { StoreThread } from "./thread.ts";
 
@@ -71,6 +71,20 @@ export function checkOperations(db: DatabaseSync): CheckOperations {
       { table: "fleet", key: "tank.id", isDerived: true },
     ],
     storedGroups: async (table, series) => new Map(series.map((name) => [name, storedGroups(queries, table, name)])),
+
+    async missingIndexes() {
+      const rows = queries.rows("SELECT name FROM sqlite_schema WHERE type = 'index'", []);
+      const stored = new Set(rows.map(([name]) => name));
+      return [...INDEXES.keys()].filter((name) => !stored.has(name));
+    },
+
+    async createIndex(name) {
+      try {
+        db.exec(INDEXES.get(name) ?? "");
+      } catch (error) {
+        if (!isConstraintError(error)) throw error;
+      }
+    },
 
     databaseErrors: async () =>
       integrityMessages().flatMap((message) =>

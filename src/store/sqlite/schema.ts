@@ -4,6 +4,7 @@ import { hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { UserError } from "../../domain/errors.ts";
 import { EARLIEST } from "../../domain/instant.ts";
+import { indexesIn } from "../check/indexes.ts";
 import type { Dialect } from "../core/dialect.ts";
 import { type ColumnTypes, columnTypesIn, commonTables, missingTable, tablesIn } from "../core/schema.ts";
 import { retryWhileBusy } from "./connection.ts";
@@ -90,6 +91,7 @@ export const DIALECT: Dialect = {
 };
 
 const TABLES = tablesIn(SCHEMA);
+export const INDEXES = indexesIn(SCHEMA);
 export const COLUMN_TYPES = columnTypesIn(SCHEMA);
 
 /** "TNKM": marks a file as ours. */
