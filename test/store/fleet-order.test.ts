@@ -9,7 +9,7 @@ import { type ForecastValues, forecastSettings } from "../../src/domain/forecast
 import type { Page } from "../../src/domain/page.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { type Random, seeded } from "../../src/simulate/random.ts";
-import { at, command, executed } from "../support/commands.ts";
+import { at, command, executedInParts } from "../support/commands.ts";
 import { updateWholeOrder } from "../support/fleet-order.ts";
 import { ingest } from "../support/readings.ts";
 import { checked, customer, NEW_YEAR, putCustomers, putTanks, tank } from "./conformance/objects.ts";
@@ -168,11 +168,11 @@ function suite(engine: Engine, rounds: number): void {
     }
     for (const { id, owner_id } of model.tanks()) if (owner_id === "a") forecasts.delete(id);
     for (const one of [store, model]) {
-      await executed(one as Store, command.deleteCustomer("a", true), at(NEW_YEAR + 1));
+      await executedInParts(one as Store, command.deleteCustomer("a", true), at(NEW_YEAR + 1));
       await ingest(one, ...first.slice(0, 100).map((reading) => ({ ...reading, at: NEW_YEAR + HOUR })));
     }
     await comparePages(store, model, forecasts, random);
-    for (const one of [store, model]) await executed(one as Store, command.restoreCustomer("a", true), at(NEW_YEAR + 2));
+    for (const one of [store, model]) await executedInParts(one as Store, command.restoreCustomer("a", true), at(NEW_YEAR + 2));
     await comparePages(store, model, forecasts, random);
     assert.deepEqual((await checked(store)).findings, []);
   });

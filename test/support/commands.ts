@@ -8,6 +8,7 @@ import {
   type IfMatch,
   isCommandError,
 } from "../../src/domain/commands/command.ts";
+import { commandOfNextPart } from "../../src/domain/commands/customers.ts";
 import { formatInstantOrNull, type Instant } from "../../src/domain/instant.ts";
 import type { Key } from "../../src/domain/key.ts";
 import type { Resource } from "../../src/domain/resource.ts";
@@ -24,6 +25,13 @@ export async function executed(store: Executes, given: Command, context: AuditCo
   const result = await store.execute(given, context, key);
   if (isCommandError(result)) throw new Error(`${result.error}: ${result.detail}`);
   return result.resource;
+}
+
+/** As the management service does for customers with many tanks. */
+export async function executedInParts(store: Executes, given: Command, context: AuditContext): Promise<void> {
+  for (let part: Command | undefined = given; part !== undefined; ) {
+    part = commandOfNextPart(part, await executed(store, part, context));
+  }
 }
 
 export async function errorOf(store: Executes, given: Command, context: AuditContext): Promise<CommandError> {

@@ -59,6 +59,7 @@ export function commandConformance(engine: Engine): void {
     assert.deepEqual(managedTank, {
       tank: one,
       deleted: false,
+      deletedAt: null,
       shape: SHAPE,
       alerts: { silent_after: null, paused_until: null, runs_low_soon: true, leak: true },
     });

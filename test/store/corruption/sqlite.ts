@@ -223,7 +223,7 @@ export const UNREPAIRABLE = corruptions([
   [
     "a device that two tanks name",
     `DROP INDEX tank_by_device; ${TWO_TANKS_OF_ONE_DEVICE}`,
-    ["device moved", "tank long"],
+    ["device moved", "tank long", "index tank_by_device"],
     /should be assigned to one tank, but long and short name it: assign/,
   ],
   [
