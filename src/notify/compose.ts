@@ -1,4 +1,4 @@
-// Composes planned notifications when they are due. Any number of processes may do so: the store gives each of them a part.
+// Composes deferred notifications when they are due. Any number of processes may do so: the store gives each of them a part.
 
 import type { ComposeReads, ComposeSettings, ComposeWrites } from "../domain/alerts/compose.ts";
 import { hasCode } from "../domain/errors.ts";
@@ -40,7 +40,7 @@ export class Composer {
   async #composeDue(): Promise<void> {
     const { store, clock } = this.#options;
     while (!this.#task.isStopping) {
-      const next = await store.nextPlanned();
+      const next = await store.nextDeferred();
       if (next === undefined || next.dueAt > clock() || !(await this.#composeFor(next.recipientId))) return;
     }
   }

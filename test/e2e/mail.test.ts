@@ -62,7 +62,7 @@ suite("mail to a customer", async () => {
       const { status } = await fetch(`${service.url}/ingest/v1/readings`, { method: "POST", body, headers });
       assert.equal(status, 200);
       // Mail is held back for a while, to tell of several alerts at once.
-      await sql("UPDATE planned_notification SET due_at = $1", Date.now());
+      await sql("UPDATE deferred_notification SET due_at = $1", Date.now());
     };
     await measure(12.5);
     const low = await mail(2);
@@ -79,9 +79,9 @@ suite("mail to a customer", async () => {
     assert.match(String((notifications as Record<string, unknown>)["unsubscribed_at"]), /^\d{4}-/);
 
     await measure(80);
-    // It would be held back for ten minutes: that it is not planned any more shows that it will never come.
-    const planned = "SELECT id FROM planned_notification WHERE event = 'alert.closed'";
-    await until("the mail about the recovery is dropped", async () => (await sql(planned)).length === 0, 30_000);
+    // It would be held back for ten minutes: that it is not deferred any more shows that it will never come.
+    const deferred = "SELECT id FROM deferred_notification WHERE event = 'alert.closed'";
+    await until("the mail about the recovery is dropped", async () => (await sql(deferred)).length === 0, 30_000);
     assert.equal(smtp.received.length, 2, "nothing more is sent");
     links.push(confirm.href, oneClick);
   });
@@ -121,7 +121,7 @@ test("a link is not sent where mail is not configured, and the message says what
 });
 
 test("an import plans mail to the owners of low tanks, and none with OWNER_ALERTS=none, also when the service has the default", async (t) => {
-  for (const [settings, planned] of [
+  for (const [settings, deferred] of [
     [{}, true],
     [{ OWNER_ALERTS: "none" }, false],
   ] as const) {
@@ -133,10 +133,10 @@ test("an import plans mail to the owners of low tanks, and none with OWNER_ALERT
     ];
     writeFileSync(here.path("fleet.ndjson"), ndjson(lines));
     assert.equal((await here.run(["import", "fleet.ndjson"], { env: settings })).code, 0);
-    const service = planned ? undefined : await here.start();
+    const service = deferred ? undefined : await here.start();
     assert.match((await here.run(["alert", "list"])).stdout, /low +open/);
     const sql = await sqlOn(t, `sqlite:${here.path("tanks.db")}`);
-    assert.equal((await sql("SELECT count(*) AS n FROM planned_notification"))[0]?.["n"] !== 0, planned);
+    assert.equal((await sql("SELECT count(*) AS n FROM deferred_notification"))[0]?.["n"] !== 0, deferred);
     await service?.stop();
   }
 });

@@ -190,7 +190,7 @@ const READ_BY_OTHERS = [
   "device_assignment",
   "idempotency",
   "notification_alert",
-  "planned_notification",
+  "deferred_notification",
   "digest_draft",
   "verification",
   "sign_in",

@@ -121,13 +121,13 @@ function channels(engine: Engine): void {
       { ...stored, created_at: formatInstant(NEW_YEAR), next_attempt_at: formatInstant(NEW_YEAR), object: "notification" },
       tested.object,
     );
-    const planned = async () =>
-      (await runSql(url, "SELECT recipient FROM planned_notification ORDER BY recipient")).map(({ recipient }) => recipient);
-    assert.deepEqual(await planned(), ["a", "a", "chn_late", "chn_mail"]);
+    const deferred = async () =>
+      (await runSql(url, "SELECT recipient FROM deferred_notification ORDER BY recipient")).map(({ recipient }) => recipient);
+    assert.deepEqual(await deferred(), ["a", "a", "chn_late", "chn_mail"]);
     for (const id of ["chn_a", "chn_late", "chn_mail"]) {
       await executed(store, { type: "delete_channel", id }, at(NEW_YEAR + 5));
     }
-    assert.deepEqual(await planned(), ["a", "a"]);
+    assert.deepEqual(await deferred(), ["a", "a"]);
     const { data } = await pageOf(store);
     const failed = data.filter(({ state }) => state === "failed");
     assert.deepEqual(failed.map(({ channel_id, event }) => `${channel_id} ${event}`).sort(), [

@@ -10,12 +10,12 @@ import {
   compose,
   composeNext,
   DAY,
+  deferred,
   HOUR,
   MINUTE,
   mails,
   measure,
   NOON,
-  planned,
   putChannel,
   putMailChannel,
   putOwner,
@@ -165,7 +165,7 @@ function changedChannels(engine: Engine): void {
       await compose(opened, NOON + 5 * HOUR);
       assert.deepEqual([await webhooks(opened), await subjects(opened)], [[], []], JSON.stringify(fields));
       await compose(opened, NOON + 5 * DAY);
-      assert.equal(await planned(opened), 0);
+      assert.equal(await deferred(opened), 0);
     }
   });
 
@@ -180,10 +180,10 @@ function changedChannels(engine: Engine): void {
       const refill = { startedAt: NOON - 2 * DAY, endedAt: NOON - DAY, from: 20, to: 80 };
       await putForecast(store, "t1", { refills: [], now: NOON });
       await putForecast(store, "t1", { refills: [refill], now: NOON });
-      assert.equal(await planned(opened), 2);
+      assert.equal(await deferred(opened), 2);
       for (const id of ["chn_mail", "chn_hook"]) await change(store, id, fields, NOON + HOUR);
       await compose(opened, NOON + 5 * HOUR);
-      assert.deepEqual([await webhooks(opened), await subjects(opened), await planned(opened)], [[], [], 0]);
+      assert.deepEqual([await webhooks(opened), await subjects(opened), await deferred(opened)], [[], [], 0]);
     }
   });
 }

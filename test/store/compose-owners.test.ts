@@ -9,13 +9,13 @@ import {
   compose,
   composeNext,
   DAY,
+  deferred,
   ENDED,
   HOUR,
   MINUTE,
   mails,
   measure,
   NOON,
-  planned,
   putMailChannel,
   putOwner,
   SECOND,
@@ -85,7 +85,7 @@ function owners(engine: Engine): void {
     await measure(store, 50, NOON + 4 * DAY, "t1");
     await compose(opened, NOON + 4 * DAY + MINUTE);
     assert.deepEqual(await sent(opened), ["a: Reminder: tank still low, 10%: Tank t1", "a: Tank no longer low, 50%: Tank t1"]);
-    assert.equal(await planned(opened), 0);
+    assert.equal(await deferred(opened), 0);
   });
 
   test("the new owner of a tank gets mail about its alerts, and the reminder, unless somebody handles them", async (t) => {
@@ -105,7 +105,7 @@ function owners(engine: Engine): void {
       "b: 2 tanks are low",
       "b: Reminder: tank still low, 10%: Tank t1",
     ]);
-    assert.equal(await planned(opened), 0);
+    assert.equal(await deferred(opened), 0);
   });
 
   test("a reminder that is due while the tank is paused is sent when the pause ends, also if it ends earlier", async (t) => {
@@ -129,7 +129,7 @@ function owners(engine: Engine): void {
     await pause("t2", null, NOON + 10 * DAY);
     await compose(opened, NOON + 11 * DAY);
     assert.deepEqual(await sent(opened), [...soFar, "a: Reminder: tank still low, 10%: Tank t2"]);
-    assert.equal(await planned(opened), 0);
+    assert.equal(await deferred(opened), 0);
   });
 
   test("an owner who gets a tank back gets no second mail about the same alert", async (t) => {
@@ -209,7 +209,7 @@ function owners(engine: Engine): void {
     await measure(store, 50, NOON + 6 * DAY, "t2");
     await compose(opened, NOON + 6 * DAY + 11 * MINUTE);
     assert.deepEqual(await sent(opened), ["a: 2 tanks are low", "b: Tank low, 19%: Tank t1"]);
-    assert.equal(await planned(opened), 0);
+    assert.equal(await deferred(opened), 0);
   });
 
   test("a new owner gets no mail about a tank that is low by an old reading, until a recent one confirms it", async (t) => {
@@ -220,7 +220,7 @@ function owners(engine: Engine): void {
     await store.ingest({ ...incomingBatch([{ tank: "t1", fill: 10, at: NOON - 2 * DAY }]), receivedAt: NOON });
     await move(store, "t1", "b", NOON + HOUR);
     await compose(opened, NOON + 2 * HOUR);
-    assert.deepEqual([await sent(opened), await planned(opened)], [[], 0]);
+    assert.deepEqual([await sent(opened), await deferred(opened)], [[], 0]);
     await measure(store, 9, NOON + 3 * HOUR, "t1");
     await compose(opened, NOON + 4 * HOUR);
     assert.deepEqual(await sent(opened), ["b: Tank low, 9%: Tank t1"]);

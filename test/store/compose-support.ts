@@ -48,8 +48,8 @@ export async function claimedMails({ store, url }: Pick<Opened, "store" | "url">
 
 export const subjects = async (opened: Pick<Opened, "url">) => (await mails(opened)).map(({ subject }) => subject);
 
-export async function planned({ url }: Pick<Opened, "url">): Promise<number> {
-  return Number((await runSql(url, "SELECT count(*) AS count FROM planned_notification"))[0]?.["count"]);
+export async function deferred({ url }: Pick<Opened, "url">): Promise<number> {
+  return Number((await runSql(url, "SELECT count(*) AS count FROM deferred_notification"))[0]?.["count"]);
 }
 
 /** Columns of a notification that has ended. */
@@ -58,7 +58,7 @@ export const ENDED = (state: "delivered" | "failed" | "expired"): string =>
 
 /** For the recipient whose notification is due first. */
 export async function composeNext(store: Store, now: number, settings: ComposeSettings = SETTINGS): Promise<boolean> {
-  const next = await store.nextPlanned();
+  const next = await store.nextDeferred();
   return next !== undefined && next.dueAt <= now && store.composeNotifications(next.recipientId, settings, now);
 }
 

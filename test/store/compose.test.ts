@@ -1,4 +1,4 @@
-// What becomes of planned notifications, on both engines: who is notified of what, when, and in how many mails.
+// What becomes of deferred notifications, on both engines: who is notified of what, when, and in how many mails.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -13,12 +13,12 @@ import {
   compose,
   composeNext,
   DAY,
+  deferred,
   HOUR,
   MINUTE,
   mails,
   measure,
   NOON,
-  planned,
   putChannel,
   putMailChannel,
   putOwner,
@@ -75,9 +75,9 @@ function composing(engine: Engine): void {
     await executed(store, command.deleteCustomer("deleted", true), at(NOON + SECOND));
     await compose(opened, NOON + 6 * SECOND);
     assert.deepEqual(await mails(opened), []);
-    assert.equal(await planned(opened), 3, "reminders remain");
+    assert.equal(await deferred(opened), 3, "reminders remain");
     await compose(opened, NOON + 4 * DAY);
-    assert.deepEqual([await mails(opened), await planned(opened)], [[], 0]);
+    assert.deepEqual([await mails(opened), await deferred(opened)], [[], 0]);
   });
 
   test("a channel without alert.closed gets no mail about an alert that was closed while its mail was held", async (t) => {
@@ -103,7 +103,7 @@ function composing(engine: Engine): void {
       (await mails(opened)).map(({ to }) => to),
       ["dispatch@operator.example"],
     );
-    assert.equal(await planned(opened), 1, "the reminder");
+    assert.equal(await deferred(opened), 1, "the reminder");
   });
 
   test("an owner is notified of a recovery only after being notified of the alert", async (t) => {
@@ -195,7 +195,7 @@ function composing(engine: Engine): void {
     assert.deepEqual(await subjects(opened), expected);
   });
 
-  test("mail that was planned while the clock was ahead is sent when the clock was set back", async (t) => {
+  test("mail that was deferred while the clock was ahead is sent when the clock was set back", async (t) => {
     const opened = await engine.open(t);
     const { store } = opened;
     await putOwner(store, "a", ["t1"]);
@@ -251,7 +251,7 @@ function composing(engine: Engine): void {
     assert.deepEqual([webhook?.["event"], webhook?.["payload"], others], ["alert.opened", feed, []]);
   });
 
-  test("what is planned for a disabled or deleted channel is not sent", async (t) => {
+  test("what is deferred for a disabled or deleted channel is not sent", async (t) => {
     const opened = await engine.open(t);
     const { store } = opened;
     await putOwner(store, "a", ["t1"], { verified_at: null });
@@ -259,7 +259,7 @@ function composing(engine: Engine): void {
     await measure(store, 10, NOON, "t1");
     await runSql(opened.url, "UPDATE channel SET state = 'disabled'");
     await compose(opened, NOON + 6 * SECOND);
-    assert.deepEqual([await mails(opened), await planned(opened)], [[], 1], "only the reminder of the owner is planned");
+    assert.deepEqual([await mails(opened), await deferred(opened)], [[], 1], "only the reminder of the owner is deferred");
   });
 
   test("where data of a recipient is damaged, others get their mail, and this one later", async (t) => {

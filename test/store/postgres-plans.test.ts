@@ -346,7 +346,7 @@ suite("the statements of the store on PostgreSQL", () => {
         executed(store, { type: "recover_mail", fields: { since: "2026-01-01T00:00:00Z" }, failedBy: 5 }, at(5)),
       )),
     );
-    const isOfChannels = ({ text }: Statement): boolean => /\b(channel|notification|planned_notification)\b/.test(text);
+    const isOfChannels = ({ text }: Statement): boolean => /\b(channel|notification|deferred_notification)\b/.test(text);
     const texts = new Map([...created, ...changed].filter(isOfChannels).map((statement) => [statement.text, statement]));
     assert.ok(texts.size >= 10);
     for (const [text, statement] of texts) {

@@ -8,12 +8,12 @@ import { putForecast } from "./alert-support.ts";
 import {
   compose,
   DAY,
+  deferred,
   HOUR,
   MINUTE,
   mails,
   measure,
   NOON,
-  planned,
   putChannel,
   putMailChannel,
   putOwner,
@@ -64,7 +64,7 @@ function refillNotifications(engine: Engine): void {
       data.map(({ event, alert_ids, tank_id, state }) => [event, alert_ids, tank_id, state]),
       [["tank.refilled", [], "t1", "pending"]],
     );
-    assert.deepEqual([await planned(opened), (await checked(store)).findings], [0, []]);
+    assert.deepEqual([await deferred(opened), (await checked(store)).findings], [0, []]);
   });
 
   test("channels that do not want refills get none: other events, kinds of alerts, another customer, disabled", async (t) => {
@@ -79,10 +79,10 @@ function refillNotifications(engine: Engine): void {
     }
     await putMailChannel(store, { customer_id: "a" });
     await refill(store, NOON, "t1");
-    assert.equal(await planned(opened), 1);
+    assert.equal(await deferred(opened), 1);
     await runSql(opened.url, "UPDATE channel SET state = 'disabled' WHERE id = 'chn_mail'");
     await compose(opened, NOON + 6 * SECOND);
-    assert.deepEqual([await runSql(opened.url, "SELECT id FROM notification"), await planned(opened)], [[], 0]);
+    assert.deepEqual([await runSql(opened.url, "SELECT id FROM notification"), await deferred(opened)], [[], 0]);
   });
 
   test("refills and alerts of the same time are one mail, and what follows within ten minutes is one more", async (t) => {
@@ -131,7 +131,7 @@ function refillNotifications(engine: Engine): void {
     const listed = Array.from(mail?.text.matchAll(/^Tank (t\d+)$/gm) ?? [], ([, id = ""]) => id);
     assert.deepEqual(listed, tanks.slice(-20).reverse());
     assert.match(mail?.text ?? "", /The 20 latest:\n[\s\S]*985 more are not listed here/);
-    assert.deepEqual([await planned(opened), await runSql(opened.url, "SELECT * FROM digest_draft")], [0, []]);
+    assert.deepEqual([await deferred(opened), await runSql(opened.url, "SELECT * FROM digest_draft")], [0, []]);
   });
 
   test("quiet hours hold mail about refills", async (t) => {
@@ -167,7 +167,7 @@ function refillNotifications(engine: Engine): void {
       (await webhooks(opened)).map((row) => ({ ...row })),
       [{ event: "tank.refilled", alert_ids: "[]", tank_id: "t1", payload }],
     );
-    assert.equal(await planned(opened), 0);
+    assert.equal(await deferred(opened), 0);
   });
 
   test("a refill is announced once, also if a forecast between has not found it; those of an imported history are not", async (t) => {
@@ -195,7 +195,7 @@ function refillNotifications(engine: Engine): void {
     await putOwner(opened.store, "a", ["t1"]);
     await putChannel(opened.store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/" });
     await refill(opened.store, NOON, "t1");
-    assert.deepEqual([(await webhooks(opened)).length, await planned(opened)], [1, 0]);
+    assert.deepEqual([(await webhooks(opened)).length, await deferred(opened)], [1, 0]);
   });
 }
 

@@ -1,4 +1,4 @@
-// Composing: planned notifications become notifications when they are due.
+// Composing: deferred notifications become notifications when they are due.
 
 import type { Instant } from "../instant.ts";
 
@@ -6,8 +6,8 @@ import type { Instant } from "../instant.ts";
 export type ComposeSettings = { readonly publicUrl: string | null };
 
 export interface ComposeReads {
-  /** The recipient whose planned notification is due first, and when that is; undefined where none is planned. */
-  nextPlanned(): Promise<{ readonly recipientId: string; readonly dueAt: Instant } | undefined>;
+  /** The recipient whose deferred notification is due first, and when that is; undefined where none is deferred. */
+  nextDeferred(): Promise<{ readonly recipientId: string; readonly dueAt: Instant } | undefined>;
 }
 
 export interface ComposeWrites {

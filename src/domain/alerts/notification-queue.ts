@@ -17,14 +17,14 @@ export const ATTEMPT_MS = 15_000;
 export const WEBHOOK_CONCURRENCY = 16;
 export const MAIL_CONCURRENCY = 5;
 /**
- * Notifications due within this time are sent now: the clock of the database may be a little behind that of the process which
- * planned them.
+ * Notifications due within this time are sent now: the clock of the database may be a little behind that of the process that
+ * set their time.
  */
 export const MAX_CLOCK_SKEW_MS = 1000;
 /** The longest delay of an attempt. */
 const MAX_ATTEMPT_DELAY_MS = 30 * HOUR;
-/** Quiet hours may add up to a day. What is due later was planned by a clock that was wrong. */
-export const MAX_PLANNED_MS = MAX_ATTEMPT_DELAY_MS + DAY;
+/** Quiet hours may add up to a day. What is due later was put off by a clock that was wrong. */
+export const MAX_DUE_AHEAD_MS = MAX_ATTEMPT_DELAY_MS + DAY;
 /** Mail that is pending for longer is not sent any more. */
 export const MAIL_EXPIRES_MS = 24 * HOUR;
 /** A channel that fails for longer is disabled with the next notification that has failed for good. */
@@ -195,7 +195,7 @@ export interface NotificationQueueWrites {
   recordAttempts(records: readonly AttemptRecord[], now: Instant): Promise<RecordedAttempts>;
   /** Marks pending notifications of a disabled or deleted channel as failed, a limited number at a time. Returns how many. */
   endPending(destination: string, now: Instant): Promise<number>;
-  /** Expires mail, and returns its recipients: a limited number. Makes due what a clock that was wrong has planned too late. */
+  /** Expires mail, and returns its recipients: a limited number. Makes due what a clock that was wrong has put off for too long. */
   expireAndReschedule(destinations: readonly string[], now: Instant): Promise<readonly RecipientType[]>;
   /** Events and ended notifications that have been kept long enough. Returns how many: a limited number. */
   removeOldNotifications(now: Instant): Promise<number>;

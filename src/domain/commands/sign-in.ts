@@ -33,7 +33,7 @@ import { languageFor } from "./verification.ts";
 /** To one spelling of the address: the number of its secrets, and whom to greet in which language. */
 export type SignInMail = { readonly secret: number; readonly to: string; readonly name: string; readonly language: Language };
 
-const plannedMails = (mails: readonly SignInMail[]): ChangeSet["resource"] => ({ object: { mails }, etag: "" });
+const mailsResource = (mails: readonly SignInMail[]): ChangeSet["resource"] => ({ object: { mails }, etag: "" });
 
 /**
  * An unknown address is stored as a known one is, so that wrong codes are counted for both, and nobody can tell them apart.
@@ -43,7 +43,7 @@ export async function requestSignIn(lookups: Lookups, command: Commands["request
   const { email, browser, secrets } = command;
   // Not what was requested while the clock was ahead.
   const earlier = await lookups.signInsBetween(email, at - SIGN_IN_RETENTION_MS, at);
-  if (earlier >= MAX_SIGN_IN_MAILS) return changeSet(plannedMails([]), {});
+  if (earlier >= MAX_SIGN_IN_MAILS) return changeSet(mailsResource([]), {});
   const byAddress = Map.groupBy(await accountsAt(lookups, email), ({ account }) => account.email);
   const addresses = byAddress.size === 0 ? [email] : [...byAddress.keys()].slice(0, MAX_SPELLINGS);
   const mails: SignInMail[] = [];
@@ -56,7 +56,7 @@ export async function requestSignIn(lookups: Lookups, command: Commands["request
     const times = { created_at: at, expires_at: at + SIGN_IN_LINK_LIFETIME_MS };
     return hashes === undefined ? [] : [{ ...hashes, email: address, user_id: null, browser, tries: 0, ...times }];
   });
-  return changeSet(plannedMails(mails), { signIns });
+  return changeSet(mailsResource(mails), { signIns });
 }
 
 type SignInAccount = { readonly account: Account; readonly language: () => Promise<Language> };

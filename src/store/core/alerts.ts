@@ -234,7 +234,7 @@ async function writeAlerts(
     tx.putAlerts(events.map(({ event }) => event.alert)),
     tx.addEvents(events.map(({ event, sequence, payload }) => ({ sequence, at: now, owner_id: event.tank.owner_id, payload }))),
     tx.addNotifications(notifications),
-    tx.planNotifications(outgoing.flatMap(({ planned }) => planned)),
+    tx.deferNotifications(outgoing.flatMap(({ deferred }) => deferred)),
     updateLists(tx, "alert", listed),
   ]);
   return notifications.length;
@@ -257,6 +257,6 @@ function outgoingOf(
     channel.type === "email" && successor !== undefined && wants(channel, "alert.opened", successor, tank.owner_id);
   const subscribed = channels.filter((channel) => wants(channel, type, alert.kind, tank.owner_id) && !isCovered(channel));
   const about = { alert_id: alert.id, tank_id: tank.id, owner_id: tank.owner_id, sequence };
-  const { notifications, planned } = toChannels({ ...about, event: type, payload }, subscribed, now);
-  return { notifications, planned: [...planned, ...ownerMail(event, sequence, settings, now)] };
+  const { notifications, deferred } = toChannels({ ...about, event: type, payload }, subscribed, now);
+  return { notifications, deferred: [...deferred, ...ownerMail(event, sequence, settings, now)] };
 }

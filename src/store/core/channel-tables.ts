@@ -66,14 +66,14 @@ const UPDATE = `UPDATE channel SET ${CHANNEL_FIELDS.map((name, i) => `${name} = 
 const ROTATE = `UPDATE channel SET secret = $2, previous_until = $3,
   previous_secret = CASE WHEN CAST($3 AS bigint) IS NULL THEN NULL ELSE secret END WHERE id = $1`;
 /** Delay and quiet hours may have changed. What quiet hours still hold is postponed again when it is composed. */
-const RESCHEDULE = `UPDATE planned_notification
-  SET due_at = CASE WHEN created_at + $2 > $3 THEN created_at + $2 ELSE $3 END WHERE recipient = $1`; // planned_notification_by_recipient
+const RESCHEDULE = `UPDATE deferred_notification
+  SET due_at = CASE WHEN created_at + $2 > $3 THEN created_at + $2 ELSE $3 END WHERE recipient = $1`; // deferred_notification_by_recipient
 
 export function channelTables({ prepare, runForIds }: SqlRunner, { now }: Pick<Dialect, "now">) {
   async function putChannel({ before, after, secret }: ChannelChange, at: Instant): Promise<void> {
     if (before !== undefined && after === undefined) {
       await prepare("DELETE FROM channel WHERE id = $1")(before.id);
-      await prepare("DELETE FROM planned_notification WHERE recipient = $1")(before.id); // planned_notification_by_recipient
+      await prepare("DELETE FROM deferred_notification WHERE recipient = $1")(before.id); // deferred_notification_by_recipient
       await prepare("DELETE FROM digest_draft WHERE recipient = $1")(before.id);
       return;
     }
@@ -109,7 +109,7 @@ export function channelTables({ prepare, runForIds }: SqlRunner, { now }: Pick<D
       return Number((await prepare("SELECT count(*) FROM (SELECT id FROM channel ORDER BY id) AS every")())[0]?.[0]);
     },
 
-    /** Also removes the planned notifications of deleted channels. */
+    /** Also removes the deferred notifications of deleted channels. */
     async putChannels(changes: readonly ChannelChange[], at: Instant): Promise<void> {
       for (const change of changes) await putChannel(change, at);
     },

@@ -21,7 +21,7 @@ import { DIGEST_ABOVE, type TankItem } from "../../domain/mail/section.ts";
 import type { ManagedCustomer } from "../../domain/resource.ts";
 import { UNSUBSCRIBE_PLACEHOLDER } from "../../domain/unsubscribe.ts";
 import type { TankWithOwner } from "./alert-tables.ts";
-import type { DigestDraft, DraftedGroup } from "./planned-tables.ts";
+import type { DigestDraft, DraftedGroup } from "./deferred-tables.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 /** The group of refills in a draft. */

@@ -1,4 +1,4 @@
-// Turns planned notifications that are due into notifications: mail, which is grouped by recipient, and webhooks of channels
+// Turns deferred notifications that are due into notifications: mail, which is grouped by recipient, and webhooks of channels
 // with a delay. It is decided here, by alerts as they are now:
 // - The first mail to a recipient goes at once; what follows within ten minutes is one more. It waits until the one before has been
 //   delivered or has ended: otherwise the last mail that arrives could be an old one that was sent again.
@@ -17,8 +17,8 @@ import { type Instant, MINUTE } from "../../domain/instant.ts";
 import { type AlertItem, updateOf, urgencyRank } from "../../domain/mail/alert-mail.ts";
 import { DIGEST_ABOVE } from "../../domain/mail/section.ts";
 import { type ActiveRecipient, createMail, REFILLED } from "./compose-mail.ts";
+import type { DeferredNotification, DigestDraft } from "./deferred-tables.ts";
 import { MAIL_COLLECT_MS } from "./events.ts";
-import type { DigestDraft, PlannedNotification } from "./planned-tables.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 /** What follows a mail to the same recipient waits this long. */
@@ -35,19 +35,19 @@ export async function composeNotifications(
   now: Instant,
 ): Promise<boolean> {
   await tx.lockAlerts();
-  const planned = await tx.plannedFor(recipientId, now + MAIL_COLLECT_MS, MAX_ROWS + 1);
-  const [first] = planned;
+  const deferred = await tx.deferredFor(recipientId, now + MAIL_COLLECT_MS, MAX_ROWS + 1);
+  const [first] = deferred;
   // Another process has composed it meanwhile.
   if (first === undefined || first.due_at > now) return false;
-  const hasMore = planned.length > MAX_ROWS;
-  const rows = await withoutTanksAboveThreshold(tx, await withoutPaused(tx, planned.slice(0, MAX_ROWS), now), now);
+  const hasMore = deferred.length > MAX_ROWS;
+  const rows = await withoutTanksAboveThreshold(tx, await withoutPaused(tx, deferred.slice(0, MAX_ROWS), now), now);
   const recipient = await activeRecipient(tx, first);
   const isNotConfigured = recipient?.customer !== undefined && settings.publicUrl === null;
   if (recipient?.channel?.type === "webhook") await createWebhooks(tx, recipient.channel, rows, now);
   else if (recipient === undefined || isNotConfigured) await dropMail(tx, recipientId, rows);
   else {
     const heldUntil = await holdUntil(tx, recipient, rows, now);
-    if (heldUntil !== undefined) await tx.postponePlanned(idsOf(rows), heldUntil);
+    if (heldUntil !== undefined) await tx.postponeDeferred(idsOf(rows), heldUntil);
     else await collectMail(tx, recipient, rows, hasMore, settings, now);
   }
   return true;
@@ -56,54 +56,54 @@ export async function composeNotifications(
 /** Reminders of paused tanks wait until the pause ends. It may be changed, so that they wait a day at a time. */
 async function withoutPaused(
   tx: StoreTransaction,
-  rows: readonly PlannedNotification[],
+  rows: readonly DeferredNotification[],
   now: Instant,
-): Promise<readonly PlannedNotification[]> {
+): Promise<readonly DeferredNotification[]> {
   const reminders = rows.filter(({ event }) => event === "alert.reminder");
   const paused = await tx.pausedTanks(
     reminders.map(({ tank_id }) => tank_id),
     now,
   );
   if (paused.size === 0) return rows;
-  const isPaused = ({ event, tank_id }: PlannedNotification): boolean => event === "alert.reminder" && paused.has(tank_id);
-  const untilOf = ({ tank_id }: PlannedNotification): Instant => Math.min(paused.get(tank_id) ?? now, now + WINDOW_MS);
+  const isPaused = ({ event, tank_id }: DeferredNotification): boolean => event === "alert.reminder" && paused.has(tank_id);
+  const untilOf = ({ tank_id }: DeferredNotification): Instant => Math.min(paused.get(tank_id) ?? now, now + WINDOW_MS);
   for (const [until, pausedRows] of Map.groupBy(rows.filter(isPaused), untilOf))
-    await tx.postponePlanned(idsOf(pausedRows), until);
+    await tx.postponeDeferred(idsOf(pausedRows), until);
   return rows.filter((row) => !isPaused(row));
 }
 
 /** Mail to a new owner about a low tank waits while it is above its threshold, but not far enough for the alert to be closed. */
 async function withoutTanksAboveThreshold(
   tx: StoreTransaction,
-  rows: readonly PlannedNotification[],
+  rows: readonly DeferredNotification[],
   now: Instant,
-): Promise<readonly PlannedNotification[]> {
+): Promise<readonly DeferredNotification[]> {
   // Mail to a new owner is not about an event.
   const toNewOwners = rows.filter(({ customer_id, sequence }) => customer_id !== null && sequence === null);
   const alerts = await tx.alerts(alertIdsOf(toNewOwners));
   const owned = await tx.tanksWithOwners(toNewOwners.map(({ tank_id }) => tank_id));
-  const isAboveThreshold = ({ alert_id, tank_id, customer_id }: PlannedNotification): boolean => {
+  const isAboveThreshold = ({ alert_id, tank_id, customer_id }: DeferredNotification): boolean => {
     const [alert, tank] = [alerts.get(alert_id ?? ""), owned.get(tank_id)?.tank];
     if (alert?.kind !== "low" || alert.state === "closed" || tank?.owner_id !== customer_id) return false;
     return alert.latest_fill_percentage > tank.min_fill_alert_percentage;
   };
   const held = new Set(toNewOwners.filter(isAboveThreshold));
-  await tx.postponePlanned(idsOf([...held]), now + WINDOW_MS);
+  await tx.postponeDeferred(idsOf([...held]), now + WINDOW_MS);
   return rows.filter((row) => !held.has(row));
 }
 
 export async function postponeNotifications(tx: StoreTransaction, recipientId: string, until: Instant): Promise<void> {
   await tx.lockAlerts();
-  const planned = await tx.plannedFor(recipientId, until, MAX_ROWS);
-  await tx.postponePlanned(idsOf(planned), until);
+  const deferred = await tx.deferredFor(recipientId, until, MAX_ROWS);
+  await tx.postponeDeferred(idsOf(deferred), until);
 }
 
-const idsOf = (rows: readonly PlannedNotification[]): string[] => rows.map(({ id }) => id);
-const alertIdsOf = (rows: readonly PlannedNotification[]): string[] => rows.flatMap(({ alert_id }) => alert_id ?? []);
+const idsOf = (rows: readonly DeferredNotification[]): string[] => rows.map(({ id }) => id);
+const alertIdsOf = (rows: readonly DeferredNotification[]): string[] => rows.flatMap(({ alert_id }) => alert_id ?? []);
 
 /** Undefined: nobody wants it any more. */
-async function activeRecipient(tx: StoreTransaction, planned: PlannedNotification): Promise<ActiveRecipient | undefined> {
-  const { recipient: id, channel_id } = planned;
+async function activeRecipient(tx: StoreTransaction, deferred: DeferredNotification): Promise<ActiveRecipient | undefined> {
+  const { recipient: id, channel_id } = deferred;
   if (channel_id !== null) {
     const channel = await tx.recipientChannel(id);
     return channel?.state === "active" ? { id, channel } : undefined;
@@ -113,8 +113,8 @@ async function activeRecipient(tx: StoreTransaction, planned: PlannedNotificatio
   return customer.notifications.unsubscribed_at === null ? { id, customer } : undefined;
 }
 
-async function dropMail(tx: StoreTransaction, recipientId: string, rows: readonly PlannedNotification[]): Promise<void> {
-  await tx.removePlanned(idsOf(rows));
+async function dropMail(tx: StoreTransaction, recipientId: string, rows: readonly DeferredNotification[]): Promise<void> {
+  await tx.removeDeferred(idsOf(rows));
   await tx.removeDigestDraft(recipientId);
 }
 
@@ -122,7 +122,7 @@ async function dropMail(tx: StoreTransaction, recipientId: string, rows: readonl
 async function holdUntil(
   tx: StoreTransaction,
   { channel }: ActiveRecipient,
-  [first]: readonly PlannedNotification[],
+  [first]: readonly DeferredNotification[],
   now: Instant,
 ): Promise<Instant | undefined> {
   const last = first && (await tx.lastMail(first, now));
@@ -142,7 +142,7 @@ function lookAgainAt(pendingUntil: Instant | null, now: Instant): Instant {
 async function createWebhooks(
   tx: StoreTransaction,
   channel: Channel,
-  rows: readonly PlannedNotification[],
+  rows: readonly DeferredNotification[],
   now: Instant,
 ): Promise<void> {
   const due = rows.filter(({ due_at }) => due_at <= now);
@@ -158,18 +158,18 @@ async function createWebhooks(
     const about = { about_customer: stored.owner_id, alert_ids: alert_id === null ? [] : [alert_id], tank_id };
     return [{ id: newId("msg", now), ...to, ...about, event, payload: stored.payload, due_at: now, created_at: now }];
   });
-  await tx.removePlanned(idsOf(due));
+  await tx.removeDeferred(idsOf(due));
   await tx.addNotifications(notifications);
   tx.alertWork.addDueNotifications(notifications.length);
 }
 
-/** Since they were planned, the channel may have changed, and tanks may have other owners. */
+/** Since they were deferred, the channel may have changed, and tanks may have other owners. */
 async function wantedBy(
   tx: StoreTransaction,
   channel: Channel,
-  rows: readonly PlannedNotification[],
+  rows: readonly DeferredNotification[],
   alerts: ReadonlyMap<string, Alert>,
-): Promise<readonly PlannedNotification[]> {
+): Promise<readonly DeferredNotification[]> {
   const tankIds = channel.customer_id === null ? [] : rows.map(({ tank_id }) => tank_id);
   const owned = await tx.tanksWithOwners(tankIds);
   return rows.filter(({ event, alert_id, tank_id }) => {
@@ -180,7 +180,7 @@ async function wantedBy(
 }
 
 /** What a channel with a delay gets of alerts. */
-function isStillOpen(alert: Alert | undefined, event: PlannedNotification["event"]): boolean {
+function isStillOpen(alert: Alert | undefined, event: DeferredNotification["event"]): boolean {
   return alert?.state === "open" && event === "alert.opened";
 }
 
@@ -188,7 +188,7 @@ function isStillOpen(alert: Alert | undefined, event: PlannedNotification["event
 async function collectMail(
   tx: StoreTransaction,
   recipient: ActiveRecipient,
-  rows: readonly PlannedNotification[],
+  rows: readonly DeferredNotification[],
   hasMore: boolean,
   settings: ComposeSettings,
   now: Instant,
@@ -203,7 +203,7 @@ async function collectMail(
   }
   const entries = [...changes.map(alertEntry), ...refillEntries(wanted)];
   const draft = withEntries((await tx.digestDraft(recipient.id)) ?? {}, entries);
-  await tx.removePlanned(idsOf(rows));
+  await tx.removeDeferred(idsOf(rows));
   if (hasMore) {
     await tx.putDigestDraft(recipient.id, draft);
     return;
@@ -215,7 +215,7 @@ async function collectMail(
 type Update = AlertItem["update"];
 type RelevantChange = { readonly alert: Alert; readonly update: Update };
 
-const UPDATES: Readonly<Partial<Record<PlannedNotification["event"], Update>>> = {
+const UPDATES: Readonly<Partial<Record<DeferredNotification["event"], Update>>> = {
   "alert.reminder": "reminder",
   "alert.opened": "opened",
   "alert.acknowledged": "acknowledged",
@@ -226,7 +226,7 @@ const UPDATES: Readonly<Partial<Record<PlannedNotification["event"], Update>>> =
 async function relevantChanges(
   tx: StoreTransaction,
   { id, channel }: ActiveRecipient,
-  rows: readonly PlannedNotification[],
+  rows: readonly DeferredNotification[],
   alerts: ReadonlyMap<string, Alert>,
 ): Promise<RelevantChange[]> {
   const decide = channel === undefined ? await ownerUpdates(tx, id, rows, alerts) : channelUpdates(channel);
@@ -261,7 +261,7 @@ function channelUpdates(channel: Channel): Decide {
 async function ownerUpdates(
   tx: StoreTransaction,
   ownerId: string,
-  rows: readonly PlannedNotification[],
+  rows: readonly DeferredNotification[],
   alerts: ReadonlyMap<string, Alert>,
 ): Promise<Decide> {
   const notified = await tx.alertsNotifiedTo(ownerId, alertIdsOf(rows.filter(({ event }) => event === "alert.closed")));
@@ -284,7 +284,7 @@ const alertEntry = ({ alert, update }: RelevantChange): DraftEntry => ({
 });
 
 /** The last one found is the first to be listed. */
-const refillEntries = (rows: readonly PlannedNotification[]): DraftEntry[] =>
+const refillEntries = (rows: readonly DeferredNotification[]): DraftEntry[] =>
   rows.flatMap(({ event, sequence }) =>
     event === REFILLED && sequence !== null ? [{ group: event, id: String(sequence), urgency: -sequence }] : [],
   );

@@ -5,7 +5,7 @@ import type { NewNotification } from "../../domain/alerts/notification.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { TankWithOwner } from "./alert-tables.ts";
-import type { PlannedNotification } from "./planned-tables.ts";
+import type { DeferredNotification } from "./deferred-tables.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 export type EventContext = {
@@ -28,15 +28,15 @@ export async function lockForEvents(tx: StoreTransaction, tankIds: readonly stri
 /** Mail about what happens at the same time is sent together. */
 export const MAIL_COLLECT_MS = 5000;
 
-type OutgoingEvent = Pick<PlannedNotification, "event" | "alert_id" | "tank_id"> & {
+type OutgoingEvent = Pick<DeferredNotification, "event" | "alert_id" | "tank_id"> & {
   readonly sequence: number;
   /** Of the tank. */
   readonly owner_id: string;
   readonly payload: string;
 };
-export type Outgoing = { readonly notifications: readonly NewNotification[]; readonly planned: readonly PlannedNotification[] };
+export type Outgoing = { readonly notifications: readonly NewNotification[]; readonly deferred: readonly DeferredNotification[] };
 
-/** To channels that want it. Webhooks without a delay get the event at once; all else is planned. */
+/** To channels that want it. Webhooks without a delay get the event at once; all else is deferred. */
 export function toChannels(
   { event, alert_id, tank_id, sequence, owner_id, payload }: OutgoingEvent,
   channels: readonly Channel[],
@@ -60,7 +60,7 @@ export function toChannels(
       due_at: now,
       payload,
     })),
-    planned: channels
+    deferred: channels
       .filter((channel) => !isImmediate(channel))
       .map(({ id, type, delay }) => ({
         ...recipient(id),

@@ -123,7 +123,7 @@ async function reportRefills(tx: StoreTransaction, refills: readonly NewRefill[]
   const notifications = outgoing.flatMap((one) => one.notifications);
   await tx.addEvents(events);
   await tx.addNotifications(notifications);
-  await tx.planNotifications(outgoing.flatMap(({ planned }) => planned));
+  await tx.deferNotifications(outgoing.flatMap(({ deferred }) => deferred));
   tx.alertWork.addDueNotifications(notifications.length);
 }
 

@@ -12,7 +12,7 @@ import {
   LEASE_MS,
   MAIL_EXPIRES_MS,
   MAX_CLOCK_SKEW_MS,
-  MAX_PLANNED_MS,
+  MAX_DUE_AHEAD_MS,
   type NotificationCounts,
   type PendingDestination,
 } from "../../domain/alerts/notification-queue.ts";
@@ -143,12 +143,12 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
       }));
     },
 
-    /** What was planned by a clock that was ahead becomes due: attempts, and new notifications, except those that quiet hours hold. */
+    /** What a clock that was ahead has put off becomes due: attempts, and new notifications, except those that quiet hours hold. */
     async advanceDue(destinations: readonly string[], at: Instant): Promise<void> {
       const time = now(at, 2);
       const advance = prepare(
         `WITH late AS MATERIALIZED (
-           SELECT id FROM notification WHERE state = 'pending' AND destination = $1 AND due_at > ${time.sql} + ${MAX_PLANNED_MS}
+           SELECT id FROM notification WHERE state = 'pending' AND destination = $1 AND due_at > ${time.sql} + ${MAX_DUE_AHEAD_MS}
            ORDER BY due_at LIMIT ${MAX_ENDED} ${skipLocked}
          )
          UPDATE notification SET due_at = ${time.sql}, lease = NULL FROM late

@@ -125,8 +125,8 @@ async function afterQuietHours(
     const { channel_id, delayMs, isHeldInQuietHours } = record;
     const quietHours = channels.get(channel_id ?? "")?.quiet_hours;
     if (delayMs === null || !isHeldInQuietHours || !quietHours) return { ...record, quietMs: 0 };
-    const planned = now + delayMs;
-    const quietMs = (quietUntil(quietHours, planned) ?? planned) - planned;
+    const dueAt = now + delayMs;
+    const quietMs = (quietUntil(quietHours, dueAt) ?? dueAt) - dueAt;
     return { ...record, delayMs: delayMs + quietMs, quietMs };
   });
 }

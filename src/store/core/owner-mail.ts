@@ -1,12 +1,12 @@
-// Mail to the owner of a tank about its alerts. It is planned for every owner: whether they get it is decided when it is composed.
+// Mail to the owner of a tank about its alerts. It is deferred for every owner: whether they get it is decided when it is composed.
 
 import type { Alert } from "../../domain/alerts/alert.ts";
 import { type AlertSettings, LOW_UNNOTIFIED_BIT } from "../../domain/alerts/evaluate.ts";
 import type { AlertEvent } from "../../domain/alerts/event.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
+import type { DeferredNotification } from "./deferred-tables.ts";
 import { MAIL_COLLECT_MS } from "./events.ts";
-import type { PlannedNotification } from "./planned-tables.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 /** Mail when an alert opens, a reminder, and mail when it has recovered. */
@@ -15,11 +15,11 @@ export function ownerMail(
   sequence: number,
   { ownerKinds, remindAfter }: AlertSettings,
   now: Instant,
-): PlannedNotification[] {
+): DeferredNotification[] {
   if (!ownerKinds.includes(alert.kind)) return [];
   if (type === "alert.opened") return openedMail(alert, sequence, remindAfter, now);
   const hasRecovered = type === "alert.closed" && alert.close_reason === "recovered";
-  return hasRecovered ? [plannedMail(alert, "alert.closed", sequence, now + MAIL_COLLECT_MS, now)] : [];
+  return hasRecovered ? [deferredMail(alert, "alert.closed", sequence, now + MAIL_COLLECT_MS, now)] : [];
 }
 
 /**
@@ -41,24 +41,24 @@ export async function planMailToNewOwners(tx: StoreTransaction, tankIds: readonl
       ownerAlerts.map(({ id }) => id),
     );
     const wanted = ownerAlerts.filter((alert) => !notified.has(alert.id) && mayNotifyOwner(alert));
-    await tx.planNotifications(wanted.flatMap((alert) => openedMail(alert, null, remindAfter, now)));
+    await tx.deferNotifications(wanted.flatMap((alert) => openedMail(alert, null, remindAfter, now)));
   }
 }
 
 /** Nobody is reminded of an alert that somebody is handling. */
-function openedMail(alert: Alert, sequence: number | null, remindAfter: number, now: Instant): PlannedNotification[] {
-  const opened = plannedMail(alert, "alert.opened", sequence, now + MAIL_COLLECT_MS, now);
+function openedMail(alert: Alert, sequence: number | null, remindAfter: number, now: Instant): DeferredNotification[] {
+  const opened = deferredMail(alert, "alert.opened", sequence, now + MAIL_COLLECT_MS, now);
   if (alert.state !== "open") return [opened];
-  return [opened, plannedMail(alert, "alert.reminder", sequence, now + remindAfter, now)];
+  return [opened, deferredMail(alert, "alert.reminder", sequence, now + remindAfter, now)];
 }
 
-const plannedMail = (
+const deferredMail = (
   { id, tank_id, owner_id }: Alert,
-  event: PlannedNotification["event"],
+  event: DeferredNotification["event"],
   sequence: number | null,
   due_at: Instant,
   created_at: Instant,
-): PlannedNotification => ({
+): DeferredNotification => ({
   id: newId("msg", created_at),
   recipient: owner_id,
   channel_id: null,

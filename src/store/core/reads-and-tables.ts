@@ -5,6 +5,7 @@ import { alertLists, alertReads } from "./alert-reads.ts";
 import { alertTables } from "./alert-tables.ts";
 import { channelReads, notificationReads } from "./channel-reads.ts";
 import { channelTables } from "./channel-tables.ts";
+import { deferredTables, mailLinkReads } from "./deferred-tables.ts";
 import type { Dialect } from "./dialect.ts";
 import { fleetMapOn } from "./fleet-map.ts";
 import { fleetReadsOn, forecastReads } from "./fleet-reads.ts";
@@ -15,7 +16,6 @@ import type { SqlRunner } from "./many-rows.ts";
 import { notificationQueueTables, pendingDestinationsOn } from "./notification-queue-tables.ts";
 import { notificationTables } from "./notification-tables.ts";
 import { objectTables } from "./object-tables.ts";
-import { mailLinkReads, plannedTables } from "./planned-tables.ts";
 import { managedObjectReads } from "./reads.ts";
 import { serviceStateTable } from "./service-state.ts";
 import { verificationTables } from "./verification-tables.ts";
@@ -56,7 +56,7 @@ export function sharedTables(sql: SqlRunner, dialect: Dialect, addHeads: (tankId
     ...notificationTables(sql, dialect),
     ...notificationQueueTables(prepare, dialect),
     ...forecastTables(sql),
-    ...plannedTables(sql),
+    ...deferredTables(sql),
     ...verificationTables(prepare),
     ...accountTables(sql, dialect),
     ...serviceStateTable(prepare),

@@ -297,7 +297,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
 
   -- What is sent later: mail, which is grouped by recipient, and what a channel wants only after a delay. recipient: the id of
   -- the channel or of the customer.
-  CREATE TABLE planned_notification (
+  CREATE TABLE deferred_notification (
     ${id},
     recipient ${text} NOT NULL,
     channel_id ${text},
@@ -309,10 +309,10 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     due_at ${integer} NOT NULL,
     created_at ${integer} NOT NULL
   ) ${table};
-  CREATE INDEX planned_notification_due ON planned_notification (due_at, id);
-  CREATE INDEX planned_notification_by_recipient ON planned_notification (recipient, due_at, id);
+  CREATE INDEX deferred_notification_due ON deferred_notification (due_at, id);
+  CREATE INDEX deferred_notification_by_recipient ON deferred_notification (recipient, due_at, id);
 
-  -- Many planned notifications of one recipient are collected here, some at a time, until they are one mail.
+  -- Many deferred notifications of one recipient are collected here, some at a time, until they are one mail.
   CREATE TABLE digest_draft (
     recipient ${text} PRIMARY KEY,
     content ${text} NOT NULL -- JSON

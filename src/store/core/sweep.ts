@@ -31,7 +31,7 @@ export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): 
   // A reevaluation begins after the clock was set back, among others.
   if (reevaluation?.after === "") {
     await tx.lockAlerts();
-    await tx.advancePlanned(now);
+    await tx.advanceDeferred(now);
   }
   // After a reevaluation come those that are due.
   return { claimedAt: now, hasMore: last !== undefined || reevaluation !== null };

@@ -82,7 +82,7 @@ export interface StoreTransaction extends Lookups, Omit<ReturnType<typeof shared
 
   // Alerts
 
-  /** Held by all who write alerts, events or planned notifications, and by commands on channels. The sender does not take it. */
+  /** Held by all who write alerts, events or deferred notifications, and by commands on channels. The sender does not take it. */
   lockAlerts(): Promise<void>;
   setEvaluations(states: ReadonlyMap<string, StoredEvaluation>): Promise<void>;
   /** The time, by a clock that all processes on the database share. */
@@ -102,7 +102,7 @@ type AlertWork = {
 
 /**
  * Collects what a transaction does to alerts at its end: tanks to evaluate, tanks with a new owner, changes that a command has
- * planned, the time at which it does, and how many notifications it has made due itself.
+ * deferred, the time at which it does, and how many notifications it has made due itself.
  */
 export class PendingAlertWork {
   readonly #tanks = new Map<string, EvaluationTrigger>();

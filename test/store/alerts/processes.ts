@@ -187,11 +187,11 @@ async function requireAgreement(store: Store, url: string): Promise<void> {
     events.map(({ type, data }) => `${type} ${data.alert.id}`).sort(),
     "each event is one notification",
   );
-  const planned = await runSql(url, "SELECT event, alert_id FROM planned_notification");
+  const deferred = await runSql(url, "SELECT event, alert_id FROM deferred_notification");
   const opened = alerts.filter(({ kind }) => kind === "low");
   const recovered = opened.filter(({ close_reason }) => close_reason === "recovered");
   assert.deepEqual(
-    planned.map(({ event, alert_id }) => `${event} ${alert_id}`).sort(),
+    deferred.map(({ event, alert_id }) => `${event} ${alert_id}`).sort(),
     [
       ...opened.flatMap(({ id }) => [`alert.opened ${id}`, `alert.reminder ${id}`]),
       ...recovered.map(({ id }) => `alert.closed ${id}`),

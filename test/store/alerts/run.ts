@@ -68,9 +68,9 @@ class AlertRun {
 
   async finish(): Promise<void> {
     assert.deepEqual((await checked(this.#store)).findings, []);
-    const planned = await runSql(this.#opened.url, "SELECT recipient, tank_id, event FROM planned_notification");
+    const deferred = await runSql(this.#opened.url, "SELECT recipient, tank_id, event FROM deferred_notification");
     assert.deepEqual(
-      planned.map(({ recipient, tank_id, event }) => `${recipient} ${tank_id} ${event}`).sort(),
+      deferred.map(({ recipient, tank_id, event }) => `${recipient} ${tank_id} ${event}`).sort(),
       this.#naive.ownerMail.toSorted(),
       "mail to owners",
     );

@@ -1,4 +1,4 @@
-// The table of planned notifications, and the tables they are composed from, in SQL for both engines.
+// The table of deferred notifications, and the tables they are composed from, in SQL for both engines.
 
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { ComposeReads } from "../../domain/alerts/compose.ts";
@@ -15,7 +15,7 @@ import { serviceStateTable } from "./service-state.ts";
 import { verificationTables } from "./verification-tables.ts";
 
 /** What is sent later: mail, which is grouped by recipient, and what a channel wants only after a delay. */
-export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "customer_id" | "created_at"> & {
+export type DeferredNotification = Pick<Notification, "id" | "channel_id" | "customer_id" | "created_at"> & {
   /** The id of the channel or of the customer. */
   readonly recipient: string;
   readonly event: NotificationEvent;
@@ -36,12 +36,12 @@ export type DigestDraft = Readonly<Record<string, DraftedGroup>>;
 
 /** Outside of a transaction. */
 export function mailLinkReads(prepare: Prepare): MailLinkReads & ComposeReads {
-  const nextPlanned = prepare("SELECT recipient, due_at FROM planned_notification ORDER BY due_at, id LIMIT 1"); // planned_notification_due
+  const nextDeferred = prepare("SELECT recipient, due_at FROM deferred_notification ORDER BY due_at, id LIMIT 1"); // deferred_notification_due
   const { verification } = verificationTables(prepare);
   const { serviceState } = serviceStateTable(prepare);
   return {
-    async nextPlanned() {
-      const [row] = await nextPlanned();
+    async nextDeferred() {
+      const [row] = await nextDeferred();
       return row && { recipientId: String(row[0]), dueAt: row[1] as Instant };
     },
     verification,
@@ -49,7 +49,7 @@ export function mailLinkReads(prepare: Prepare): MailLinkReads & ComposeReads {
   };
 }
 
-const PLANNED_FIELDS = [
+const DEFERRED_FIELDS = [
   "id",
   "recipient",
   "channel_id",
@@ -61,41 +61,41 @@ const PLANNED_FIELDS = [
   "due_at",
   "created_at",
 ] as const;
-const plannedOf = (row: Row): PlannedNotification => fieldsOf(PLANNED_FIELDS, row) as PlannedNotification;
+const deferredOf = (row: Row): DeferredNotification => fieldsOf(DEFERRED_FIELDS, row) as DeferredNotification;
 
-export function plannedTables({ prepare, insert, runForIds }: SqlRunner) {
+export function deferredTables({ prepare, insert, runForIds }: SqlRunner) {
   const { serviceState, putServiceState } = serviceStateTable(prepare);
   return {
-    async planNotifications(planned: readonly PlannedNotification[]): Promise<void> {
+    async deferNotifications(deferred: readonly DeferredNotification[]): Promise<void> {
       await insert(
-        "planned_notification",
-        PLANNED_FIELDS,
-        planned.map((one) => PLANNED_FIELDS.map((name) => one[name])),
+        "deferred_notification",
+        DEFERRED_FIELDS,
+        deferred.map((one) => DEFERRED_FIELDS.map((name) => one[name])),
       );
     },
 
     /** Returns them in the order in which they are due. */
-    async plannedFor(recipient: string, dueBy: Instant, limit: number): Promise<readonly PlannedNotification[]> {
+    async deferredFor(recipient: string, dueBy: Instant, limit: number): Promise<readonly DeferredNotification[]> {
       const rows = await prepare(
-        `SELECT ${PLANNED_FIELDS.join(", ")} FROM planned_notification WHERE recipient = $1 AND due_at <= $2
-         ORDER BY due_at, id LIMIT $3`, // planned_notification_by_recipient
+        `SELECT ${DEFERRED_FIELDS.join(", ")} FROM deferred_notification WHERE recipient = $1 AND due_at <= $2
+         ORDER BY due_at, id LIMIT $3`, // deferred_notification_by_recipient
       )(recipient, dueBy, limit);
-      return rows.map(plannedOf);
+      return rows.map(deferredOf);
     },
 
-    async removePlanned(ids: readonly string[]): Promise<void> {
-      await runForIds(ids, (is) => `DELETE FROM planned_notification WHERE ${is("id")}`);
+    async removeDeferred(ids: readonly string[]): Promise<void> {
+      await runForIds(ids, (is) => `DELETE FROM deferred_notification WHERE ${is("id")}`);
     },
 
-    async postponePlanned(ids: readonly string[], until: Instant): Promise<void> {
-      await runForIds(ids, (is) => `UPDATE planned_notification SET due_at = $1 WHERE ${is("id")}`, until);
+    async postponeDeferred(ids: readonly string[], until: Instant): Promise<void> {
+      await runForIds(ids, (is) => `UPDATE deferred_notification SET due_at = $1 WHERE ${is("id")}`, until);
     },
 
-    /** What was planned while the clock was ahead is due as long from now on as it was then. */
-    async advancePlanned(now: Instant): Promise<void> {
+    /** What was deferred while the clock was ahead is due as long from now on as it was then. */
+    async advanceDeferred(now: Instant): Promise<void> {
       await prepare(
-        `UPDATE planned_notification SET due_at = due_at - (created_at - $1), created_at = $1
-         WHERE due_at > $1 AND created_at > $1`, // planned_notification_due
+        `UPDATE deferred_notification SET due_at = due_at - (created_at - $1), created_at = $1
+         WHERE due_at > $1 AND created_at > $1`, // deferred_notification_due
       )(now);
     },
 
@@ -112,7 +112,7 @@ export function plannedTables({ prepare, insert, runForIds }: SqlRunner) {
      * clock was ahead, mail may have been sent at a time that is still to come.
      */
     async lastMail(
-      recipient: Pick<PlannedNotification, "channel_id" | "customer_id">,
+      recipient: Pick<DeferredNotification, "channel_id" | "customer_id">,
       now: Instant,
     ): Promise<{ readonly createdAt: Instant; readonly pendingUntil: Instant | null } | undefined> {
       const [column, id] =
