@@ -40,7 +40,7 @@ suite("the launcher", { concurrency: 2 }, () => {
     });
     assert.equal(stdout, '{"read":12,"new":11,"changed":0,"unchanged":0,"rejected":1,"pending":0,"assumed_utc":0}\n');
     assert.equal(code, 1);
-    assert.match(stderr, /^stdin:12: .*"object".*\n/);
+    assert.match(stderr, /^A new database was created: .*\nstdin:12: .*"object".*\n/);
   });
 
   test("started by an older Node, SIGTERM stops the service, also when sent twice", async (t) => {

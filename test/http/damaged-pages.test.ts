@@ -185,7 +185,7 @@ async function requestAll(service: Service, sample: Sample, more: readonly strin
 /** Most bodies are the same each time. */
 const checked = new Set<string>();
 
-/** Tables that only other requests and background tasks read. */
+/** Tables and indexes that only other requests and background tasks read. */
 const READ_BY_OTHERS = [
   "device_assignment",
   "idempotency",
@@ -194,6 +194,7 @@ const READ_BY_OTHERS = [
   "digest_draft",
   "verification",
   "sign_in",
+  "tank_deleted_with_owner",
 ];
 
 /** Opens an alert. */

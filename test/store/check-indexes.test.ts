@@ -6,7 +6,12 @@ import { checked, customer, putCustomers, putTanks, tank } from "./conformance/o
 import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
 import { runSql } from "./raw-sql.ts";
 
-const missing = (name: string, repaired: boolean) => ({ where: `index ${name}`, what: "it does not exist", repaired });
+const missing = (name: string, repaired: boolean) => ({
+  where: `index ${name}`,
+  what: "it does not exist",
+  isRepairable: true,
+  repaired,
+});
 
 function checkIndexes(engine: Engine): void {
   test("dropped indexes are found and created again", async (t) => {
