@@ -11,10 +11,10 @@ import { isObject, parseJson } from "./validate.ts";
 const MARGIN_UNITS = 1e9;
 
 /**
- * Ascending by urgency: 1. low tanks without a forecast, or after a sudden fall, by margin; 2. low tanks with a forecast, by when they
- * are empty; 3. low tanks without use, by margin; 4. tanks with a stale forecast, or after a sudden fall, by margin: they may have much
- * less time than expected, or be empty by now; 5. tanks with a forecast, by when they run low; 6. other tanks, by margin; 7. tanks
- * without a reading. The margin or the instant is added to the constant of its range; instants are limited to ±LATEST_FORECAST.
+ * Ascending by urgency: 1. low tanks without a forecast, by margin; 2. low tanks with a forecast, by when they are empty; 3. low tanks
+ * without use, by margin; 4. tanks with a stale forecast, or after a sudden fall, by margin: they may have much less time than expected,
+ * or be empty by now; 5. tanks with a forecast, by when they run low; 6. other tanks, by margin; 7. tanks without a reading. The margin
+ * or the instant is added to the constant of its range; instants are limited to ±LATEST_FORECAST.
  */
 const LOW = -6e15;
 const LOW_WITH_FORECAST = -4e15;
@@ -33,19 +33,28 @@ type FleetSortKeys = { readonly margin: number; readonly urgency: number };
 export function sortKeysOf(threshold: number, latest: Reading | null, forecast: ForecastValues | null): FleetSortKeys {
   if (latest === null) return { margin: UNKNOWN, urgency: UNKNOWN };
   const margin = marginUnits(latest.fill_percentage - threshold);
-  const isFallen = forecast?.isFallen ?? false;
   // After a rise, a tank is not urgent until the forecast counts it as a delivery or as a false reading.
-  const known = forecast === null || forecast.isRisen || isFallen ? null : forecast;
+  const known = forecast?.isRisen ? null : forecast;
   if (margin <= 0) return { margin, urgency: lowSortKey(margin, latest, known) };
-  if (isFallen || known?.state === "stale") return { margin, urgency: UNCERTAIN + margin };
+  if (known?.isFallen || known?.state === "stale") return { margin, urgency: UNCERTAIN + margin };
   const runsLowAt = known?.runs_low_at.p50 ?? null;
   return { margin, urgency: runsLowAt === null ? WITHOUT_FORECAST + margin : instantSortKey(runsLowAt) };
 }
 
-function lowSortKey(margin: number, { fill_percentage }: Reading, forecast: ForecastValues | null): number {
-  if (forecast?.state === "ok") return LOW_WITH_FORECAST + instantSortKey(forecast.runs_empty_at.p50 ?? LATEST_FORECAST);
-  const isUnused = forecast?.state === "no_use" && fill_percentage >= UNUSED_MIN_FILL;
+function lowSortKey(margin: number, latest: Reading, forecast: ForecastValues | null): number {
+  if (forecast?.state === "ok") return LOW_WITH_FORECAST + instantSortKey(emptyAt(latest, forecast) ?? LATEST_FORECAST);
+  const isUnused = forecast?.state === "no_use" && !forecast.isFallen && latest.fill_percentage >= UNUSED_MIN_FILL;
   return (isUnused ? LOW_UNUSED : LOW) + margin;
+}
+
+/** After a sudden fall, with the usual use from the latest reading on. */
+function emptyAt(
+  { fill_percentage, created_at }: Reading,
+  { isFallen, use_per_day, runs_empty_at }: ForecastValues,
+): Instant | null {
+  if (!isFallen) return runs_empty_at.p50;
+  const usePerDay = use_per_day?.percentage ?? 0;
+  return usePerDay > 0 ? created_at + (fill_percentage / usePerDay) * DAY : null;
 }
 
 const instantSortKey = (instant: Instant): number => Math.max(-LATEST_FORECAST, Math.min(LATEST_FORECAST, Math.round(instant)));

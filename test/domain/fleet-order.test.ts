@@ -16,6 +16,12 @@ function forecast(state: ForecastValues["state"], low: number | null = null, emp
   return { state, runs_low_at: range(low), runs_empty_at: range(empty) } as ForecastValues;
 }
 
+const fallen = (percentage: number): ForecastValues => ({
+  ...forecast("ok"),
+  use_per_day: { percentage, volume: 10 * percentage, unit: "liters" },
+  isFallen: true,
+});
+
 const urgency = (fill: number | null, known: ForecastValues | null): number =>
   sortKeysOf(THRESHOLD, fill === null ? null : { created_at: NOW, fill_percentage: fill }, known).urgency;
 
@@ -23,14 +29,14 @@ test("low tanks come first, by when they are empty; then those with a stale fore
   const order = {
     "low, silent for long": urgency(2, forecast("stale")),
     "low, not used because it is empty": urgency(3, forecast("no_use")),
-    "low, after a sudden fall": urgency(10, { ...forecast("ok", 97, 147), isFallen: true }),
     "low, new": urgency(15, null),
     "low, empty in 3 days": urgency(9, forecast("ok", 0, 3)),
+    "low, after a sudden fall, empty in 20 days with the usual use": urgency(10, fallen(0.5)),
     "low, empty in 30 days": urgency(4, forecast("ok", 0, 30)),
     "low, empty in years": urgency(1, forecast("ok", 0, null)),
     "low, not used": urgency(6, forecast("no_use")),
     "silent for long": urgency(21, forecast("stale")),
-    "not low after a sudden fall": urgency(25, { ...forecast("ok", 97, 147), isFallen: true }),
+    "not low after a sudden fall": urgency(25, fallen(0.5)),
     "silent for long, nearly full then": urgency(99, forecast("stale")),
     "low in 2 days": urgency(60, forecast("ok", 2, 5)),
     "low in a year": urgency(21, forecast("ok", 365, 900)),
