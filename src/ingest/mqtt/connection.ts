@@ -17,13 +17,14 @@ import { InFlight } from "./in-flight.ts";
 import {
   type Acknowledgement,
   acceptedConnack,
-  CLIENT_PACKETS,
+  type ConnectError,
   createPacketReader,
   DISCONNECT_CODES,
   type MqttVersion,
   ownCopy,
   PacketBuffer,
   PacketType,
+  packetError,
   propertiesSize,
   publishError,
   ReasonCode,
@@ -193,21 +194,23 @@ export class Connection implements ConnectedClient {
     const header = this.#input.header();
     if (header === undefined || this.#isBudgetUsedUp()) return false;
     const { type, size, qos } = header;
-    const { publishBytes, connectBytes, controlBytes } = this.#shared.limits;
+    const error = packetError(header, isConnecting, this.#shared.limits);
+    if (error !== undefined) {
+      this.close(error);
+      return false;
+    }
     const isPublish = type === PacketType.publish;
-    if (isConnecting ? type !== PacketType.connect : !CLIENT_PACKETS.has(type)) this.close("protocol");
-    else if (size > (isPublish ? publishBytes : isConnecting ? connectBytes : controlBytes)) this.close("packet_too_large");
-    else if (this.#input.length < size) {
+    if (this.#input.length < size) {
       const isTooLargeToHold = isPublish && this.#held.length === 0 && !this.#mayHold();
       if (isTooLargeToHold && this.#reservedBytes === 0 && this.#tryBegin(size)) this.#reservedBytes = size;
-    } else if (!isPublish || this.#held.length === 0 || this.#mayHold(size)) {
-      const bytes = this.#input.take(size);
-      if (isConnecting) this.#connect(bytes);
-      else if (isPublish) this.#hold(bytes, qos);
-      else this.#handleControl(type, bytes);
-      return true;
+      return false;
     }
-    return false;
+    if (isPublish && this.#held.length > 0 && !this.#mayHold(size)) return false;
+    const bytes = this.#input.take(size);
+    if (isConnecting) this.#connect(bytes);
+    else if (isPublish) this.#hold(bytes, qos);
+    else this.#handleControl(type, bytes);
+    return true;
   }
 
   /** Nothing is read while the client does not read our replies, or has sent too many control packets. */
@@ -223,14 +226,15 @@ export class Connection implements ConnectedClient {
     const packet = this.#parse(bytes);
     const unknownVersion = packet === undefined ? replyVersion(bytes) : undefined;
     this.#version = unknownVersion ?? (packet?.cmd === "connect" && packet.protocolVersion === 5 ? 5 : 4);
-    if (unknownVersion !== undefined) {
-      this.#send(refusedConnack("protocol_version"));
-      this.close("protocol_version");
-    } else if (packet?.cmd !== "connect") this.close("protocol");
-    else if (packet.properties?.authenticationMethod !== undefined) {
-      this.#send(refusedConnack("bad_authentication_method"));
-      this.close("protocol");
-    } else void this.#authenticate(packet);
+    if (unknownVersion !== undefined) this.#refuse("protocol_version", "protocol_version");
+    else if (packet?.cmd !== "connect") this.close("protocol");
+    else if (packet.properties?.authenticationMethod !== undefined) this.#refuse("bad_authentication_method", "protocol");
+    else void this.#authenticate(packet);
+  }
+
+  #refuse(error: ConnectError, reason: MqttDisconnectReason): void {
+    this.#send(refusedConnack(error));
+    this.close(reason);
   }
 
   async #authenticate(packet: IConnectPacket): Promise<void> {
@@ -253,8 +257,7 @@ export class Connection implements ConnectedClient {
     const hasTooMuch = this.#input.length > 0 && connectedKey.buffer.isFull;
     if (hasTooMuch || !this.#shared.connections.accept(this)) {
       connectedKeys.disconnect(connectedKey, clientId, this);
-      this.#send(refusedConnack("too_many"));
-      this.close("too_many");
+      this.#refuse("too_many", "too_many");
       return;
     }
     this.#connectedKey = connectedKey;
@@ -327,17 +330,14 @@ export class Connection implements ConnectedClient {
   #acknowledge(qos: number, messageId: number, reply: Acknowledgement | MqttDisconnectReason): void {
     const isRejected = typeof reply === "string" || (reply.code !== ReasonCode.success && this.#version === 5);
     this.#inFlight.settle(qos, messageId, !isRejected);
-    if (reply === "data_damaged") this.#requestResend(qos);
-    else if (typeof reply === "string") this.close(reply);
+    if (reply === "data_damaged") {
+      // A client sends a message again when it reconnects, and not before. Until then others of its messages are acknowledged.
+      if (qos > 0) this.#resendTimer ??= setTimeout(() => this.close(reply), this.#shared.limits.resendMs);
+    } else if (typeof reply === "string") this.close(reply);
     else if (qos > 0) {
       const properties = reply.reason === undefined ? {} : reasonProperties(reply.reason, this.#maxReasonBytes);
       this.#send({ cmd: qos === 1 ? "puback" : "pubrec", messageId, reasonCode: reply.code, ...properties });
     }
-  }
-
-  /** A client sends a message again when it reconnects, and not before. Until then others of its messages are acknowledged. */
-  #requestResend(qos: number): void {
-    if (qos > 0) this.#resendTimer ??= setTimeout(() => this.close("data_damaged"), this.#shared.limits.resendMs);
   }
 
   #release(bytes: number): void {

@@ -12,9 +12,6 @@ import type { MessageResult } from "./batcher.ts";
 
 export const PacketType = { connect: 1, publish: 3, pubrel: 6, subscribe: 8, unsubscribe: 10, pingreq: 12, disconnect: 14 };
 
-/** What a client may send to an endpoint that only accepts publishes. */
-export const CLIENT_PACKETS: ReadonlySet<number> = new Set(Object.values(PacketType));
-
 /** Reason codes of MQTT 5, besides those in the tables below. From 0x80 they are failures. */
 export const ReasonCode = {
   success: 0x00,
@@ -55,6 +52,22 @@ export function fixedHeader(bytes: Buffer, start: number, end: number): FixedHea
   const first = bytes[start] ?? 0;
   const headerSize = 1 + length.size;
   return { type: first >> 4, qos: (first >> 1) & 3, size: headerSize + length.value, headerSize };
+}
+
+/** What a client may send to an endpoint that only accepts publishes. */
+const CLIENT_PACKETS: readonly number[] = Object.values(PacketType);
+
+type PacketLimits = { readonly publishBytes: number; readonly connectBytes: number; readonly controlBytes: number };
+
+/** Why a packet is not accepted, by its header. A connection begins with CONNECT. */
+export function packetError(
+  { type, size }: FixedHeader,
+  isConnecting: boolean,
+  { publishBytes, connectBytes, controlBytes }: PacketLimits,
+): "protocol" | "packet_too_large" | undefined {
+  if (isConnecting ? type !== PacketType.connect : !CLIENT_PACKETS.includes(type)) return "protocol";
+  const maxBytes = isConnecting ? connectBytes : type === PacketType.publish ? publishBytes : controlBytes;
+  return size > maxBytes ? "packet_too_large" : undefined;
 }
 
 function variableInteger(
