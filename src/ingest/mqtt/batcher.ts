@@ -15,8 +15,8 @@ import { MAX_ORDERED_READINGS } from "../slices.ts";
 /** `error`: nothing of the message was stored, or the outcome is unknown. It must not be acknowledged. */
 export type MessageResult = { readonly results: readonly ReadingResult[] } | { readonly error: unknown };
 
-/** Messages of one source are ingested together. */
-export type MessageSource = {
+/** The clients of a key, or an external broker. Its messages are ingested together. */
+export type Publisher = {
   /** Null for an external broker. */
   readonly keyId: string | null;
   /** Called for each batch, so that a key revoked meanwhile is noticed. */
@@ -26,7 +26,7 @@ export type MessageSource = {
 type PendingMessage = {
   readonly topic: string;
   readonly message: MqttMessage;
-  readonly source: MessageSource;
+  readonly publisher: Publisher;
   readonly settle: (result: MessageResult) => void;
 };
 
@@ -118,15 +118,15 @@ export class Batcher {
   #start(key: string, batch: readonly DecodedMessage[]): void {
     const [first] = batch;
     if (first === undefined) return;
-    const { source } = first.pending;
+    const { publisher } = first.pending;
     const own = this.#byKey.get(key) ?? newKeyBatches();
     this.#byKey.set(key, own);
     own.batches++;
     own.hasLongBatch = batch.reduce((sum, { readings }) => sum + readings.length, 0) > MAX_ORDERED_READINGS;
     if (own.hasLongBatch || own.batches === MAX_BATCHES) this.#waiting.pause(key);
-    const sender = own.authenticated.then(source.sender);
+    const sender = own.authenticated.then(publisher.sender);
     own.authenticated = sender.catch(() => {});
-    own.settled = Promise.all([own.settled, this.#store(source, batch, sender)]).then(() => {
+    own.settled = Promise.all([own.settled, this.#store(publisher, batch, sender)]).then(() => {
       own.batches--;
       if (own.batches === 0) this.#byKey.delete(key);
       // A long batch is the last one: nothing is started after it until it is settled.
@@ -152,7 +152,7 @@ export class Batcher {
   }
 
   /** A message that makes ingestion fail must not fail the others: after an unexpected error, or damage, each is tried alone. */
-  async #store(source: MessageSource, messages: readonly DecodedMessage[], sender: Promise<ReadingSender>): Promise<void> {
+  async #store(publisher: Publisher, messages: readonly DecodedMessage[], sender: Promise<ReadingSender>): Promise<void> {
     const readings = messages.flatMap((decoded) => decoded.readings);
     try {
       const authenticated = await sender;
@@ -168,7 +168,8 @@ export class Batcher {
       const isDamaged = hasCode(error, "data_damaged");
       if (error instanceof RequestError && !isDamaged) return;
       if (!isDamaged) this.#observe({ kind: "mqtt_failed", error });
-      if (messages.length > 1) await Promise.all(messages.map((decoded) => this.#store(source, [decoded], source.sender())));
+      if (messages.length > 1)
+        await Promise.all(messages.map((decoded) => this.#store(publisher, [decoded], publisher.sender())));
     }
   }
 
@@ -193,13 +194,13 @@ const newKeyBatches = (): KeyBatches => ({
   settled: Promise.resolve(),
 });
 
-const keyOf = ({ source }: PendingMessage): string => source.keyId ?? "";
+const keyOf = ({ publisher }: PendingMessage): string => publisher.keyId ?? "";
 
 /** Rejected readings are reported to the operator: not every MQTT client can receive a reason. */
 export function reportRejected(
   observe: Observe,
   endpoint: MqttEndpointKind,
-  { topic, message, source }: Omit<PendingMessage, "settle">,
+  { topic, message, publisher }: Omit<PendingMessage, "settle">,
   results: readonly ReadingResult[],
 ): void {
   const reasons = results.flatMap((result) => (typeof result === "string" ? [] : [result.rejected]));
@@ -208,7 +209,7 @@ export function reportRejected(
   observe({
     kind: "readings_rejected",
     endpoint,
-    keyId: source.keyId,
+    keyId: publisher.keyId,
     topic: printable(topic, MAX_SHOWN_LENGTH),
     device: message.topic !== undefined && "device" in message.topic ? printable(message.topic.device, MAX_SHOWN_LENGTH) : null,
     count: reasons.length,

@@ -11,7 +11,7 @@ const RESERVED_FOR_SMALL = 1 / 8;
 /** Memory for messages in progress, of all clients. */
 export class MemoryBudget {
   readonly #max: number;
-  readonly #waiting = new Waiting();
+  readonly #waiting = new RetryList();
   #used = 0;
 
   constructor(max: number) {
@@ -31,14 +31,14 @@ export class MemoryBudget {
 
   release(bytes: number): void {
     this.#used -= bytes;
-    this.#waiting.retry();
+    this.#waiting.run();
   }
 }
 
 /** The part of one key. A single message is accepted whatever its size. */
 export class KeyMemory {
   readonly #all: MemoryBudget;
-  readonly #waiting = new Waiting();
+  readonly #waiting = new RetryList();
   #used = 0;
 
   constructor(all: MemoryBudget) {
@@ -60,23 +60,25 @@ export class KeyMemory {
   release(bytes: number): void {
     this.#used -= bytes;
     this.#all.release(bytes);
-    this.#waiting.retry();
+    this.#waiting.run();
   }
 }
 
-class Waiting {
-  #waiting = new Set<() => void>();
+/** Who could not reserve memory, and tries again when some is released. */
+class RetryList {
+  #retries = new Set<() => void>();
 
+  /** Returns that nothing is reserved. */
   add(retry: () => void): false {
-    this.#waiting.add(retry);
+    this.#retries.add(retry);
     return false;
   }
 
-  retry(): void {
-    if (this.#waiting.size === 0) return;
-    const waiting = this.#waiting;
-    this.#waiting = new Set();
-    for (const retry of waiting) retry();
+  run(): void {
+    if (this.#retries.size === 0) return;
+    const retries = this.#retries;
+    this.#retries = new Set();
+    for (const retry of retries) retry();
   }
 }
 

@@ -4,7 +4,7 @@
 import { type ErrorCode, RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason, Observe } from "../../domain/log-events.ts";
 import type { ReadingSender } from "../ingest.ts";
-import type { MessageSource } from "./batcher.ts";
+import type { Publisher } from "./batcher.ts";
 import { BufferShare, type BufferUse, KeyMemory, MemoryBudget, type TakeToken } from "./budgets.ts";
 import { type ConnectError, isKeyError, ReasonCode } from "./protocol.ts";
 
@@ -55,7 +55,7 @@ export type ConnectedClient = {
 };
 
 /** One key, with all its connected clients by their client id, and those that are gone while messages of theirs are held. */
-export type ConnectedKey = MessageSource & {
+export type ConnectedKey = Publisher & {
   readonly secret: string;
   key: AuthenticatedKey;
   readonly clients: Map<string, ConnectedClient>;

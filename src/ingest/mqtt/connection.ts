@@ -317,14 +317,14 @@ export class Connection implements ConnectedClient {
       if (sentAgain === "stored") this.#send({ cmd: "pubrec", messageId, reasonCode: ReasonCode.success });
       return;
     }
-    const source = this.#connectedKey;
+    const publisher = this.#connectedKey;
     const message = createMqttMessage(topic, payload as Buffer, this.#shared.receiptTimes.next(topic, receivedAt));
     const settle = (result: MessageResult): void => {
       this.#release(bytes.length);
-      this.#acknowledge(qos, messageId, replyTo(message, source.key.sender, result));
+      this.#acknowledge(qos, messageId, replyTo(message, publisher.key.sender, result));
       this.#schedule();
     };
-    this.#shared.batcher.add({ topic, message, source, settle });
+    this.#shared.batcher.add({ topic, message, publisher, settle });
   }
 
   #acknowledge(qos: number, messageId: number, reply: Acknowledgement | MqttDisconnectReason): void {

@@ -13,7 +13,7 @@ import type { Observe } from "../../domain/log-events.ts";
 import type { Rejected } from "../../domain/reading.ts";
 import { createMqttMessage, TOPIC_FILTERS } from "../decode.ts";
 import type { Ingest } from "../ingest.ts";
-import { Batcher, type MessageSource, reportRejected } from "./batcher.ts";
+import { Batcher, type Publisher, reportRejected } from "./batcher.ts";
 import { limitPackets } from "./packet-limit.ts";
 import { ReceiptTimes } from "./receipt-times.ts";
 
@@ -93,7 +93,7 @@ type ExternalBrokerDependencies = {
 };
 
 /** The broker decides who may publish what. */
-const SOURCE: MessageSource = { keyId: null, sender: async () => ({ keyId: null, customerId: null, deviceId: null }) };
+const BROKER: Publisher = { keyId: null, sender: async () => ({ keyId: null, customerId: null, deviceId: null }) };
 const SHARE_GROUP = "tank-monitor";
 const CONNECT_TIMEOUT_MS = 10_000;
 const CLOSE_TIMEOUT_MS = 1000;
@@ -223,7 +223,7 @@ export class ExternalBroker {
     const stream: Duplex = limitPackets(socket, this.#limits.packetBytes, ({ topic, qos, messageId }) => {
       const { observe, clock } = this.#dependencies;
       const message = createMqttMessage(topic, Buffer.alloc(0), clock());
-      reportRejected(observe, "mqtt_url", { topic, message, source: SOURCE }, [TOO_LARGE]);
+      reportRejected(observe, "mqtt_url", { topic, message, publisher: BROKER }, [TOO_LARGE]);
       observe({ kind: "readings_ingested", source: "mqtt_url", stored: 0, rejected: 1 });
       // Otherwise the broker would send it again on every connection.
       if (qos > 0) this.#acknowledge(stream, messageId);
@@ -291,7 +291,7 @@ export class ExternalBroker {
     this.#batcher.add({
       topic,
       message: createMqttMessage(topic, bytes, this.#receiptTimes.next(topic, this.#dependencies.clock())),
-      source: SOURCE,
+      publisher: BROKER,
       settle: (result) => {
         this.#messages--;
         this.#bytes -= bytes.length;
