@@ -44,33 +44,24 @@ export class Import {
   readonly #writes: ImportWrites;
   readonly #ingest: Ingest;
   readonly #onRejected: (line: RejectedLine) => void;
-  #hasFoundDamage = false;
+  /** Stored data was found to be damaged. */
+  #isDamaged = false;
 
   constructor(writes: ImportWrites, onRejected: (line: RejectedLine) => void, clock: Clock = Date.now) {
-    this.#writes = {
-      importCustomers: (records) => this.#watched(writes.importCustomers(records)),
-      importTanks: (records) => this.#watched(writes.importTanks(records)),
-      importDevices: (records) => this.#watched(writes.importDevices(records)),
-      ingest: (batch) => this.#watched(writes.ingest(batch)),
-    };
-    this.#ingest = createIngest(this.#writes, clock, { onDamage: "reject" });
+    this.#writes = writes;
+    this.#ingest = createIngest(writes, clock, {
+      onDamage: () => {
+        this.#isDamaged = true;
+      },
+    });
     this.#onRejected = onRejected;
   }
 
-  async #watched<T>(write: Promise<T>): Promise<T> {
-    try {
-      return await write;
-    } catch (error) {
-      this.#hasFoundDamage ||= hasCode(error, "data_damaged");
-      throw error;
-    }
-  }
-
   /** Batches are written and reported in the order of the file. */
-  async run(source: AsyncIterable<Buffer>, format: ImportFormat, csv: CsvOptions = {}): Promise<void> {
+  async run(file: AsyncIterable<Buffer>, format: ImportFormat, csv: CsvOptions = {}): Promise<void> {
     const inProgress: Promise<void>[] = [];
     try {
-      for await (const batch of this.#batches(source, format, csv)) {
+      for await (const batch of this.#batches(file, format, csv)) {
         const reported = this.#writeAfter(inProgress.at(-1), batch);
         // An error surfaces where the batch is awaited; until then it must not count as unhandled.
         reported.catch(() => {});
@@ -83,11 +74,11 @@ export class Import {
     }
   }
 
-  async *#batches(source: AsyncIterable<Buffer>, format: ImportFormat, csv: CsvOptions): AsyncGenerator<Batch> {
+  async *#batches(file: AsyncIterable<Buffer>, format: ImportFormat, csv: CsvOptions): AsyncGenerator<Batch> {
     let decode = format === "ndjson" ? decodeJsonLine : undefined;
     let batch: Batch | undefined;
     let characters = 0;
-    for await (const lines of readLines(source)) {
+    for await (const lines of readLines(file)) {
       for (const line of lines) {
         const { text, unreadable } = line;
         if (unreadable === undefined && text.trim() === "") continue;
@@ -117,9 +108,9 @@ export class Import {
    * come after the next batch: batches that are in progress then are written again, and the following ones one by one.
    */
   async #writeAfter(previous: Promise<void> | undefined, batch: Batch): Promise<void> {
-    const early = this.#hasFoundDamage ? [] : await this.#write(batch);
+    const early = this.#isDamaged ? [] : await this.#write(batch);
     await previous;
-    const repeated = this.#hasFoundDamage ? await this.#write(batch) : [];
+    const repeated = this.#isDamaged ? await this.#write(batch) : [];
     const results = batch.lines.map((_, i) => (typeof early[i] === "string" ? early[i] : repeated[i]) ?? early[i]);
     this.#report(batch, results);
   }
@@ -138,15 +129,29 @@ export class Import {
   async #write(batch: Batch): Promise<LineResult[]> {
     switch (batch.kind) {
       case "customer":
-        return writeEach(batch.records, this.#writes.importCustomers);
+        return this.#writeEach(batch.records, this.#writes.importCustomers);
       case "tank":
-        return writeEach(batch.records, this.#writes.importTanks);
+        return this.#writeEach(batch.records, this.#writes.importTanks);
       case "device":
-        return writeEach(batch.records, this.#writes.importDevices);
+        return this.#writeEach(batch.records, this.#writes.importDevices);
       case "telemetry":
         return this.#ingestReadings(batch.records);
       case "rejected":
         return batch.records.map((rejected) => ({ rejected }));
+    }
+  }
+
+  /** If stored data of one object is damaged, each record is written on its own, and those of that object are rejected. */
+  async #writeEach<R>(records: readonly R[], write: (records: readonly R[]) => Promise<LineResult[]>): Promise<LineResult[]> {
+    try {
+      return await write(records);
+    } catch (error) {
+      if (!hasCode(error, "data_damaged")) throw error;
+      this.#isDamaged = true;
+      if (records.length === 1) return [rejectedAsDamaged(error)];
+      const results: LineResult[] = [];
+      for (const record of records) results.push(...(await this.#writeEach([record], write)));
+      return results;
     }
   }
 
@@ -160,22 +165,6 @@ export class Import {
         results[index] = toLineResult(ingested[i] ?? { rejected: "" });
       });
     }
-    return results;
-  }
-}
-
-/** If stored data of one object is damaged, each record is written on its own, and those of that object are rejected. */
-async function writeEach<R>(
-  records: readonly R[],
-  write: (records: readonly R[]) => Promise<LineResult[]>,
-): Promise<LineResult[]> {
-  try {
-    return await write(records);
-  } catch (error) {
-    if (!hasCode(error, "data_damaged")) throw error;
-    if (records.length === 1) return [rejectedAsDamaged(error)];
-    const results: LineResult[] = [];
-    for (const record of records) results.push(...(await writeEach([record], write)));
     return results;
   }
 }

@@ -39,17 +39,19 @@ export type Ingest = (readings: readonly (IncomingReading | Rejected)[], sender:
 
 const MIN_INSTANT: Instant = 0;
 
-/** Readings of a source whose stored data is damaged: `fail` for senders, which send them again; `reject` for files. */
-type OnDamage = "fail" | "reject";
 /** The positions of a source's readings, and what became of them. */
 type SourceOutcome = { readonly positions: readonly number[]; readonly outcome: PromiseSettledResult<ReadingResult[]> };
 
-type IngestOptions = { readonly observe?: Observe; readonly onDamage?: OnDamage };
+/**
+ * `onDamage`: for files. It is called when stored data is damaged, and the readings of that source are rejected. Without it they fail:
+ * senders send them again.
+ */
+type IngestOptions = { readonly observe?: Observe; readonly onDamage?: () => void };
 
 export function createIngest(
   writes: Pick<Writes, "ingest">,
   clock: Clock,
-  { observe = () => {}, onDamage = "fail" }: IngestOptions = {},
+  { observe = () => {}, onDamage }: IngestOptions = {},
 ): Ingest {
   async function store(readings: readonly IncomingReading[], sender: ReadingSender): Promise<ReadingResult[]> {
     const { outcomes, reasons } = await writes.ingest(toBatch(readings, sender, clock()));
@@ -68,8 +70,9 @@ export function createIngest(
       return await store(readings, sender);
     } catch (error) {
       if (!hasCode(error, "data_damaged")) throw error;
+      onDamage?.();
       const sources = await storeBySource(readings, sender, error);
-      if (onDamage === "reject") return withRejections(sources);
+      if (onDamage !== undefined) return withRejections(sources);
       for (const { outcome } of sources) if (outcome.status === "fulfilled") report(outcome.value, sender);
       throw error;
     }

@@ -13,11 +13,11 @@ const EMPTY: Buffer = Buffer.alloc(0);
 const TOO_LONG = `the line is longer than ${MAX_LINE_BYTES} bytes`;
 
 /** Groups of lines as they arrive, without line ends and without a byte order mark at the start. */
-export async function* readLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
+export async function* readLines(file: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
   let rest = EMPTY;
   let number = 0;
   let isSkipping = false;
-  for await (const chunk of source) {
+  for await (const chunk of file) {
     let bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     if (isSkipping) {
       const end = bytes.indexOf(NEWLINE);
