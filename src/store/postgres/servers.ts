@@ -93,15 +93,15 @@ async function schemaOn(url: string, mustBeWritable: boolean): Promise<string> {
 /** While the database is unavailable, looks for the server that accepts writes. */
 export class ServerSearch {
   readonly #urls: readonly string[];
-  readonly #moved: (url: string) => void;
+  readonly #onFound: (url: string) => void;
   readonly #lost = new Set<string>();
   #current: string;
   #searching: Promise<void> | undefined;
 
-  constructor(urls: readonly string[], current: string, moved: (url: string) => void) {
+  constructor(urls: readonly string[], current: string, onFound: (url: string) => void) {
     this.#urls = urls;
     this.#current = current;
-    this.#moved = moved;
+    this.#onFound = onFound;
   }
 
   observe({ kind }: LogEvent): void {
@@ -126,7 +126,7 @@ export class ServerSearch {
       const found = await findServer([this.#current, ...others]).catch(() => undefined);
       if (found !== undefined && found.url !== this.#current && this.#lost.size > 0) {
         this.#current = found.url;
-        this.#moved(found.url);
+        this.#onFound(found.url);
       }
       await sleep(SEARCH_INTERVAL_MS);
     }

@@ -87,8 +87,8 @@ function statusOf(file: string): Stats | string {
   }
 }
 
-/** `changed` gets the reason when the database is lost, and undefined when it is back. Returns the function that stops watching. */
-export function watchFiles(file: string, db: DatabaseSync, changed: (lost: string | undefined) => void): () => void {
+/** `onChange` gets the reason when the database is lost, and undefined when it is back. Returns the function that stops watching. */
+export function watchFiles(file: string, db: DatabaseSync, onChange: (lost: string | undefined) => void): () => void {
   const files = new OpenFiles(file, db);
   let lost: string | undefined;
   let checkedAt: number | undefined;
@@ -109,7 +109,7 @@ export function watchFiles(file: string, db: DatabaseSync, changed: (lost: strin
   function check(): void {
     const before = lost;
     lost = files.lossReason() ?? damageReason();
-    if (lost !== before) changed(lost);
+    if (lost !== before) onChange(lost);
   }
 
   check();

@@ -24,23 +24,23 @@ type PendingCall = { readonly resolve: (value: unknown) => void; readonly reject
 
 const RESTART_DELAY_MS = 500;
 
-/** The first message starts it. */
+/** The first message starts it. `onEnd` gets the reason when it has ended by itself. */
 export class StoreThread {
   readonly #script: URL;
   readonly #data: ThreadData;
   readonly #observe: Observe;
-  readonly #lost: (reason: string) => void;
+  readonly #onEnd: (reason: string) => void;
   readonly #calls = new Map<number, PendingCall>();
   #worker: Worker | undefined;
   #lastId = 0;
   #ended: Error | undefined;
   #isClosing = false;
 
-  constructor(script: URL, data: ThreadData, lost: (reason: string) => void, observe: Observe) {
+  constructor(script: URL, data: ThreadData, onEnd: (reason: string) => void, observe: Observe) {
     this.#script = script;
     this.#data = data;
     this.#observe = observe;
-    this.#lost = lost;
+    this.#onEnd = onEnd;
   }
 
   async call(name: string, args: readonly unknown[]): Promise<unknown> {
@@ -106,7 +106,7 @@ export class StoreThread {
     this.#calls.clear();
     if (this.#isClosing) return;
     this.#ended = failure;
-    this.#lost(failure.message);
+    this.#onEnd(failure.message);
     setTimeout(() => {
       if (!this.#isClosing) this.#ended = undefined;
     }, RESTART_DELAY_MS).unref();
