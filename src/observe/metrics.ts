@@ -34,6 +34,39 @@ const OUTCOMES = ["delivered", "retried", "failed", "expired"] as const;
 export function openMetrics(worker?: number): MetricsCollector {
   const registry = new Registry();
   const stopProcessMetrics = addProcessMetrics(registry, worker === undefined ? {} : { worker });
+  const { countEvent, histograms } = addEventMetrics(registry);
+
+  let clients = async (): Promise<ConnectedClients> => ({ http: 0, mqtt: 0 });
+  new Gauge({
+    name: "tank_monitor_clients_connected",
+    help: "Connected clients, by protocol",
+    labelNames: ["protocol"],
+    registers: [registry],
+    async collect() {
+      for (const [protocol, value] of Object.entries(await clients())) this.set({ protocol }, value);
+    },
+  });
+
+  async function report(): Promise<MetricsReport> {
+    return [...(await registry.getMetricsAsJSON()), ...histograms.map((histogram) => histogram.metric())];
+  }
+
+  return {
+    withCounters: (log) => (event) => {
+      countEvent(event);
+      log(event);
+    },
+    watchClients(count) {
+      clients = count;
+    },
+    text: async (more = []) => prometheusText([await report(), more]),
+    report,
+    close: stopProcessMetrics,
+  };
+}
+
+/** Returns the function that counts an event. The histograms are not in the registry. */
+function addEventMetrics(registry: Registry) {
   const requests = new DurationHistogram({
     name: "tank_monitor_request_duration_seconds",
     help: "Time from the start of a request to the end of its response, by route and status",
@@ -84,18 +117,7 @@ export function openMetrics(worker?: number): MetricsCollector {
   const droppedClients = counter("mqtt_clients_dropped", "MQTT clients that were disconnected", "reason");
   const failedMessages = counter("mqtt_failures", "Internal errors of the MQTT endpoint");
 
-  let clients = async (): Promise<ConnectedClients> => ({ http: 0, mqtt: 0 });
-  new Gauge({
-    name: "tank_monitor_clients_connected",
-    help: "Connected clients, by protocol",
-    labelNames: ["protocol"],
-    registers: [registry],
-    async collect() {
-      for (const [protocol, value] of Object.entries(await clients())) this.set({ protocol }, value);
-    },
-  });
-
-  function count(event: LogEvent): void {
+  function countEvent(event: LogEvent): void {
     switch (event.kind) {
       case "request_completed": {
         const route = event.route ?? "(none)";
@@ -146,23 +168,7 @@ export function openMetrics(worker?: number): MetricsCollector {
     }
   }
 
-  async function report(): Promise<MetricsReport> {
-    return [...(await registry.getMetricsAsJSON()), requests.metric(), queries.metric(), writes.metric()];
-  }
-
-  const withCounters = (log: Observe) => (event: LogEvent) => {
-    count(event);
-    log(event);
-  };
-  return {
-    withCounters,
-    watchClients(count) {
-      clients = count;
-    },
-    text: async (more = []) => prometheusText([await report(), more]),
-    report,
-    close: stopProcessMetrics,
-  };
+  return { countEvent, histograms: [requests, queries, writes] };
 }
 
 const LAG_RESOLUTION_MS = 10;
