@@ -7,11 +7,7 @@ import test from "node:test";
 import type { Store } from "../../src/domain/store.ts";
 import { alertTables } from "../../src/store/core/alert-tables.ts";
 import type { RunForIds } from "../../src/store/core/many-rows.ts";
-import {
-  notificationCountsOn,
-  notificationQueueTables,
-  pendingDestinationsOn,
-} from "../../src/store/core/notification-queue-tables.ts";
+import { notificationQueueTables, pendingDestinationsOn } from "../../src/store/core/notification-queue-tables.ts";
 import { notificationTables } from "../../src/store/core/notification-tables.ts";
 import type { Prepare } from "../../src/store/core/reads.ts";
 import { serviceStateTable } from "../../src/store/core/service-state.ts";
@@ -171,7 +167,7 @@ test("the queue of notifications uses indexes", async (t) => {
     await pendingDestinationsOn(prepare, DIALECT)(5);
     const runner = { prepare, insert: async () => {}, runForIds: async () => [] };
     await notificationTables(runner, DIALECT).failedMail(null, 1, 5, 500);
-    await notificationCountsOn((sql, values) => prepare(sql)(...values), DIALECT, ["low", "leak"]);
+    await longReads(db).notificationCounts(["low", "leak"]);
   }, file);
   for (const { sql, plan } of plans) {
     // The oldest of all, up to a limit, except those from while the clock was ahead.

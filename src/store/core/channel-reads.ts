@@ -1,13 +1,15 @@
 // Reads of channels and notifications, in SQL for both engines.
 
+import type { AlertKind } from "../../domain/alerts/alert.ts";
 import type { Channel, ChannelStatus, StoredChannel } from "../../domain/alerts/channel.ts";
 import { type Attempt, destinationOf, MAIL_DESTINATION, type Notification } from "../../domain/alerts/notification.ts";
+import type { NotificationCounts } from "../../domain/alerts/notification-queue.ts";
 import type { ChannelReads, NotificationQuery } from "../../domain/alerts/reads.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Page } from "../../domain/page.ts";
 import { storedJson } from "../columns.ts";
 import { CHANNEL_COLUMNS, channelOf } from "./channel-tables.ts";
-import { equalTo, prefixed, SqlParameters, where } from "./dialect.ts";
+import { type Dialect, equalTo, prefixed, SqlParameters, where } from "./dialect.ts";
 import { inRange, limitOffset, type ManagementEngine, pageOf } from "./management-reads.ts";
 import { NOTIFICATION_COLUMNS, notificationOf } from "./notification-tables.ts";
 import type { Prepare } from "./reads.ts";
@@ -35,6 +37,25 @@ export function channelReads(prepare: Prepare): Pick<ChannelReads, "channelList"
 
 /** The newest notifications of a channel, from which its status is derived. */
 const RECENT = 100;
+
+/** Counts pending notifications and channels. Each row has what it counts, of which, and how many. */
+const countsSql = ({ indexedBy }: Dialect): string =>
+  `SELECT 'notification', destination, count(*), min(pending_since)
+   FROM notification ${indexedBy("notification_pending")} WHERE state = 'pending' GROUP BY destination
+   UNION ALL SELECT 'channel', 'disabled', count(*), NULL
+   FROM (SELECT state FROM channel ORDER BY id) AS own WHERE state = 'disabled'
+   UNION ALL SELECT 'mail', 'channel', count(*), NULL
+   FROM (SELECT type, state FROM channel ORDER BY id) AS own WHERE type = 'email' AND state = 'active'`;
+
+/** Whether there is a customer who should get mail about an alert of these kinds that is not closed: 1 or 0. */
+const customersSql = ({ indexedBy, optimizerFence }: Dialect, kinds: readonly AlertKind[]): string =>
+  `UNION ALL SELECT 'mail', 'customer', count(*), NULL FROM (
+     SELECT 1 FROM (
+       SELECT owner_id FROM alert ${indexedBy("alert_counted")}
+       WHERE kind IN (${kinds.map((_, i) => `$${i + 1}`)}) AND state <> 'closed' ORDER BY kind, state ${optimizerFence}
+     ) AS own JOIN customer ON customer.id BETWEEN own.owner_id AND own.owner_id
+     WHERE verified_at IS NOT NULL AND unsubscribed_at IS NULL LIMIT 1
+   ) AS unsent`; // primary key
 
 /** Reads that count rows, which may be many. */
 export function notificationReads(engine: ManagementEngine) {
@@ -78,6 +99,20 @@ export function notificationReads(engine: ManagementEngine) {
         parameters.values,
       );
       return pageOf(found, notificationOf);
+    },
+
+    async notificationCounts(unsentKinds: readonly AlertKind[]): Promise<NotificationCounts> {
+      const customers = unsentKinds.length === 0 ? "" : customersSql(dialect, unsentKinds);
+      const found = await rows(`${countsSql(dialect)} ${customers}`, unsentKinds);
+      const countOf = (what: string, name: string): number =>
+        Number(found.find((row) => row[0] === what && row[1] === name)?.[2] ?? 0);
+      const pending = found.filter(([what]) => what === "notification");
+      return {
+        pending: pending.reduce((sum, [, , count]) => sum + Number(count), 0),
+        oldestPendingAt: pending.length === 0 ? null : Math.min(...pending.map(([, , , oldest]) => Number(oldest))),
+        isMailWanted: countOf("notification", MAIL_DESTINATION) + countOf("mail", "channel") + countOf("mail", "customer") > 0,
+        channelsDisabled: countOf("channel", "disabled"),
+      };
     },
   };
 }

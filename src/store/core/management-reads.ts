@@ -1,7 +1,6 @@
 // Searches, the device list and the audit log: one statement each, hence one snapshot. What a filter matches is counted and sorted:
 // one condition is looked up in an index, the others are tested on what is found there. Counts of the fleet take several statements.
 
-import type { AlertKind } from "../../domain/alerts/alert.ts";
 import type { AuditEntry } from "../../domain/audit.ts";
 import type { TankState } from "../../domain/changes.ts";
 import type { FleetCounts } from "../../domain/fleet.ts";
@@ -26,7 +25,6 @@ import {
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
 import { type Dialect, equalTo, prefixed, type SqlCondition, SqlParameters, startsWith, where } from "./dialect.ts";
-import { notificationCountsOn } from "./notification-queue-tables.ts";
 import { type ListPages, toPage } from "./reads.ts";
 import { FORECAST_INDEX_CONDITION } from "./schema.ts";
 import { textOf, wordConditions } from "./search.ts";
@@ -47,7 +45,6 @@ export function managementReadsOn(engine: ManagementEngine) {
     ...deviceReads(engine),
     ...fleetCountsOn(engine),
     ...auditReads(engine),
-    notificationCounts: (unsentKinds: readonly AlertKind[]) => notificationCountsOn(engine.rows, engine.dialect, unsentKinds),
   };
 }
 

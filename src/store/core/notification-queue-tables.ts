@@ -1,7 +1,6 @@
 // The queue of notifications, in SQL for both engines: claiming, recording, and removing what has ended.
 
 import { randomBytes } from "node:crypto";
-import type { AlertKind } from "../../domain/alerts/alert.ts";
 import { EVENT_RETENTION_MS } from "../../domain/alerts/event.ts";
 import { type Attempt, MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
 import {
@@ -13,7 +12,6 @@ import {
   MAIL_EXPIRES_MS,
   MAX_CLOCK_SKEW_MS,
   MAX_DUE_AHEAD_MS,
-  type NotificationCounts,
   type PendingDestination,
 } from "../../domain/alerts/notification-queue.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -228,48 +226,4 @@ export function pendingDestinationsOn(prepare: Prepare, { now, indexedBy }: Pick
       isDue: Boolean(isDue),
       isActive: destination === MAIL_DESTINATION || state === "active",
     }));
-}
-
-type CountsDialect = Pick<Dialect, "indexedBy" | "optimizerFence">;
-
-/** Counts pending notifications and channels. Each row has what it counts, of which, and how many. */
-const COUNTS = ({ indexedBy }: CountsDialect): string =>
-  `SELECT 'notification', destination, count(*), min(pending_since)
-   FROM notification ${indexedBy("notification_pending")} WHERE state = 'pending' GROUP BY destination
-   UNION ALL SELECT 'channel', 'disabled', count(*), NULL
-   FROM (SELECT state FROM channel ORDER BY id) AS own WHERE state = 'disabled'
-   UNION ALL SELECT 'mail', 'channel', count(*), NULL
-   FROM (SELECT type, state FROM channel ORDER BY id) AS own WHERE type = 'email' AND state = 'active'`;
-
-/** Whether there is a customer who should get mail about an alert of these kinds that is not closed: 1 or 0. */
-const CUSTOMERS = ({ indexedBy, optimizerFence }: CountsDialect, kinds: readonly AlertKind[]): string =>
-  `UNION ALL SELECT 'mail', 'customer', count(*), NULL FROM (
-     SELECT 1 FROM (
-       SELECT owner_id FROM alert ${indexedBy("alert_counted")}
-       WHERE kind IN (${kinds.map((_, i) => `$${i + 1}`)}) AND state <> 'closed' ORDER BY kind, state ${optimizerFence}
-     ) AS own JOIN customer ON customer.id BETWEEN own.owner_id AND own.owner_id
-     WHERE verified_at IS NOT NULL AND unsubscribed_at IS NULL LIMIT 1
-   ) AS unsent`; // primary key
-
-export async function notificationCountsOn(
-  rows: (sql: string, values: readonly string[]) => Promise<readonly Row[]>,
-  dialect: CountsDialect,
-  unsentKinds: readonly AlertKind[],
-): Promise<NotificationCounts> {
-  const customers = unsentKinds.length === 0 ? "" : CUSTOMERS(dialect, unsentKinds);
-  const counted = (await rows(`${COUNTS(dialect)} ${customers}`, unsentKinds)).map(([what, name, count, oldest]) => ({
-    what,
-    name: String(name),
-    count: Number(count),
-    oldest: Number(oldest),
-  }));
-  const pending = counted.filter(({ what }) => what === "notification");
-  const countOf = (of: string, one: string): number => counted.find(({ what, name }) => what === of && name === one)?.count ?? 0;
-  return {
-    pending: pending.reduce((sum, { count }) => sum + count, 0),
-    oldestPendingAt: pending.length === 0 ? null : Math.min(...pending.map(({ oldest }) => oldest)),
-    isMailWanted:
-      countOf("notification", MAIL_DESTINATION) > 0 || counted.some(({ what, count }) => what === "mail" && count > 0),
-    channelsDisabled: countOf("channel", "disabled"),
-  };
 }
