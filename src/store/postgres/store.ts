@@ -7,7 +7,7 @@ import type { Observe } from "../../domain/log-events.ts";
 import type { Progress, Store } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
-import { primaryOnlyReads } from "../core/reads-and-tables.ts";
+import { longReadsOn, primaryOnlyReads } from "../core/reads-and-tables.ts";
 import { type Engine, STORE_WRITES, storeOn } from "../core/store.ts";
 import { runWrite, type WriteArgs, type WriteName, type WriteResult } from "../core/writes.ts";
 import { backup, copyToTemporary } from "./backup.ts";
@@ -20,13 +20,14 @@ import {
   type PostgresSettings,
   prepareOn,
   redirectPool,
+  statement,
   TEMPORARY,
   throwReadError,
   transaction,
   translateError,
 } from "./connection.ts";
 import { exportDatabase } from "./export.ts";
-import { longReads } from "./long-reads.ts";
+import { LIVE_TANKS, listPagesOn } from "./list-pages.ts";
 import { LONG_READ_CONNECTIONS, READ_CONNECTIONS, ReadConnections } from "./read-connections.ts";
 import { type ReplicaReads, Replicas, replicaReadsOn } from "./replicas.ts";
 import { COLUMN_TYPES, createSchema, DIALECT } from "./schema.ts";
@@ -134,6 +135,16 @@ function createStore(connections: StoreConnections, observe: Observe, closeOther
     },
   };
   return storeOn(engine, observe);
+}
+
+function longReads(db: Db) {
+  return longReadsOn({
+    dialect: DIALECT,
+    rows: (sql, values) => db.rows(statement(sql), values),
+    unpreparedRows: (sql, values) => db.rows({ name: "", text: sql }, values),
+    listPages: listPagesOn(db),
+    liveTanks: () => ({ query: `WITH RECURSIVE ${LIVE_TANKS.query}`, count: LIVE_TANKS.count }),
+  });
 }
 
 /** A store on temporary tables of one connection: the copy ends with the connection, whatever happens. */

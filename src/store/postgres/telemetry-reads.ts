@@ -20,6 +20,7 @@ const HEAD = statement(`
   SELECT tank.deleted, head.total, head.start, head.data, head.checksum
   FROM tank JOIN head ON head.tank = tank.id WHERE tank.id = $1 AND tank.owner_id = coalesce($2, tank.owner_id)`);
 
+/** $1 tank, $4 owner, or NULL for any. */
 const HEAD_QUERY = `
   own_head AS (
     SELECT tank.deleted, head.total, head.in_blocks, head.start, head.data, head.checksum
@@ -80,22 +81,19 @@ const RANGE = statement(`
   ), ${PAGE_SEGMENT}
   ${HEAD_ROW} UNION ALL ${PAGE_BLOCKS} UNION ALL ${boundBlock("lower")} UNION ALL ${boundBlock("upper")}`);
 
-/** $1 tank, $2 owner, or NULL for any, $3 and $4 the range. Rows: the head, and blocks from the beginning of the range. By primary keys. */
+/** $1 tank, $2 and $3 the range, $4 owner, or NULL for any. Rows: the head, and blocks from the beginning of the range. By primary keys. */
 const PART = statement(`
-  WITH own_head AS (
-    SELECT tank.deleted, head.total, head.start, head.data, head.checksum
-    FROM tank JOIN head ON head.tank = $1 WHERE tank.id = $1 AND tank.owner_id = coalesce($2, tank.owner_id)
-  )
+  WITH ${HEAD_QUERY}
   SELECT deleted, total, start, data, checksum FROM own_head
   UNION ALL
   SELECT NULL, NULL, block.start, block.data, block.checksum FROM own_head
   CROSS JOIN LATERAL (
     SELECT start, data, checksum FROM block WHERE tank = $1
-      AND start >= coalesce((SELECT start FROM block WHERE tank = $1 AND start <= $3::bigint ORDER BY start DESC LIMIT 1), $3::bigint)
-      AND start < least($4::bigint, own_head.start)
+      AND start >= coalesce((SELECT start FROM block WHERE tank = $1 AND start <= $2::bigint ORDER BY start DESC LIMIT 1), $2::bigint)
+      AND start < least($3::bigint, own_head.start)
     ORDER BY start LIMIT ${PART_BLOCKS + 1}
   ) AS block
-  WHERE NOT own_head.deleted AND own_head.start > $3::bigint`);
+  WHERE NOT own_head.deleted AND own_head.start > $2::bigint`);
 
 type PartRow = readonly [deleted: boolean | null, total: number, start: number, data: Uint8Array, checksum: number];
 
@@ -174,7 +172,7 @@ export function telemetryReads(db: Db) {
     },
 
     async readingColumns(tankId: string, range: InstantRange, { customerId }: Scope): Promise<Found<ReadingColumns>> {
-      const rows = (await db.rows(PART, [tankId, customerId, range.from, range.to])) as unknown as PartRow[];
+      const rows = (await db.rows(PART, [tankId, range.from, range.to, customerId])) as unknown as PartRow[];
       const head = rows.find(([deleted]) => deleted !== null);
       if (head === undefined) return undefined;
       const [isDeleted, total, start, data, checksum] = head;

@@ -1,7 +1,6 @@
 // Searches, the device list, the audit log and the fleet: they may read very many rows, so they run in a thread of their own.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { ManagementEngine } from "../core/management-reads.ts";
 import { longReadsOn } from "../core/reads-and-tables.ts";
 import { LISTS } from "../series/lists.ts";
 import { listPages } from "./list-pages.ts";
@@ -11,7 +10,7 @@ import { QueryCache, query } from "./statements.ts";
 export function longReads(db: DatabaseSync) {
   const queries = new QueryCache(db);
   const tanks = listPages(db, LISTS.tanks, "id");
-  const engine: ManagementEngine = {
+  return longReadsOn({
     dialect: DIALECT,
     rows: async (sql, values) => queries.rows(sql, values),
     unpreparedRows: async (sql, values) => query(db, sql).all(...values),
@@ -20,6 +19,5 @@ export function longReads(db: DatabaseSync) {
       return async (key, request) => page(key, request);
     },
     liveTanks: (parameters) => ({ query: "", count: parameters.add(tanks.total(null)) }),
-  };
-  return longReadsOn(engine);
+  });
 }
