@@ -17,9 +17,8 @@ import { removeDatabase } from "../store/files.ts";
 import { databaseFiles } from "../store/open.ts";
 import { type CliCommand, configOf, valueFlags, withStore } from "./command.ts";
 import { keyFile, replaceKey, reusableReadKey } from "./demo-key.ts";
-import { requireFreePorts } from "./free-ports.ts";
 import { ProgressBar, print, printMessage } from "./output.ts";
-import { serveUntilStopped } from "./serve.ts";
+import { requireFreePorts, serveUntilStopped } from "./serve.ts";
 
 const SEED = "tank-monitor demo";
 const OWN_DATABASE = "data/demo.db";

@@ -3,10 +3,10 @@
 import type { App } from "../app.ts";
 import { type Config, readEnvText } from "../config.ts";
 import type { Observe } from "../domain/log-events.ts";
+import { bindSocket } from "../http/address.ts";
 import { openLog } from "../observe/log.ts";
 import { Supervisor } from "../workers/supervisor.ts";
 import { type CliCommand, configOf, valueFlags } from "./command.ts";
-import { requireFreePorts } from "./free-ports.ts";
 import { printMessage } from "./output.ts";
 import { unknownSettings } from "./unknown-settings.ts";
 
@@ -40,6 +40,18 @@ With MQTT_URL, the service subscribes to your own broker. All settings: docs/con
     return 0;
   },
 };
+
+/** Before a database is created. */
+export async function requireFreePorts({ host, port, mqttPort, mqttsPort }: Config): Promise<void> {
+  const addresses = [
+    { host, port },
+    { host, port: mqttPort, setting: "--mqtt or MQTT" },
+    { host, port: mqttsPort, setting: "--mqtts or MQTTS" },
+  ];
+  for (const { port: one, ...address } of addresses) {
+    if (one !== null) (await bindSocket({ ...address, port: one }))[Symbol.dispose]();
+  }
+}
 
 /** Runs once the service listens. The function it returns runs before the service stops. */
 type Ready = (app: App, observe: Observe) => Promise<() => Promise<void>>;
