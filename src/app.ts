@@ -1,5 +1,6 @@
 // The composition root: opens, wires, starts and stops the parts of the service in order.
 
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { AlertSweep } from "./alerts/sweep.ts";
@@ -78,10 +79,10 @@ export async function startApp(options: AppOptions): Promise<App> {
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
   const scheduler = new StepScheduler();
   const ingest = ingestInSlices(createIngest(store, clock, { observe }), scheduler);
-  const fleetReport = fleetMetrics(store, clock);
   const missing = missingForMail(config);
   const unsent = { missing, unsentKinds: missing.length === 0 ? [] : config.ownerKinds };
   const notifications = notificationReport(store, unsent, clock);
+  const reports = [fleetMetrics(store, clock), forecastMetrics(store, clock), notifications.metrics];
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
   let sweep: AlertSweep | undefined;
@@ -116,10 +117,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         warnings: async () => [...(canWrite ? [] : [WRITES_UNAVAILABLE]), ...(await notifications.warnings())],
         wholeMap: cached(clock, () => fleetMapJson(store, UNRESTRICTED, management)),
       },
-      metrics: {
-        text: async () =>
-          metrics.text(await availableReports([fleetReport, forecastMetrics(store, clock), notifications.metrics])),
-      },
+      metrics: { text: async () => metrics.text(await availableReports(reports)) },
       lastSeen,
       clock,
       observe,
@@ -161,13 +159,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   observe({ kind: "listening", url, database: withoutPassword(config.databaseUrl), workers: 1, milliseconds });
 
   async function stop(): Promise<void> {
-    const closeConnections = setTimeout(() => httpServer.closeAllConnections(), STOP_MS);
-    // A connection with a request in progress becomes idle only after the stop has begun.
-    const closeIdle = setInterval(() => httpServer.closeIdleConnections(), CLOSE_IDLE_MS);
-    await closeAll().finally(() => {
-      clearTimeout(closeConnections);
-      clearInterval(closeIdle);
-    });
+    await withConnectionsClosed(httpServer, closeAll);
     observe({ kind: "stopped" });
   }
   let stopping: Promise<void> | undefined;
@@ -179,6 +171,17 @@ export async function startApp(options: AppOptions): Promise<App> {
       return stopping;
     },
   };
+}
+
+/** Closes connections when they become idle, and all others after `STOP_MS`. */
+async function withConnectionsClosed(server: Server, stop: () => Promise<void>): Promise<void> {
+  const closeAll = setTimeout(() => server.closeAllConnections(), STOP_MS);
+  // A connection with a request in progress becomes idle only after the stop has begun.
+  const closeIdle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);
+  await stop().finally(() => {
+    clearTimeout(closeAll);
+    clearInterval(closeIdle);
+  });
 }
 
 /** A report that fails is omitted; other metrics show why. */
