@@ -155,6 +155,12 @@ test("an operator reads of silent tanks, of who acknowledged an alert and why on
   assert.equal(recovered.subject, "2 tanks send readings again");
 });
 
+test("the owner does not read who acknowledged an alert, nor the note about it", () => {
+  const handled = { ...RECOVERED, acknowledged_at: OPENED + HOUR, acknowledged_by: "key_7", note: "pays late" };
+  const { text, html } = mailOf(toCustomer(), [itemOf({ update: "closed", alert: handled })]);
+  for (const part of [text, html]) assert.doesNotMatch(part, /Acknowledged|key_7|pays late/);
+});
+
 test("mail about a tank that runs low soon has the day, mail about a leak how much is lost", () => {
   const soon = { kind: "runs_low_soon", latest_fill_percentage: 24, runs_low_at: Date.UTC(2026, 10, 19, 23, 30) } as const;
   const mail = mailOf(toCustomer(), [itemOf({ alert: soon })]);
@@ -172,6 +178,11 @@ test("mail about a tank that runs low soon has the day, mail about a leak how mu
   assert.equal(leaking.subject, "Possible leak: North depot");
   assert.match(leaking.text, /Above normal use: 1\.3% \(34 liters\) a day since 12 November 2026\n {2}Detected: 12/);
   const theft = { ...leak, leak: { since: OPENED, excess: 30, isSudden: true } };
+  const reminder = mailOf(toCustomer(), [itemOf({ update: "reminder", alert: theft })]);
+  assert.match(
+    reminder.text,
+    /This tank has lost far more than is normal for the season, and nobody has acknowledged the alert\./,
+  );
   assert.match(
     mailOf(toOperator(), [itemOf({ alert: theft })]).text,
     /Sudden loss: 30% \(810 liters\), 12 November 2026 at 22:15 UTC\n {2}Detected: 12/,

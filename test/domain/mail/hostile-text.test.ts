@@ -78,13 +78,19 @@ test("text from outside adds no tag to the HTML, no line to the text and no line
   }
 });
 
-test("a single tank's name in the subject keeps it one short line", () => {
+/** Tags and their attributes, without the values. */
+const structureOf = (html: string): string[] => tagsOf(html).map((tag) => tag.replace(/="[^"]*"/g, ""));
+
+test("a single tank's name in the subject keeps it one short line, and adds no tag or attribute to the HTML", () => {
+  const mailAbout = (name: string): Mail => alertMail(toCustomer(), groupAlerts([itemOf({ tank: { name } })]), MEASURED);
+  const harmless = structureOf(mailAbout("x").html);
   fc.assert(
     fc.property(hostile, (name) => {
-      const { subject } = alertMail(toCustomer(), groupAlerts([itemOf({ tank: { name } })]), MEASURED);
+      const { subject, html } = mailAbout(name);
       assert.doesNotMatch(subject, /[\r\n]|=\?/);
       assert.doesNotMatch(subject, BIDI_AND_CONTROL);
       assert.ok(Array.from(subject).length <= 150);
+      assert.deepEqual(structureOf(html), harmless);
     }),
   );
 });

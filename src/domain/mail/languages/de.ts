@@ -71,9 +71,9 @@ export const de: Phrases = {
     },
     leak: {
       opened: (count) =>
-        `${these(count)} ${count === 1 ? "verliert" : "verlieren"} weit mehr, als für die Jahreszeit üblich ist. Bitte prüfen Sie, ob es ein Leck, einen Diebstahl oder einen ungewöhnlichen Verbrauch gibt.`,
+        `${these(count)} ${have(count)} weit mehr verloren, als für die Jahreszeit üblich ist. Bitte prüfen Sie, ob es ein Leck, einen Diebstahl oder einen ungewöhnlichen Verbrauch gibt.`,
       reminder: (count) =>
-        `${these(count)} ${count === 1 ? "verliert" : "verlieren"} weiterhin weit mehr, als für die Jahreszeit üblich ist. Die ${count === 1 ? "Warnung wurde" : "Warnungen wurden"} noch nicht bestätigt.`,
+        `${these(count)} ${have(count)} weit mehr verloren, als für die Jahreszeit üblich ist. Die ${count === 1 ? "Warnung wurde" : "Warnungen wurden"} noch nicht bestätigt.`,
       recovered: (count) =>
         `Der Verbrauch ${count === 1 ? "dieses Tanks" : "dieser Tanks"} ist seit einigen Tagen wieder normal.`,
     },

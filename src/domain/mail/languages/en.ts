@@ -70,9 +70,9 @@ export const en: Phrases = {
     },
     leak: {
       opened: (count) =>
-        `${these(count)} ${are(count)} losing far more than is normal for the season. Please check for a leak, theft or unusual use.`,
+        `${these(count)} ${have(count)} lost far more than is normal for the season. Please check for a leak, theft or unusual use.`,
       reminder: (count) =>
-        `${these(count)} ${are(count)} still losing far more than is normal for the season, and nobody has acknowledged the ${count === 1 ? "alert" : "alerts"}.`,
+        `${these(count)} ${have(count)} lost far more than is normal for the season, and nobody has acknowledged the ${count === 1 ? "alert" : "alerts"}.`,
       recovered: (count) => `Use of ${count === 1 ? "this tank" : "these tanks"} has been normal for some days.`,
     },
     silent: {
