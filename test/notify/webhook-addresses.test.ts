@@ -68,6 +68,12 @@ test("of several addresses, only those that are allowed are connected to", async
     assert.equal(result.error, "the certificate is not trusted");
     assert.equal(secure.connections(), before + 1);
   }
+  // Nobody is at the address that is allowed, and the others are not tried instead.
+  const { resolve } = resolver(found("127.0.0.1", "192.0.2.1"), found("192.0.2.1", "127.0.0.1"));
+  const sender = openSender(t, { opened: "192.0.2.1", resolve, timeoutMs: 1000 });
+  const before = secure.connections();
+  for (let i = 0; i < 2; i++) assert.notEqual((await sender.send(webhook(`https://hooks.example:${secure.port}/`))).error, null);
+  assert.equal(secure.connections(), before);
 });
 
 test("a name that changes its address is checked at every connection, by the lookup that connects", async (t) => {
