@@ -35,7 +35,9 @@ export async function startReceiver(print: (line: string) => void): Promise<Rece
     }, TOGETHER_MS).unref();
   }
   const server = createServer(async (request, response) => {
-    const body = await text(request);
+    const body = await text(request).catch(() => undefined);
+    // The request was aborted.
+    if (body === undefined) return;
     const isAuthentic = isSigned(request, body, receiver.secret);
     response.writeHead(isAuthentic ? 204 : 401).end();
     if (isAuthentic) received(JSON.parse(body) as ReceivedEvent);

@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { request } from "node:http";
 import test from "node:test";
-import { startReceiver } from "../../src/demo/receiver.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { isReceiving, startReceiver } from "../../src/demo/receiver.ts";
 import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
 import { WebhookSender } from "../../src/notify/webhook.ts";
 import { until } from "../support/until.ts";
@@ -33,4 +35,16 @@ test("describes an event in a line, many at a time by their number, and refuses 
   for (const type of ["truck.arrived", "channel.test"]) assert.equal((await send(receiver.secret, event(type))).status, 204);
   await until("the test is printed", () => lines.length > 2);
   assert.deepEqual(lines.slice(2), ["08:00:01  channel test"]);
+});
+
+test("a request that is aborted does not end the demo", async (t) => {
+  const receiver = await startReceiver(() => {});
+  t.after(receiver.close);
+  const aborted = request(receiver.url, { method: "POST", headers: { "content-length": 100 } });
+  aborted.on("error", () => {});
+  await new Promise((resolve) => aborted.write("{", resolve));
+  assert.equal(await isReceiving(receiver.url), true);
+  aborted.destroy();
+  await pause(50);
+  assert.equal(await isReceiving(receiver.url), true);
 });
