@@ -75,6 +75,7 @@ test("nothing of a row is cut off, nor of a card on narrow phones, which says in
       const next_reading_at = new Date(Date.now() - 86_400_000).toISOString();
       Object.assign(list.data[3], { state: "low", next_reading_at, room: { volume: 86_999_999, unit: "liters" } });
       list.data[3].forecast.runs_empty_at = { p10, p50, p90 };
+      list.data[4].state = "low";
       list.data[3].forecast.use_per_day = { percentage: 2.34, volume: 63, unit: "liters" };
       await route.fulfill({ response, json: list });
     });
@@ -95,6 +96,11 @@ test("nothing of a row is cut off, nor of a card on narrow phones, which says in
     const bar = await page.locator(".level-bar").first().boundingBox();
     const isWide = width >= 1440 || width <= 390;
     assert.ok(!isWide || (bar?.width ?? 0) > 80, `a level of ${bar?.width} px at ${width} px`);
+    // In a narrow table the range is below the word, if there is one.
+    const ends = await page
+      .locator(`${ROWS} .low-now`)
+      .evaluateAll((texts) => texts.map((text) => Math.round(text.getBoundingClientRect().right)));
+    assert.ok(width >= 1280 || width <= 896 || new Set(ends).size === 1, `"low now" ends at ${ends} at ${width} px`);
     const table = await page.locator(".fleet").boundingBox();
     assert.ok(table !== null && table.x + table.width > width - 40, `the list has the whole width of ${width} px`);
     const days = (await page.locator(`${ROWS} .fleet-days`).allInnerTexts()).slice(0, 4);
