@@ -6,6 +6,7 @@ import { Navigation } from "./components/navigation.tsx";
 import { Notices } from "./components/notices.tsx";
 import { ErrorState } from "./components/states.tsx";
 import { EventFeedPoller } from "./events.tsx";
+import { timeOfDay } from "./format.ts";
 import { unreachableSince } from "./live.ts";
 import { href, location, type Match, match } from "./location.ts";
 import { me } from "./me.ts";
@@ -78,10 +79,10 @@ function skipToContent(event: Event): void {
 
 function ConnectionNotice() {
   if (unreachableSince.value === undefined) return null;
-  const since = new Date(unreachableSince.value).toLocaleTimeString([], { timeStyle: "short" });
   return (
     <p class="banner" role="status">
-      The service has been unreachable since {since}. The data shown is from that time; the page reconnects automatically.
+      The service has been unreachable since {timeOfDay(unreachableSince.value)}. The data shown is from that time; the page
+      reconnects automatically.
     </p>
   );
 }

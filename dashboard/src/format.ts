@@ -1,13 +1,18 @@
-// Numbers, times and places in words, in the language of the browser.
+// Numbers, times and places in words. Numbers and times are as in the language of the browser.
 
 import { signal } from "@preact/signals";
 import type { FleetTank } from "../../client/src/index.ts";
 
-const PERCENT = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, minimumFractionDigits: 1 });
-const WHOLE = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
-const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
-const TIME_OF_DAY = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
-const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}]/u;
+
+/** For numbers and times. A language written from right to left would change the order of the English words around them. */
+export const LOCALE = RIGHT_TO_LEFT.test(new Date().toLocaleDateString([], { dateStyle: "long" })) ? "en-GB" : undefined;
+
+const PERCENT = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1, minimumFractionDigits: 1 });
+const WHOLE = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 });
+const DATE = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium" });
+const TIME_OF_DAY = new Intl.DateTimeFormat(LOCALE, { timeStyle: "short" });
+const DATE_TIME = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeStyle: "short" });
 
 /** No line ends between a number and its unit. */
 const SPACE = "\u00a0";
@@ -50,7 +55,7 @@ export function volume(given: { readonly volume: number; readonly unit: keyof ty
   return `${whole(given.volume)}${SPACE}${UNITS[given.unit]}`;
 }
 
-const MILLIONS = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+const MILLIONS = new Intl.NumberFormat(LOCALE, { notation: "compact", maximumFractionDigits: 1 });
 
 /** Fits a column: millions are "87M l". */
 export const shortVolume = (given: Parameters<typeof volume>[0]): string =>

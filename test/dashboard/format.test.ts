@@ -1,6 +1,7 @@
 // Numbers, times and places in words.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { type Alert, ApiError, type AuditEntry, type FleetTank } from "../../client/src/index.ts";
 import { reasonOf } from "../../dashboard/src/alerts/reason.ts";
@@ -29,6 +30,15 @@ test("a text of the service has its times in the words of the person", () => {
   const at = "2026-11-18T07:14:00.123Z";
   assert.equal(withLocalTimes(`Failed since ${at}, and at ${at}.`), `Failed since ${dateTime(at)}, and at ${dateTime(at)}.`);
   assert.equal(withLocalTimes("HTTP 410 from tank-2026"), "HTTP 410 from tank-2026");
+});
+
+test("numbers and times are written as in the language of the browser, but left to right, as the words around them", () => {
+  const format = JSON.stringify(import.meta.resolve("../../dashboard/src/format.ts"));
+  const script = `const { date, percent } = await import(${format}); console.log(percent(7.4), date("2026-11-16T12:00:00Z"))`;
+  const inLanguage = (language: string) =>
+    execFileSync(process.execPath, ["-e", script], { encoding: "utf8", env: { ...process.env, LC_ALL: language } }).trim();
+  assert.equal(inLanguage("de_DE"), "7,4\u00a0% 16.11.2026");
+  for (const language of ["ar_EG", "ar_AE", "fa_IR", "he_IL"]) assert.equal(inLanguage(language), "7.4\u00a0% 16 Nov 2026");
 });
 
 test("an error about fields names each of them once", () => {

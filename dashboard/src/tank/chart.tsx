@@ -4,7 +4,7 @@ import "./valid-language.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import type { Refill } from "../../../client/src/index.ts";
-import { percent } from "../format.ts";
+import { dateTime, percent } from "../format.ts";
 import type { ChartData } from "./chart-data.ts";
 import { type Limits, type Span, zoomed } from "./ranges.ts";
 import { labelSpace, timeLabels } from "./time-labels.ts";
@@ -127,7 +127,7 @@ function optionsFor(element: HTMLElement, current: () => Props, span: () => Span
       { ...axis, size: 52, values: (_, levels) => levels.map((level) => `${level} %`) },
     ],
     series: [
-      { value: (_, at) => (at === null ? "–" : dayAndTime(at)), label: "Time" },
+      { value: (_, at) => (at === null ? "–" : dateTime(at * 1000)), label: "Time" },
       { ...extreme, label: "Highest" },
       { ...extreme, label: "Lowest" },
       { stroke: colours.fill, width: 2, points: { show: false, filter: isolated, fill: colours.fill }, label: "Level", value },
@@ -163,8 +163,6 @@ const isolated = ({ data }: uPlot, series: number): number[] => {
   const isKnown = (index: number) => values[index] != null;
   return [...values.keys()].filter((index) => isKnown(index) && !isKnown(index - 1) && !isKnown(index + 1));
 };
-
-const dayAndTime = (at: number): string => new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
 
 /** The threshold as a line, refills as arrows or ticks, and now. */
 function drawMarks(plot: uPlot, { threshold, refills }: Props, colours: ReturnType<typeof coloursOf>): void {

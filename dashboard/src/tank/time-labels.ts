@@ -1,13 +1,15 @@
 // The labels of a time axis: year, month, day or time of day. Below the first one, and where it changes, is what that leaves open: the
 // year, or the day.
 
+import { LOCALE } from "../format.ts";
+
 const DAY = 86_400;
 
 const FORMATS = {
-  year: new Intl.DateTimeFormat(undefined, { year: "numeric" }),
-  month: new Intl.DateTimeFormat(undefined, { month: "short" }),
-  day: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" }),
-  time: new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" }),
+  year: new Intl.DateTimeFormat(LOCALE, { year: "numeric" }),
+  month: new Intl.DateTimeFormat(LOCALE, { month: "short" }),
+  day: new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short" }),
+  time: new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit" }),
 } as const;
 type Unit = keyof typeof FORMATS;
 
