@@ -47,7 +47,8 @@ export function AlertDetails({ alert, entry, acknowledgedBy }: DetailsProps) {
     <>
       <span>{reasonOf(alert, entry)}</span>
       <span class="dim block">
-        {closed_at === null ? "Latest reading" : "At the end"} {percent(latest_fill_percentage)}, {ago(latest_reading_at)}
+        {closed_at === null ? "Latest reading" : "At the end"} {percent(latest_fill_percentage)},{" "}
+        <span class="nowrap">{ago(latest_reading_at)}</span>
       </span>
       {acknowledged_at === null ? null : (
         <span class="dim clamp" title={acknowledgedBy} dir="auto">

@@ -46,14 +46,14 @@ function Row({ notification, nameOf, changed }: RowProps) {
   return (
     <li>
       <span class="row-text">
-        <span class="break">
+        <span>
           <span class="strong">{EVENTS[event]}</span> to <Recipient notification={notification} nameOf={nameOf} />
         </span>
         <span>
           <NotificationState notification={notification} />
         </span>
         {attempts.map(({ at, status, error, duration_ms }) => (
-          <span class="dim break" key={at}>
+          <span class="dim" key={at}>
             {dateTime(at)}: {error ?? "accepted"}
             {status === null ? "" : ` (${status})`}, {duration_ms} ms
           </span>

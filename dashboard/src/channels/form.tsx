@@ -134,7 +134,7 @@ function Choices<T extends string>({ legend, name, all, labels, chosen, help }: 
           {labels[one]}
         </Checkbox>
       ))}
-      {help === undefined ? null : <p class="dim">{help}</p>}
+      {help === undefined ? null : <p class="help">{help}</p>}
       {error === undefined ? null : (
         <p class="error" id={id}>
           {error}

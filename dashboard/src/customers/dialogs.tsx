@@ -200,7 +200,7 @@ export function TankDialog({ customer, close, done }: Props) {
         name="min_fill_alert_percentage"
         required
         defaultValue="20"
-        help="At or below it, an alert is opened."
+        help="An alert opens when the level is at or below it."
       />
       <Field label="City" name="location.city" dir="auto" help="Optional." />
     </Dialog>

@@ -56,7 +56,7 @@ export function ThresholdDialog({ tanks, elsewhere, close, done }: Props) {
       )}
       <Field
         label="Alert threshold in %"
-        help="At or below it, an alert is opened."
+        help="An alert opens when the level is at or below it."
         name="threshold"
         type="number"
         min={0}
