@@ -147,10 +147,10 @@ function NoDevices({ view }: { readonly view: string }) {
       </p>
       {may("admin") ? (
         <p>
-          Devices send with a key of the role “ingest”. <a href={href("/keys")}>Create a key</a>
+          Devices need a key of the role “send readings”. <a href={href("/keys")}>Create a key</a>
         </p>
       ) : (
-        <p>Devices send with a key of the role “ingest”, which an admin creates.</p>
+        <p>Devices need a key of the role “send readings”, which an administrator creates.</p>
       )}
     </Empty>
   );
