@@ -157,6 +157,20 @@ for (const engine of ["SQLite", "PostgreSQL"]) {
     assert.equal((await send("POST", "/ingest/v1/readings", { tank_id: "tank_hall", fill_percentage: 1 })).status, 200);
   });
 
+  it(`${engine}: while the fleet, a view in PostgreSQL, is missing, /readyz is 503, and a start says so`, async (t) => {
+    const { fleet, run, url } = await startAlterable(t);
+    await run("ALTER TABLE fleet RENAME TO gone");
+    expectUnavailable(await request(fleet, "/insight/v1/fleet", { key: fleet.operator }), ["gone"]);
+    expectUnavailable(await request(fleet, "/readyz"), ["gone"]);
+    await assert.rejects(
+      openStore(url, () => {}),
+      { message: /has no table "fleet": / },
+    );
+
+    await run("ALTER TABLE gone RENAME TO fleet");
+    await until("/readyz is 200", async () => (await readiness(fleet)) === 200);
+  });
+
   it(`${engine}: while a column is missing, reads and writes that need it and /readyz are 503`, async (t) => {
     const { fleet, run } = await startAlterable(t);
     const manage = jsonClient(fleet, await fleet.key({ role: "manage" }));

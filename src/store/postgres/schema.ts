@@ -80,6 +80,10 @@ const SCHEMA = `${commonTables(TYPES)}
 export const TABLES = tablesIn(SCHEMA);
 export const INDEXES = indexesIn(SCHEMA);
 export const COLUMN_TYPES = columnTypesIn(SCHEMA);
+/** A view that is needed as the tables are. */
+const VIEW = "fleet";
+/** All of the tables, and one of the view. */
+export const COLUMNS = [...COLUMN_TYPES.keys(), `${VIEW}.tank`];
 
 export const DIALECT: Dialect = {
   isLive: (table) => `NOT ${table}.deleted`,
@@ -138,9 +142,9 @@ export async function createSchema(
   });
 }
 
-/** A table that somebody has dropped or renamed. */
+/** A table or the view, which somebody has dropped or renamed. */
 export async function missingTableName(db: DbTransaction): Promise<string | undefined> {
-  const [missing] = await db.rows(MISSING, [TABLES]);
+  const [missing] = await db.rows(MISSING, [[...TABLES, VIEW]]);
   return missing && String(missing[0]);
 }
 

@@ -30,7 +30,7 @@ import { exportDatabase } from "./export.ts";
 import { LIVE_TANKS, listPagesOn } from "./list-pages.ts";
 import { LONG_READ_CONNECTIONS, READ_CONNECTIONS, ReadConnections } from "./read-connections.ts";
 import { type ReplicaReads, Replicas, replicaReadsOn } from "./replicas.ts";
-import { COLUMN_TYPES, createSchema, DIALECT } from "./schema.ts";
+import { COLUMNS, createSchema, DIALECT } from "./schema.ts";
 import { cannotOpen, findServer, ServerSearch, serverUrls } from "./servers.ts";
 import { telemetryReads } from "./telemetry-reads.ts";
 import { transactionOn } from "./transaction.ts";
@@ -112,7 +112,7 @@ function createStore(connections: StoreConnections, observe: Observe, closeOther
   const engine: Engine = {
     reads: {
       ...replicaReads,
-      ...primaryOnlyReads({ prepare: prepareOn(primary), runForIds: runForIdsOn(primary) }, DIALECT, [...COLUMN_TYPES.keys()]),
+      ...primaryOnlyReads({ prepare: prepareOn(primary), runForIds: runForIdsOn(primary) }, DIALECT, COLUMNS),
       ...longReads(forLongReads),
       historyColumns: (tankId, range) => readingColumns(tankId, range, UNRESTRICTED),
       checkProvision: (...args) =>
