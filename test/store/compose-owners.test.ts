@@ -108,6 +108,36 @@ function owners(engine: Engine): void {
     assert.equal(await deferred(opened), 0);
   });
 
+  test("a reminder of the former owner, which is not sent, does not keep the new one from mail about the recovery", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1"]);
+    await putOwner(store, "b", []);
+    await measure(store, 10, NOON, "t1");
+    await compose(opened, NOON + 6 * SECOND);
+    await move(store, "t1", "b", NOON + HOUR);
+    await compose(opened, NOON + 2 * HOUR);
+    await compose(opened, NOON + 3 * DAY);
+    await measure(store, 50, NOON + 3 * DAY + MINUTE, "t1");
+    await compose(opened, NOON + 3 * DAY + HOUR);
+    assert.deepEqual(await sent(opened), [
+      "a: Tank low, 10%: Tank t1",
+      "b: Tank low, 10%: Tank t1",
+      "b: Tank no longer low, 50%: Tank t1",
+    ]);
+  });
+
+  test("an owner gets no mail about an alert that somebody has closed meanwhile", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1"]);
+    await measure(store, 10, NOON, "t1");
+    const [alert] = await store.alertsNotClosed(["t1"]);
+    await executed(store, command.closeAlert(alert?.id ?? ""), at(NOON + SECOND));
+    for (const days of [1, 4]) await compose(opened, NOON + days * DAY);
+    assert.deepEqual([await sent(opened), await deferred(opened)], [[], 0]);
+  });
+
   test("a reminder that is due while the tank is paused is sent when the pause ends, also if it ends earlier", async (t) => {
     const opened = await engine.open(t);
     const { store } = opened;
