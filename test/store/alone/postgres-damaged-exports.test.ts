@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
-import { Client } from "pg";
 import { openStore } from "../../../src/store/open.ts";
-import { ownPostgres } from "../../support/postgres/server.ts";
+import { ownPostgres, query } from "../../support/postgres/server.ts";
 import { expectMissing, exported, fillManyPages } from "../corruption/pages.ts";
 
 const PAGE_BYTES = 8192;
@@ -33,19 +32,11 @@ const CASES = [
 suite("the export of a PostgreSQL database with damaged pages", async () => {
   const server = await ownPostgres({ after });
   const urlOf = (database: string): string => server.url.replace(/postgres$/, database);
-  async function query(database: string, sql: string): Promise<unknown[][]> {
-    const client = new Client({ connectionString: urlOf(database) });
-    await client.connect();
-    try {
-      return (await client.query<unknown[]>({ text: sql, rowMode: "array" })).rows;
-    } finally {
-      await client.end();
-    }
-  }
+  const run = (database: string, sql: string) => query({ url: urlOf(database) }, sql);
 
-  await query("postgres", "ALTER SYSTEM SET autovacuum = off");
-  await query("postgres", "SELECT pg_reload_conf()");
-  await query("postgres", "CREATE DATABASE sound");
+  await run("postgres", "ALTER SYSTEM SET autovacuum = off");
+  await run("postgres", "SELECT pg_reload_conf()");
+  await run("postgres", "CREATE DATABASE sound");
   const store = await openStore(urlOf("sound"), () => {});
   await fillManyPages(store);
   const { records: sound } = await exported(store);
@@ -53,17 +44,17 @@ suite("the export of a PostgreSQL database with damaged pages", async () => {
   const pages: { readonly file: string; readonly page: number }[] = [];
   const lostRows = new Map<string, number>();
   for (const { name, tables } of CASES) {
-    await query("postgres", `CREATE DATABASE ${name} TEMPLATE sound`);
-    if (name === "vacuumed") await query(name, "VACUUM");
-    const [[folder] = []] = await query(name, "SHOW data_directory");
+    await run("postgres", `CREATE DATABASE ${name} TEMPLATE sound`);
+    if (name === "vacuumed") await run(name, "VACUUM");
+    const [setting] = await run(name, "SHOW data_directory");
     for (const table of tables) {
       const pageOf = "split_part(trim('(' FROM ctid::text), ',', 1)::integer";
       // The one in the middle of those that have rows.
-      const used = await query(name, `SELECT ${pageOf}, count(*)::integer FROM ${table} GROUP BY 1 ORDER BY 1`);
+      const used = await run(name, `SELECT ${pageOf} AS page, count(*) AS rows FROM ${table} GROUP BY 1 ORDER BY 1`);
       assert.ok(used.length > 2, table);
-      const [page, rows] = used[used.length >> 1] ?? [];
-      const [[file] = []] = await query(name, `SELECT pg_relation_filepath('${table}')`);
-      pages.push({ file: join(String(folder), String(file)), page: Number(page) });
+      const { page, rows } = used[used.length >> 1] ?? {};
+      const [found] = await run(name, `SELECT pg_relation_filepath('${table}') AS file`);
+      pages.push({ file: join(String(setting?.["data_directory"]), String(found?.["file"])), page: Number(page) });
       // A device is compared with its tank.
       lostRows.set(name, (lostRows.get(name) ?? 0) + Number(rows) * (table === "tank" ? 2 : 1));
     }

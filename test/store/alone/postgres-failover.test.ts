@@ -3,10 +3,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { Client } from "pg";
 import type { Store } from "../../../src/domain/store.ts";
 import { isUnavailable, openedOn, postgresDatabase, succeeds, TEMPLATE_LOCALE } from "../../support/postgres/database.ts";
-import { ownPostgres } from "../../support/postgres/server.ts";
+import { ownPostgres, query } from "../../support/postgres/server.ts";
 import { putReadings } from "../../support/records.ts";
 import { tcpProxy } from "../../support/tcp-proxy.ts";
 import { until } from "../../support/until.ts";
@@ -20,17 +19,6 @@ async function filled(store: Store): Promise<void> {
   await putCustomers(store, customer("a"));
   await putTanks(store, tank("one", "a"));
   await putReadings(store, "one", [[1, 50]]);
-}
-
-async function query({ url }: { readonly url: string }, sql: string): Promise<unknown[]> {
-  const client = new Client({ connectionString: url });
-  client.on("error", () => {});
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 const POSITION = "SELECT pg_current_wal_lsn() AS at";

@@ -6,12 +6,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { Client } from "pg";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import { createKey, revokeKey } from "../../support/commands.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type Opened, openedOn } from "../../support/postgres/database.ts";
-import { type OwnPostgres, ownPostgres } from "../../support/postgres/server.ts";
+import { type OwnPostgres, ownPostgres, query } from "../../support/postgres/server.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Lifetime } from "../../support/service.ts";
 import { type TcpProxy, tcpProxy } from "../../support/tcp-proxy.ts";
@@ -29,16 +28,6 @@ const unreachable = `postgres://postgres@127.0.0.1:${await freePort()}/postgres`
 const { store: writer } = await openedOn({ after }, primary.url);
 await putCustomers(writer, customer("a"));
 await putTanks(writer, tank("one", "a"));
-
-async function query(server: OwnPostgres, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new Client({ connectionString: server.url });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
 
 const pauseReplay = (replica: OwnPostgres) => query(replica, "SELECT pg_wal_replay_pause()");
 const resumeReplay = (replica: OwnPostgres) => query(replica, "SELECT pg_wal_replay_resume() WHERE pg_is_in_recovery()");

@@ -6,7 +6,7 @@ import test from "node:test";
 import { Client } from "pg";
 import type { StopMode } from "../../support/postgres/cluster.ts";
 import { isUnavailable, openedOn, succeeds } from "../../support/postgres/database.ts";
-import { type OwnPostgres, ownPostgres } from "../../support/postgres/server.ts";
+import { type OwnPostgres, ownPostgres, query } from "../../support/postgres/server.ts";
 import { startScript } from "../../support/script.ts";
 import type { Lifetime } from "../../support/service.ts";
 import { tcpProxy } from "../../support/tcp-proxy.ts";
@@ -75,10 +75,7 @@ async function takeAllConnections(life: Lifetime, url: string): Promise<() => Pr
 
 test("while others have taken all connections, calls fail and a start says why; everything works when they are free", async (t) => {
   const server = await ownPostgres(t);
-  const admin = new Client({ connectionString: server.url });
-  await admin.connect();
-  await admin.query("ALTER SYSTEM SET max_connections = 12");
-  await admin.end();
+  await query(server, "ALTER SYSTEM SET max_connections = 12");
   await server.stop("fast");
   await server.start();
   const { store, eventKinds } = await openedOn(t, server.url);

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { Pool } from "pg";
+import { Client, Pool } from "pg";
 import type { Lifetime } from "../service.ts";
 import { Cluster, type InitialData, initialData } from "./cluster.ts";
 import { folderOf, programsFor, serverUser } from "./programs.ts";
@@ -15,6 +15,18 @@ export async function ownPostgres(life: Lifetime): Promise<OwnPostgres> {
   const { server, end } = await startServer();
   life.after(end);
   return server;
+}
+
+/** Runs a statement on a connection of its own. */
+export async function query({ url }: Pick<OwnPostgres, "url">, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
 }
 
 type Started = {
