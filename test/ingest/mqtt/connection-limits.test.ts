@@ -4,13 +4,12 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import test from "node:test";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { generate } from "mqtt-packet";
 import { TEST_CERTIFICATE } from "../../support/certificate.ts";
 import { until } from "../../support/until.ts";
 import {
   ANYONE,
+  bufferBytes,
   connectClient,
   connectPacket,
   dropReasons,
@@ -22,15 +21,6 @@ import {
   reading,
   startEndpoint,
 } from "./endpoint.ts";
-
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
-
-/** Bytes in buffers. */
-function bufferBytes(): number {
-  collectGarbage();
-  return process.memoryUsage().arrayBuffers;
-}
 
 test("clients are limited in total; one too many gets the reason, and may connect when another has left", async (t) => {
   const endpoint = await startEndpoint(t, { clients: 3 });

@@ -1,6 +1,8 @@
 // The embedded MQTT endpoint on a free port, and clients for it: mqtt.js, and one that sends single packets and bytes.
 
 import { connect as openSocket, type Socket } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import mqtt, { type IClientOptions, type MqttClient } from "mqtt";
 import { generate, type IConnectPacket, type IPublishPacket, type Packet, parser } from "mqtt-packet";
 import { type ErrorCode, RequestError } from "../../../src/domain/errors.ts";
@@ -168,4 +170,13 @@ export function fixedHeader(type: number, length: number): Buffer {
     bytes.push(rest > 0 ? low + 128 : low);
     if (rest === 0) return Buffer.from(bytes);
   }
+}
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+/** Bytes in buffers of this process that are still in use. */
+export function bufferBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().arrayBuffers;
 }

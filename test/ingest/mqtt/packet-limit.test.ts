@@ -2,20 +2,9 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { until } from "../../support/until.ts";
-import { eventsOf, fixedHeader, PUBLISH, range, reading, sleep } from "./endpoint.ts";
+import { bufferBytes, eventsOf, fixedHeader, PUBLISH, range, reading, sleep } from "./endpoint.ts";
 import { acknowledged, connected, endReasons, subscribe, TOPIC } from "./subscriber.ts";
-
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
-
-/** Bytes in buffers. */
-function bufferBytes(): number {
-  collectGarbage();
-  return process.memoryUsage().arrayBuffers;
-}
 
 test("a message that is too large is rejected, acknowledged, and not sent again", async (t) => {
   for (const query of ["?protocol=5", "?protocol=3.1.1"]) {
