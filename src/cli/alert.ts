@@ -1,7 +1,7 @@
 // tank-monitor alert list|show|acknowledge|update|close
 
 import { UserError } from "../domain/errors.ts";
-import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull } from "./api-command.ts";
+import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textColumn } from "./api-command.ts";
 import type { CliCommand, CommandGroup } from "./command.ts";
 import type { Field } from "./fields.ts";
 import { percent } from "./output.ts";
@@ -24,14 +24,14 @@ const list = listCommand({
   newestFirstBy: "opened_at",
   empty: "No alerts found.",
   columns: [
-    { title: "OPENED", cell: ({ opened_at }) => String(opened_at) },
-    { title: "KIND", cell: ({ kind }) => String(kind) },
-    { title: "STATE", cell: ({ state }) => String(state) },
+    textColumn("OPENED", "opened_at"),
+    textColumn("KIND", "kind"),
+    textColumn("STATE", "state"),
     { title: "FILL", cell: (alert) => percent(alert["latest_fill_percentage"]), alignRight: true },
-    { title: "TANK", cell: ({ tank_id }) => String(tank_id) },
-    { title: "OWNER", cell: ({ owner_id }) => String(owner_id) },
-    { title: "ALERT", cell: ({ id }) => String(id) },
-    { title: "NOTE", cell: ({ note }) => textOrNull(note), maxWidth: 60 },
+    textColumn("TANK", "tank_id"),
+    textColumn("OWNER", "owner_id"),
+    textColumn("ALERT", "id"),
+    textColumn("NOTE", "note", 60),
   ],
 });
 

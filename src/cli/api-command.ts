@@ -7,7 +7,7 @@ import { isObject } from "../domain/validate.ts";
 import { type CliCall, type CliCommand, configOf, dryRunConfig, type KeyRole, openDatabase, text } from "./command.ts";
 import { bodyFrom, type Field, flagHelp, flagsOf, flagUsage, type Option, queryFrom, userErrorFor } from "./fields.ts";
 import { LIST_OPTIONS, type List, printList } from "./list.ts";
-import { clean, print, printMessage } from "./output.ts";
+import { type Column, clean, print, printMessage } from "./output.ts";
 import { sendToService } from "./remote.ts";
 import {
   type Item,
@@ -298,3 +298,10 @@ export function listCommand(definition: Omit<ApiCommand, "execute" | "takes" | "
 export const fieldsOf = (value: unknown): Item => (isObject(value) ? value : {});
 
 export const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
+/** A text field of an object. */
+export const textColumn = (title: string, field: string, maxWidth = Number.POSITIVE_INFINITY): Column<Item> => ({
+  title,
+  cell: (item) => textOrNull(item[field]),
+  maxWidth,
+});

@@ -5,7 +5,7 @@ import { UserError } from "../domain/errors.ts";
 import { deviceKey } from "../domain/id.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
-import { apiCommand } from "./api-command.ts";
+import { apiCommand, textColumn } from "./api-command.ts";
 import { CREATED_BETWEEN } from "./fields.ts";
 import { LIST_OPTIONS, type List, pages, printList } from "./list.ts";
 import { pathTo, type Service } from "./service.ts";
@@ -54,11 +54,11 @@ function auditList(actors: ActorNames, hint: string): List {
     newestFirstBy: "created_at",
     empty: `No changes found.${hint}`,
     columns: [
-      { title: "WHEN", cell: ({ created_at }) => String(created_at) },
+      textColumn("WHEN", "created_at"),
       { title: "BY", cell: ({ by }) => withName(String(by), actors), maxWidth: 60 },
-      { title: "ACTION", cell: ({ action }) => String(action) },
-      { title: "TYPE", cell: ({ type }) => String(type) },
-      { title: "ID", cell: ({ id }) => String(id) },
+      textColumn("ACTION", "action"),
+      textColumn("TYPE", "type"),
+      textColumn("ID", "id"),
       { title: "CHANGES", cell: ({ changes }) => changesText(changes), maxWidth: 120 },
     ],
   };

@@ -3,7 +3,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../domain/errors.ts";
 import { quoted } from "../domain/text.ts";
-import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull, updateCommand } from "./api-command.ts";
+import {
+  apiCommand,
+  JSON_OPTION,
+  listCommand,
+  report,
+  showCommand,
+  textColumn,
+  textOrNull,
+  updateCommand,
+} from "./api-command.ts";
 import { type CommandGroup, parseDurationFlag } from "./command.ts";
 import { DEFAULT_OVERLAP, type Field, overlapField, RECOVERED_SINCE } from "./fields.ts";
 import { clean, counted, print, printMessage } from "./output.ts";
@@ -222,15 +231,15 @@ const list = listCommand({
   path: pathTo("channels"),
   empty: "No channels yet. Create one: npx tank-monitor channel create --webhook URL, or --email ADDRESS",
   columns: [
-    { title: "ID", cell: ({ id }) => String(id) },
-    { title: "TYPE", cell: ({ type }) => String(type) },
-    { title: "STATE", cell: ({ state }) => String(state) },
+    textColumn("ID", "id"),
+    textColumn("TYPE", "type"),
+    textColumn("STATE", "state"),
     { title: "TO", cell: ({ url, to }) => textOrNull(url ?? to), maxWidth: 60 },
     { title: "EVENTS", cell: ({ events }) => listText(events), maxWidth: 40 },
     { title: "KINDS", cell: ({ kinds }) => listText(kinds) },
     { title: "CUSTOMER", cell: ({ customer_id }) => textOrNull(customer_id) ?? "all" },
     { title: "DELAY", cell: ({ delay }) => textOrNull(delay), alignRight: true },
-    { title: "DESCRIPTION", cell: ({ description }) => textOrNull(description), maxWidth: 40 },
+    textColumn("DESCRIPTION", "description", 40),
     { title: "PROBLEM", cell: ({ disabled_reason, problem }) => textOrNull(disabled_reason ?? problem), maxWidth: 100 },
   ],
 });

@@ -8,6 +8,7 @@ import {
   report,
   showCommand,
   stateCommand,
+  textColumn,
   updateCommand,
 } from "./api-command.ts";
 import type { CommandGroup } from "./command.ts";
@@ -92,10 +93,10 @@ const list = listCommand({
   newestFirstBy: "created_at",
   empty: "No customers found.",
   columns: [
-    { title: "ID", cell: ({ id }) => String(id) },
+    textColumn("ID", "id"),
     { title: "TANKS", cell: ({ tank_count }) => Number(tank_count), alignRight: true },
-    { title: "EMAIL", cell: ({ email }) => String(email), maxWidth: 40 },
-    { title: "NAME", cell: ({ name }) => String(name), maxWidth: 60 },
+    textColumn("EMAIL", "email", 40),
+    textColumn("NAME", "name", 60),
   ],
 });
 

@@ -1,7 +1,7 @@
 // tank-monitor device assign|profile|pending|list|show|remove
 
 import { isObject } from "../domain/validate.ts";
-import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull } from "./api-command.ts";
+import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textColumn, textOrNull } from "./api-command.ts";
 import type { CommandGroup } from "./command.ts";
 import type { Field } from "./fields.ts";
 import { type Column, counted } from "./output.ts";
@@ -104,13 +104,13 @@ function missingFor({ tank_id, profile, pending_reason }: Item): string {
 }
 
 const COLUMNS = {
-  id: { title: "DEVICE", cell: ({ id }) => String(id) },
+  id: textColumn("DEVICE", "id"),
   pending: { title: "PENDING", cell: ({ pending }) => Number(pending), alignRight: true },
   dropped: { title: "DROPPED", cell: ({ dropped }) => Number(dropped), alignRight: true },
   needs: { title: "NEEDS", cell: (device) => (Number(device["pending"]) > 0 ? missingFor(device) : null) },
   profile: { title: "PROFILE", cell: ({ profile }) => (isObject(profile) ? "custom" : textOrNull(profile)) },
-  tank: { title: "TANK", cell: ({ tank_id }) => textOrNull(tank_id) },
-  since: { title: "ASSIGNED SINCE", cell: ({ since }) => textOrNull(since) },
+  tank: textColumn("TANK", "tank_id"),
+  since: textColumn("ASSIGNED SINCE", "since"),
 } satisfies Record<string, Column<Item>>;
 
 const pending = listCommand({

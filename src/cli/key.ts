@@ -3,7 +3,7 @@
 import { UserError } from "../domain/errors.ts";
 import { MAX_RATE, MIN_RATE } from "../domain/key.ts";
 import { quoted } from "../domain/text.ts";
-import { apiCommand, listCommand, textOrNull } from "./api-command.ts";
+import { apiCommand, listCommand, textColumn, textOrNull } from "./api-command.ts";
 import { type CommandGroup, parseDurationFlag } from "./command.ts";
 import { DEFAULT_OVERLAP, overlapField } from "./fields.ts";
 import { clean, print, printMessage } from "./output.ts";
@@ -131,13 +131,13 @@ const list = listCommand({
   path: pathTo("keys"),
   empty: 'No keys yet. Create one: npx tank-monitor key create --name "first"',
   columns: [
-    { title: "ID", cell: ({ id }) => String(id) },
-    { title: "ROLE", cell: ({ role }) => String(role) },
-    { title: "STATE", cell: ({ state }) => String(state) },
+    textColumn("ID", "id"),
+    textColumn("ROLE", "role"),
+    textColumn("STATE", "state"),
     { title: "SCOPE", cell: scopeText },
     { title: "RATE", cell: rateText, alignRight: true },
     { title: "EXPIRES", cell: ({ expires_at }) => textOrNull(expires_at) ?? "never" },
-    { title: "NAME", cell: ({ name }) => String(name), maxWidth: 60 },
+    textColumn("NAME", "name", 60),
   ],
 });
 

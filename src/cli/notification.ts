@@ -1,6 +1,6 @@
 // tank-monitor notification list|show|retry|recover
 
-import { apiCommand, JSON_OPTION, listCommand, printFields, report, textOrNull } from "./api-command.ts";
+import { apiCommand, JSON_OPTION, listCommand, printFields, report, textColumn, textOrNull } from "./api-command.ts";
 import type { CommandGroup } from "./command.ts";
 import { CREATED_BETWEEN, RECOVERED_SINCE } from "./fields.ts";
 import { clean, counted, print, printMessage, Table } from "./output.ts";
@@ -21,13 +21,13 @@ const list = listCommand({
     ...CREATED_BETWEEN,
   ],
   columns: [
-    { title: "CREATED", cell: ({ created_at }) => String(created_at) },
-    { title: "ID", cell: ({ id }) => String(id) },
-    { title: "EVENT", cell: ({ event }) => String(event) },
+    textColumn("CREATED", "created_at"),
+    textColumn("ID", "id"),
+    textColumn("EVENT", "event"),
     { title: "TO", cell: ({ channel_id, customer_id }) => textOrNull(channel_id ?? customer_id) },
-    { title: "STATE", cell: ({ state }) => String(state) },
+    textColumn("STATE", "state"),
     { title: "ATTEMPTS", cell: (item) => attemptsOf(item).length, alignRight: true },
-    { title: "NEXT", cell: ({ next_attempt_at }) => textOrNull(next_attempt_at) },
+    textColumn("NEXT", "next_attempt_at"),
     { title: "LAST ERROR", cell: (item) => textOrNull(attemptsOf(item).at(-1)?.["error"]), maxWidth: 80 },
   ],
 });
@@ -35,7 +35,7 @@ const list = listCommand({
 const attemptsOf = ({ attempts }: Item): readonly Item[] => (Array.isArray(attempts) ? attempts : []);
 
 const ATTEMPTS = [
-  { title: "SENT", cell: ({ at }: Item) => String(at) },
+  textColumn("SENT", "at"),
   { title: "STATUS", cell: ({ status }: Item) => (typeof status === "number" ? status : null), alignRight: true as const },
   { title: "MS", cell: ({ duration_ms }: Item) => Number(duration_ms), alignRight: true as const },
   { title: "ERROR", cell: ({ error }: Item) => textOrNull(error) ?? "none" },

@@ -13,6 +13,7 @@ import {
   report,
   showCommand,
   stateCommand,
+  textColumn,
   textOrNull,
   updateCommand,
 } from "./api-command.ts";
@@ -204,13 +205,13 @@ const list = listCommand({
   newestFirstBy: "created_at",
   empty: "No tanks found.",
   columns: [
-    { title: "ID", cell: ({ id }) => String(id) },
-    { title: "OWNER", cell: ({ owner_id }) => String(owner_id) },
-    { title: "DEVICE", cell: ({ assigned_device_id }) => String(assigned_device_id) },
+    textColumn("ID", "id"),
+    textColumn("OWNER", "owner_id"),
+    textColumn("DEVICE", "assigned_device_id"),
     { title: "CAPACITY", cell: ({ capacity, capacity_unit }) => `${capacity} ${capacity_unit}`, alignRight: true },
     { title: "THRESHOLD", cell: (tank) => `${tank["min_fill_alert_percentage"]} %`, alignRight: true },
     { title: "CITY", cell: ({ location }) => textOrNull(fieldsOf(location)["city"]), maxWidth: 24 },
-    { title: "NAME", cell: ({ name }) => String(name), maxWidth: 60 },
+    textColumn("NAME", "name", 60),
   ],
 });
 

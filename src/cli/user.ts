@@ -3,7 +3,7 @@
 import { UserError } from "../domain/errors.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
-import { apiCommand, createCommand, listCommand, textOrNull, updateCommand } from "./api-command.ts";
+import { apiCommand, createCommand, listCommand, textColumn, updateCommand } from "./api-command.ts";
 import { type CommandGroup, configOf, text } from "./command.ts";
 import { clean, print, printMessage, Table } from "./output.ts";
 import { type Item, pathTo, type Service, ServiceError } from "./service.ts";
@@ -99,10 +99,10 @@ const sessions = apiCommand({
 });
 
 const SESSION_COLUMNS = [
-  { title: "ID", cell: ({ id }: Item) => String(id) },
-  { title: "SINCE", cell: ({ created_at }: Item) => String(created_at) },
-  { title: "UNTIL", cell: ({ expires_at }: Item) => String(expires_at) },
-  { title: "BROWSER", cell: ({ user_agent }: Item) => textOrNull(user_agent) ?? "-", maxWidth: 60 },
+  textColumn("ID", "id"),
+  textColumn("SINCE", "created_at"),
+  textColumn("UNTIL", "expires_at"),
+  textColumn("BROWSER", "user_agent", 60),
 ];
 
 /** There are never more than fit on one page. */
@@ -139,12 +139,7 @@ const list = listCommand({
   example: "user list",
   path: pathTo("users"),
   empty: "No users yet. Create the first: npx tank-monitor user create --email ADDRESS --name NAME --role admin",
-  columns: [
-    { title: "ID", cell: ({ id }) => String(id) },
-    { title: "ROLE", cell: ({ role }) => String(role) },
-    { title: "EMAIL", cell: ({ email }) => String(email), maxWidth: 60 },
-    { title: "NAME", cell: ({ name }) => String(name), maxWidth: 60 },
-  ],
+  columns: [textColumn("ID", "id"), textColumn("ROLE", "role"), textColumn("EMAIL", "email", 60), textColumn("NAME", "name", 60)],
 });
 
 export const user: CommandGroup = {
