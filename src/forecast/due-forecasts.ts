@@ -3,7 +3,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { hasCode } from "../domain/errors.ts";
 import type { ComputedForecast, DueTank, ForecastReads, ForecastWrites } from "../domain/forecast/stored.ts";
-import { type Clock, DAY, type Instant } from "../domain/instant.ts";
+import { type Clock, DAY, type Instant, LATEST } from "../domain/instant.ts";
 import type { Observe } from "../domain/log-events.ts";
 import type { ReadingColumns } from "../domain/reading.ts";
 import { computeForecast, type ForecastTask } from "./compute.ts";
@@ -86,7 +86,7 @@ async function readingsSince(
   const parts: ReadingColumns[] = [];
   let readings = 0;
   for (let from: Instant | undefined = start; from !== undefined; ) {
-    const part = await store.historyColumns(tankId, { from, to: Number.MAX_SAFE_INTEGER });
+    const part = await store.historyColumns(tankId, { from, to: LATEST });
     if (part === undefined || part === "deleted") return [];
     readings += part.instants.length;
     if (readings > maxReadings) return undefined;

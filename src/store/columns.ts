@@ -13,7 +13,7 @@ import type { CustomerWithCount, NotificationSettings } from "../domain/customer
 import { type Device, type DeviceAssignment, type ProfileChoice, unknownDevice } from "../domain/device.ts";
 import { DamageError } from "../domain/errors.ts";
 import { deviceKey } from "../domain/id.ts";
-import { displayInstant, EARLIEST, type Instant } from "../domain/instant.ts";
+import { displayInstant, EARLIEST, type Instant, LATEST } from "../domain/instant.ts";
 import type { StoredKey } from "../domain/key.ts";
 import type { Stored } from "../domain/lookups.ts";
 import type { Page } from "../domain/page.ts";
@@ -24,7 +24,6 @@ import type { Shape } from "../domain/shape.ts";
 import type { CustomerQuery } from "../domain/store.ts";
 import type { Tank } from "../domain/tank.ts";
 import { parseJson } from "../domain/validate.ts";
-import { LATEST } from "./series/rank-index.ts";
 
 export type Row = readonly unknown[];
 export type Scalar = string | number | null;

@@ -19,7 +19,6 @@ import type { Page } from "../../domain/page.ts";
 import { searchWords } from "../../domain/search.ts";
 import { isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
-import { LATEST } from "../series/rank-index.ts";
 import { type Dialect, prefixed, type SqlCondition, SqlParameters, startsWith, where } from "./dialect.ts";
 import { REFILL_COLUMNS, refillOf, storedForecastOf } from "./forecast-tables.ts";
 import { limitOffset, type ManagementEngine, pageOf } from "./management-reads.ts";
@@ -185,7 +184,7 @@ function forecastConditions(
   { state, silentSince, owner_id }: FleetQuery,
   parameters: SqlParameters,
 ): SqlCondition[] {
-  const isIn = (column: string, from = Number.MIN_SAFE_INTEGER, to = LATEST): SqlCondition => ({
+  const isIn = (column: string, from = Number.MIN_SAFE_INTEGER, to = Number.MAX_SAFE_INTEGER): SqlCondition => ({
     holds: `forecast.${column} >= ${parameters.add(from)} AND forecast.${column} <= ${parameters.add(to)}`,
     order: `forecast.${column}`,
   });

@@ -6,7 +6,7 @@ import type { TankState } from "../../domain/changes.ts";
 import type { FleetCounts } from "../../domain/fleet.ts";
 import { sortKeyRange } from "../../domain/fleet-order.ts";
 import { deviceKey } from "../../domain/id.ts";
-import { EARLIEST, type Instant } from "../../domain/instant.ts";
+import { EARLIEST, type Instant, LATEST } from "../../domain/instant.ts";
 import type { AuditQuery, CustomerSearch, DeviceSearch, TankSearch } from "../../domain/management-reads.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
 import type { ManagedCustomer, ManagedDevice } from "../../domain/resource.ts";
@@ -23,7 +23,6 @@ import {
   tankState,
 } from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
-import { LATEST } from "../series/rank-index.ts";
 import { type Dialect, equalTo, prefixed, type SqlCondition, SqlParameters, startsWith, where } from "./dialect.ts";
 import { type ListPages, toPage } from "./reads.ts";
 import { FORECAST_INDEX_CONDITION } from "./schema.ts";

@@ -1,6 +1,7 @@
 // Stores readings of tanks: appends where it can, merges the rest.
 
 import { chunksOf } from "../../domain/chunks.ts";
+import { LATEST } from "../../domain/instant.ts";
 import { OUTCOME, type ReadingBatch, type ReadingSource } from "../../domain/reading.ts";
 import type { Block } from "../series/block.ts";
 import { type HeadRow, isIntactHead, openBlock, openHead } from "../series/checksum.ts";
@@ -14,7 +15,7 @@ import {
   splitLongHead,
   type TelemetryUpdate,
 } from "../series/merge.ts";
-import { LATEST, RankIndex } from "../series/rank-index.ts";
+import { RankIndex } from "../series/rank-index.ts";
 import { loadIndexes, saveIndexes } from "./rank-indexes.ts";
 import type { AppendResult, StoreTransaction } from "./transaction.ts";
 

@@ -1,14 +1,14 @@
 // Lists: pages, found in one statement (ranks from the rank index, then at most one segment and one page are read), and what
 // their rank indexes need to know of the entries.
 
-import { EARLIEST } from "../../domain/instant.ts";
+import { EARLIEST, LATEST } from "../../domain/instant.ts";
 import type { PageQuery } from "../../domain/page.ts";
 import { entriesOf, listKey } from "../core/dialect.ts";
 import { pageOf } from "../core/management-reads.ts";
 import type { RowPage } from "../core/reads.ts";
 import type { ListSegment } from "../core/transaction.ts";
 import { isDescending, LIST_START, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
-import { LATEST, missingGroup, type Position, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
+import { missingGroup, type Position, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
 import { type Db, type Statement, statement } from "./connection.ts";
 import { segmentAtInstant, segmentOfRank } from "./rank-index.ts";
 import { DIALECT } from "./schema.ts";

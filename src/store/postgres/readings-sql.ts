@@ -4,8 +4,7 @@
 // Both are bound to the tables when they are created, so that nothing depends on the search path of whoever uses them. The
 // function has the rights of its owner, as a view has: who uses them needs no right to the tables.
 
-import { EARLIEST } from "../../domain/instant.ts";
-import { LATEST } from "../series/rank-index.ts";
+import { EARLIEST, LATEST } from "../../domain/instant.ts";
 
 /** `bytes` little-endian bytes of `data` at a position, as an integer. */
 function unsigned(at: string, bytes: number): string {

@@ -2,7 +2,7 @@
 // found in them here.
 
 import { DamageError } from "../../domain/errors.ts";
-import { EARLIEST } from "../../domain/instant.ts";
+import { EARLIEST, LATEST } from "../../domain/instant.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
 import type { InstantRange, Reading, ReadingColumns } from "../../domain/reading.ts";
@@ -10,7 +10,7 @@ import type { Found } from "../../domain/store.ts";
 import { readingsOf } from "../series/block.ts";
 import { openBlock, openHead } from "../series/checksum.ts";
 import { HEAD_MIN } from "../series/merge.ts";
-import { LATEST, missingGroup, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
+import { missingGroup, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
 import { PART_BLOCKS, readingPart } from "../series/reading-part.ts";
 import { type Db, statement } from "./connection.ts";
 import { segmentAtInstant, segmentOfRank } from "./rank-index.ts";

@@ -2,8 +2,8 @@
 // creation; the fleet, and the tanks of one owner in it, ordered by urgency, margin and silence. A list holds live objects. One of
 // more than 256 entries has a rank index.
 
-import { EARLIEST } from "../../domain/instant.ts";
-import { LATEST, type Position } from "./rank-index.ts";
+import { EARLIEST, LATEST } from "../../domain/instant.ts";
+import type { Position } from "./rank-index.ts";
 
 export type ListKind = {
   readonly table: "customer" | "tank" | "alert" | "forecast";

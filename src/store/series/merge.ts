@@ -2,6 +2,7 @@
 // touches that row only; older ones are in blocks, each known by the instant it begins at. A head or block that grows too long
 // is split. Nothing is loaded or stored here.
 
+import { LATEST } from "../../domain/instant.ts";
 import { OUTCOME, type ReadingBatch } from "../../domain/reading.ts";
 import {
   type Block,
@@ -15,7 +16,7 @@ import {
   writeRows,
 } from "./block.ts";
 import { appendChecksum, type Head } from "./checksum.ts";
-import { LATEST, lastIndexWhere, type RankIndex, SEGMENT_MAX, SEGMENT_SIZE } from "./rank-index.ts";
+import { lastIndexWhere, type RankIndex, SEGMENT_MAX, SEGMENT_SIZE } from "./rank-index.ts";
 
 /** What stays in a head after a split; more than a first page of the usual size. */
 export const HEAD_MIN = 32;

@@ -10,9 +10,6 @@
 
 import { DamageError } from "../../domain/errors.ts";
 
-/** Later than every instant that can be stored. */
-export const LATEST = Number.MAX_SAFE_INTEGER;
-
 /** Entries of a segment after a split, and the most it may have before the next one. */
 export const SEGMENT_SIZE = 128;
 export const SEGMENT_MAX = 256;

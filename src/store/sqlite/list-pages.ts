@@ -2,13 +2,13 @@
 // need to know of the entries.
 
 import type { DatabaseSync } from "node:sqlite";
-import { EARLIEST } from "../../domain/instant.ts";
+import { EARLIEST, LATEST } from "../../domain/instant.ts";
 import type { PageQuery } from "../../domain/page.ts";
 import { entriesOf, listKey } from "../core/dialect.ts";
 import type { RowPage } from "../core/reads.ts";
 import type { ListSegment } from "../core/transaction.ts";
 import { isDescending, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
-import { LATEST, type Position, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
+import { type Position, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
 import { rankIndexReads } from "./rank-index.ts";
 import { DIALECT } from "./schema.ts";
 import { query, type SqliteRow } from "./statements.ts";
