@@ -13,15 +13,13 @@ import type { CustomerWithCount, NotificationSettings } from "../domain/customer
 import { type Device, type DeviceAssignment, type ProfileChoice, unknownDevice } from "../domain/device.ts";
 import { DamageError } from "../domain/errors.ts";
 import { deviceKey } from "../domain/id.ts";
-import { displayInstant, EARLIEST, type Instant, LATEST } from "../domain/instant.ts";
+import { displayInstant, EARLIEST, type Instant } from "../domain/instant.ts";
 import type { StoredKey } from "../domain/key.ts";
 import type { Stored } from "../domain/lookups.ts";
-import type { Page } from "../domain/page.ts";
 import type { PendingReading } from "../domain/placement.ts";
 import type { DeviceWithHistory } from "../domain/records.ts";
 import type { ManagedCustomer, ManagedDevice } from "../domain/resource.ts";
 import type { Shape } from "../domain/shape.ts";
-import type { CustomerQuery } from "../domain/store.ts";
 import type { Tank } from "../domain/tank.ts";
 import { parseJson } from "../domain/validate.ts";
 
@@ -279,12 +277,4 @@ export function storedJson(text: unknown, what: string): unknown {
 export function intactJson(text: unknown, what: string): string {
   storedJson(text, what);
   return String(text);
-}
-
-/** The customer list of a key that is bound to a customer: that customer, if the filters include it. */
-export function ownPage(row: Row | undefined, { email, from, to, page }: CustomerQuery): Page<CustomerWithCount> {
-  const customer = row === undefined || isDeleted(row) ? undefined : customerOf(row);
-  if (customer === undefined || (email !== undefined && customer.email !== email)) return { data: [], totalItems: 0 };
-  if (customer.created_at < (from ?? EARLIEST) || customer.created_at > (to ?? LATEST)) return { data: [], totalItems: 0 };
-  return { data: page === 1 ? [customer] : [], totalItems: 1 };
 }

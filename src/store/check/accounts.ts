@@ -3,7 +3,7 @@
 import { asciiLowerCase } from "../../domain/text.ts";
 import { errorInUser, type User } from "../../domain/user.ts";
 import { USERS, userOf } from "../core/account-tables.ts";
-import type { RunQuery } from "../core/reads.ts";
+import type { RunQuery } from "../core/sql-runner.ts";
 import { type CheckResult, repairable, unrepairable } from "./inconsistency.ts";
 
 /** A session belongs to a user or to a customer. */

@@ -4,7 +4,7 @@ import type { Alert, AlertKind } from "../../domain/alerts/alert.ts";
 import { type SweepSettings, sweepStateOf } from "../../domain/alerts/sweep.ts";
 import { ALERT_FIELDS, alertOf } from "../core/alert-tables.ts";
 import { prefixed } from "../core/dialect.ts";
-import type { RunQuery } from "../core/reads.ts";
+import type { RunQuery } from "../core/sql-runner.ts";
 
 /** Alerts of one tank. `withOtherOwner`: how many, closed ones too, have another owner than the tank. */
 export type TankAlertRows = { readonly unclosed: readonly AlertKind[]; readonly withOtherOwner: number };

@@ -7,9 +7,8 @@ import { isObject, parseJson } from "../../domain/validate.ts";
 import { fieldsOf, type Row } from "../columns.ts";
 import { CHANNEL_COLUMNS, CHANNEL_FIELDS, channelOf } from "../core/channel-tables.ts";
 import { prefixed } from "../core/dialect.ts";
-import type { RunForIds } from "../core/many-rows.ts";
 import { NOTIFICATION_COLUMNS, NOTIFICATION_FIELDS, notificationOf } from "../core/notification-tables.ts";
-import type { RunQuery } from "../core/reads.ts";
+import type { RunForIds, RunQuery } from "../core/sql-runner.ts";
 import { type CheckedRow, type CheckResult, damagedRow, type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
 
 /** Payloads of mail may be long. */

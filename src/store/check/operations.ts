@@ -27,8 +27,7 @@ import {
 } from "../columns.ts";
 import { type Dialect, entriesOf, isListed, listKey, prefixed } from "../core/dialect.ts";
 import { FORECAST_COLUMNS, type ForecastRow, forecastRowOf } from "../core/forecast-tables.ts";
-import type { RunForIds } from "../core/many-rows.ts";
-import type { RunQuery } from "../core/reads.ts";
+import type { RunForIds, RunQuery } from "../core/sql-runner.ts";
 import type { RankTable } from "../core/transaction.ts";
 import type { FleetRow } from "../fleet-row.ts";
 import { type BlockRow, EMPTY_HEAD, type HeadRow, headChecksum } from "../series/checksum.ts";

@@ -3,8 +3,8 @@
 import { sweepStateOf } from "../../domain/alerts/sweep.ts";
 import { fleetOrderStateOf } from "../../domain/fleet-order.ts";
 import { isUnsubscribeSecret } from "../../domain/unsubscribe.ts";
-import type { RunQuery } from "../core/reads.ts";
 import { PUT_SERVICE_STATE } from "../core/service-state.ts";
+import type { RunQuery } from "../core/sql-runner.ts";
 import { type CheckResult, damagedRow, repairable } from "./inconsistency.ts";
 
 type IsValid = (value: string) => boolean;

@@ -21,8 +21,7 @@ import { asciiLowerCase } from "../../domain/text.ts";
 import type { User } from "../../domain/user.ts";
 import { CUSTOMER_COLUMNS, customerOf, customerState, fieldsOf, type Row } from "../columns.ts";
 import { type Dialect, placeholders, prefixed } from "./dialect.ts";
-import type { SqlRunner } from "./many-rows.ts";
-import type { Prepare } from "./reads.ts";
+import type { Prepare, SqlRunner } from "./sql-runner.ts";
 
 const USER_FIELDS = ["id", "email", "name", "role", "created_at", "updated_at"] as const;
 const USER_COLUMNS = USER_FIELDS.join(", ");

@@ -8,10 +8,10 @@ import { intactJson } from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
 import { ALERT_COLUMNS, alertColumns, alertOf, alertsNotClosedOn } from "./alert-tables.ts";
 import { equalTo, SqlParameters } from "./dialect.ts";
-import { filteredPage, inRange, type ManagementEngine, pageOf } from "./management-reads.ts";
-import type { SqlRunner } from "./many-rows.ts";
-import { type Prepare, toPage } from "./reads.ts";
+import { filteredPage, inRange, type LongReadEngine, pageOf } from "./management-reads.ts";
+import { toPage } from "./reads.ts";
 import { ALERT_INDEX_CONDITION } from "./schema.ts";
+import type { Prepare, SqlRunner } from "./sql-runner.ts";
 
 /** Reads whose cost does not depend on the size of the database. */
 export function alertReads({ prepare, runForIds }: Pick<SqlRunner, "prepare" | "runForIds">) {
@@ -77,7 +77,7 @@ function eventFeedOn(prepare: Prepare) {
 }
 
 /** Lists that may count many alerts. */
-export function alertLists(engine: ManagementEngine) {
+export function alertLists(engine: LongReadEngine) {
   const { dialect, listPages } = engine;
   const alerts = listPages(LISTS.alerts, ALERT_COLUMNS);
   const alertsByState = listPages(LISTS.alertsByState, ALERT_COLUMNS);

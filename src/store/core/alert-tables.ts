@@ -22,9 +22,9 @@ import {
 } from "../columns.ts";
 import { prefixed } from "./dialect.ts";
 import { forecastOf } from "./forecast-tables.ts";
-import { type RunForIds, type SqlRunner, updateExisting } from "./many-rows.ts";
 import { ALERT_INDEX_CONDITION } from "./schema.ts";
 import { serviceStateTable } from "./service-state.ts";
+import { type RunForIds, type SqlRunner, updateExisting } from "./sql-runner.ts";
 
 /** The stored number, and that of the newest event, which is not larger. */
 const LAST_SEQUENCE = `

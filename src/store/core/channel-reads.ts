@@ -10,9 +10,9 @@ import type { Page } from "../../domain/page.ts";
 import { storedJson } from "../columns.ts";
 import { CHANNEL_COLUMNS, channelOf } from "./channel-tables.ts";
 import { type Dialect, equalTo, prefixed, SqlParameters, where } from "./dialect.ts";
-import { inRange, limitOffset, type ManagementEngine, pageOf } from "./management-reads.ts";
+import { inRange, type LongReadEngine, limitOffset, pageOf } from "./management-reads.ts";
 import { NOTIFICATION_COLUMNS, notificationOf } from "./notification-tables.ts";
-import type { Prepare } from "./reads.ts";
+import type { Prepare } from "./sql-runner.ts";
 
 export function channelReads(prepare: Prepare): Pick<ChannelReads, "channelList" | "notificationById"> {
   // Sorted without an index: there are few channels.
@@ -58,7 +58,7 @@ const customersSql = ({ indexedBy, optimizerFence }: Dialect, kinds: readonly Al
    ) AS unsent`; // primary key
 
 /** Reads that count rows, which may be many. */
-export function notificationReads(engine: ManagementEngine) {
+export function notificationReads(engine: LongReadEngine) {
   const { rows, dialect } = engine;
   return {
     async channelStatus(channel: Pick<Channel, "id" | "type">): Promise<ChannelStatus> {
@@ -118,7 +118,7 @@ export function notificationReads(engine: ManagementEngine) {
 }
 
 /** What matches, as `found`: one condition is looked up in an index, in its order; the others are tested on what is found there. */
-function matching({ dialect }: ManagementEngine, query: NotificationQuery, parameters: SqlParameters) {
+function matching({ dialect }: LongReadEngine, query: NotificationQuery, parameters: SqlParameters) {
   const { alert_id, customer_id, channel_id, state } = query;
   const range = inRange(parameters, "created_at", query);
   // notification_by_customer, notification_by_channel, notification_by_state

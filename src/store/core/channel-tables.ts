@@ -6,7 +6,7 @@ import type { ChannelChange } from "../../domain/commands/command.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { fieldsOf, type Row, type Scalar, storedJson, valuesOf } from "../columns.ts";
 import { type Dialect, placeholders } from "./dialect.ts";
-import type { SqlRunner } from "./many-rows.ts";
+import type { SqlRunner } from "./sql-runner.ts";
 
 export const CHANNEL_FIELDS = [
   "id",

@@ -9,9 +9,9 @@ import { newUnsubscribeSecret } from "../../domain/unsubscribe.ts";
 import type { MailLinkReads } from "../../domain/verification.ts";
 import { fieldsOf, type Row, storedJson } from "../columns.ts";
 import { CHANNEL_COLUMNS, channelOf } from "./channel-tables.ts";
-import type { SqlRunner } from "./many-rows.ts";
-import { managedCustomerOn, type Prepare } from "./reads.ts";
+import { managedCustomerOn } from "./reads.ts";
 import { serviceStateTable } from "./service-state.ts";
+import type { Prepare, SqlRunner } from "./sql-runner.ts";
 import { verificationTables } from "./verification-tables.ts";
 
 /** What is sent later: mail, which is grouped by recipient, and what a channel wants only after a delay. */

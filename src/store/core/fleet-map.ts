@@ -15,7 +15,7 @@ import { FIRST_RUNS_LOW_KEY, sortKeyRange } from "../../domain/fleet-order.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Row } from "../columns.ts";
 import { type Dialect, SqlParameters } from "./dialect.ts";
-import type { ManagementEngine } from "./management-reads.ts";
+import type { LongReadEngine } from "./management-reads.ts";
 import { FORECAST_INDEX_CONDITION } from "./schema.ts";
 
 const rounded = (degrees: string): string => `CAST(round(${degrees} * ${POSITION_UNITS}) AS integer)`;
@@ -104,7 +104,7 @@ function mergeTowns(a: Town, b: Town): Town {
   return { name: a.name, latitude: mean("latitude"), longitude: mean("longitude"), tanks };
 }
 
-export function fleetMapOn({ rows, dialect }: ManagementEngine) {
+export function fleetMapOn({ rows, dialect }: LongReadEngine) {
   return {
     async fleetMap(query: FleetMapQuery, scope: Scope): Promise<FleetMap> {
       const parameters = new SqlParameters();

@@ -21,11 +21,12 @@ import { isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
 import { type Dialect, prefixed, type SqlCondition, SqlParameters, startsWith, where } from "./dialect.ts";
 import { REFILL_COLUMNS, refillOf, storedForecastOf } from "./forecast-tables.ts";
-import { limitOffset, type ManagementEngine, pageOf } from "./management-reads.ts";
-import { type Prepare, toPage } from "./reads.ts";
+import { type LongReadEngine, limitOffset, pageOf } from "./management-reads.ts";
+import { toPage } from "./reads.ts";
 import { FORECAST_INDEX_CONDITION, WITHOUT_COORDINATES } from "./schema.ts";
 import { textOf, wordConditions } from "./search.ts";
 import { serviceStateTable } from "./service-state.ts";
+import type { Prepare } from "./sql-runner.ts";
 
 const ENTRY_COLUMNS = `${prefixed("tank", TANK_COLUMNS)}, fleet.at, fleet.fill, forecast.computed_at, forecast.forecast,
   customer.name, customer.phone, tank.paused_until, tank.silent_after`;
@@ -57,7 +58,7 @@ const OWNER_LISTS = {
 /** Tanks in one step of a scan. */
 const SCAN_SIZE = 5000;
 
-export function fleetReadsOn(engine: ManagementEngine) {
+export function fleetReadsOn(engine: LongReadEngine) {
   const { listPages, rows, unpreparedRows, dialect } = engine;
   const pages = (lists: typeof FLEET_LISTS | typeof OWNER_LISTS) => ({
     urgency: listPages(lists.urgency, ENTRY_COLUMNS, ENTRY_JOINS),

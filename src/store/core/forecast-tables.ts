@@ -7,7 +7,7 @@ import type { Reading } from "../../domain/reading.ts";
 import { parseJson } from "../../domain/validate.ts";
 import { type Row, valuesOf } from "../columns.ts";
 import { prefixed } from "./dialect.ts";
-import { type SqlRunner, updateExisting } from "./many-rows.ts";
+import { type SqlRunner, updateExisting } from "./sql-runner.ts";
 
 /** What the fleet is ordered by, as of the last update, and the forecast. */
 export type ForecastRow = {

@@ -19,7 +19,7 @@ import {
   storedTank,
 } from "../columns.ts";
 import type { Dialect } from "./dialect.ts";
-import type { RunForIds, SqlRunner } from "./many-rows.ts";
+import type { RunForIds, SqlRunner } from "./sql-runner.ts";
 
 export function lookupTables(
   { prepare, runForIds }: Pick<SqlRunner, "prepare" | "runForIds">,

@@ -28,17 +28,17 @@ import { type ListPages, toPage } from "./reads.ts";
 import { FORECAST_INDEX_CONDITION } from "./schema.ts";
 import { textOf, wordConditions } from "./search.ts";
 
-export type ManagementEngine = {
+export type LongReadEngine = {
   readonly dialect: Dialect;
   readonly rows: (sql: string, values: readonly (string | number)[]) => Promise<readonly Row[]>;
   /** For SQL that depends on the words of a search: it is not kept prepared, which would take ever more memory. */
-  readonly unpreparedRows: ManagementEngine["rows"];
+  readonly unpreparedRows: LongReadEngine["rows"];
   readonly listPages: ListPages;
   /** The number of live tanks: an expression, and what has to be in front of a statement that uses it. */
   readonly liveTanks: (parameters: SqlParameters) => { readonly query: string; readonly count: string };
 };
 
-export function managementReadsOn(engine: ManagementEngine) {
+export function managementReadsOn(engine: LongReadEngine) {
   return {
     ...searches(engine),
     ...deviceReads(engine),
@@ -71,7 +71,7 @@ type FilteredList = {
 };
 
 export function filteredPage(
-  { rows, dialect }: Pick<ManagementEngine, "rows" | "dialect">,
+  { rows, dialect }: Pick<LongReadEngine, "rows" | "dialect">,
   { table, columns, order, base }: FilteredList,
   parameters: SqlParameters,
   [lookup, ...others]: readonly [SqlCondition, ...Pick<SqlCondition, "holds">[]],
@@ -91,7 +91,7 @@ export function filteredPage(
   return rows(sql, parameters.values);
 }
 
-function searches(engine: ManagementEngine) {
+function searches(engine: LongReadEngine) {
   const { dialect, listPages } = engine;
   const customers = listPages(LISTS.customers, CUSTOMER_COLUMNS);
   const tanks = listPages(LISTS.tanks, TANK_STATE_COLUMNS);
@@ -166,7 +166,7 @@ function tankConditions({ equals, deviceKeyOf }: Dialect, search: TankSearch, pa
   return conditions;
 }
 
-function deviceReads({ rows, liveTanks }: ManagementEngine) {
+function deviceReads({ rows, liveTanks }: LongReadEngine) {
   return {
     async deviceSearch(search: DeviceSearch): Promise<Page<ManagedDevice>> {
       const { pending } = search;
@@ -186,7 +186,7 @@ function deviceReads({ rows, liveTanks }: ManagementEngine) {
   };
 }
 
-function fleetCountsOn({ rows, listPages, dialect }: ManagementEngine) {
+function fleetCountsOn({ rows, listPages, dialect }: LongReadEngine) {
   const byUrgency = listPages(LISTS.fleetByUrgency, "id");
   const bySilence = listPages(LISTS.fleetBySilence, "id");
   const totalOf = async (list: typeof byUrgency, { from, to }: Pick<PageQuery, "from" | "to">): Promise<number> =>
@@ -215,7 +215,7 @@ function fleetCountsOn({ rows, listPages, dialect }: ManagementEngine) {
 }
 
 /** Entries are numbered without gaps and never go back in time: a page without filters is found by its number. */
-function auditReads(engine: ManagementEngine) {
+function auditReads(engine: LongReadEngine) {
   const { rows, dialect } = engine;
 
   /** The first or last number of the entries of one instant, by audit_by_time. */

@@ -19,7 +19,7 @@ import { parseJson } from "../../domain/validate.ts";
 import { fieldsOf, type Row } from "../columns.ts";
 import type { Dialect } from "./dialect.ts";
 import { withAttempt } from "./notification-tables.ts";
-import type { Prepare } from "./reads.ts";
+import type { Prepare } from "./sql-runner.ts";
 
 /** Rows that one transaction ends or removes. */
 const MAX_ENDED = 500;

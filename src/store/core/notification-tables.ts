@@ -8,7 +8,7 @@ import type { Instant } from "../../domain/instant.ts";
 import type { FailedMail, FailedNotification } from "../../domain/lookups.ts";
 import { fieldsOf, type Row, storedJson, valuesOf } from "../columns.ts";
 import type { Dialect } from "./dialect.ts";
-import type { SqlRunner } from "./many-rows.ts";
+import type { SqlRunner } from "./sql-runner.ts";
 
 /** What is read: not the payload, which may contain links that only the recipient may use. */
 export const NOTIFICATION_FIELDS = [

@@ -21,7 +21,7 @@ import {
   tankChecksum,
   tankValues,
 } from "../columns.ts";
-import { type SqlRunner, updateExisting } from "./many-rows.ts";
+import { type SqlRunner, updateExisting } from "./sql-runner.ts";
 
 const WRITTEN_CUSTOMER_COLUMNS = ["id", ...CUSTOMER_FIELDS, "deleted", "checksum"];
 const WRITTEN_TANK_COLUMNS = ["id", ...TANK_VALUE_COLUMNS, "deleted", "checksum"];

@@ -11,13 +11,13 @@ import { fleetMapOn } from "./fleet-map.ts";
 import { fleetReadsOn, forecastReads } from "./fleet-reads.ts";
 import { forecastTables } from "./forecast-tables.ts";
 import { lookupTables } from "./lookup-tables.ts";
-import { type ManagementEngine, managementReadsOn } from "./management-reads.ts";
-import type { SqlRunner } from "./many-rows.ts";
+import { type LongReadEngine, managementReadsOn } from "./management-reads.ts";
 import { notificationQueueTables, pendingDestinationsOn } from "./notification-queue-tables.ts";
 import { notificationTables } from "./notification-tables.ts";
 import { objectTables } from "./object-tables.ts";
 import { managedObjectReads } from "./reads.ts";
 import { serviceStateTable } from "./service-state.ts";
+import type { SqlRunner } from "./sql-runner.ts";
 import { verificationTables } from "./verification-tables.ts";
 
 /** Reads whose cost does not depend on the size of the database, and that must see the latest commit: never from a replica. */
@@ -35,7 +35,7 @@ export function primaryOnlyReads(sql: Pick<SqlRunner, "prepare" | "runForIds">, 
 }
 
 /** Reads of very many rows. */
-export function longReadsOn(engine: ManagementEngine) {
+export function longReadsOn(engine: LongReadEngine) {
   return {
     ...managementReadsOn(engine),
     ...alertLists(engine),

@@ -2,6 +2,7 @@
 
 import type { TankState } from "../../domain/changes.ts";
 import type { CustomerWithCount } from "../../domain/customer.ts";
+import { EARLIEST, LATEST } from "../../domain/instant.ts";
 import type { Scope, StoredKey } from "../../domain/key.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
 import type { PendingReading } from "../../domain/placement.ts";
@@ -18,7 +19,6 @@ import {
   KEY_TABLES,
   keyOf,
   managedDevice,
-  ownPage,
   PENDING_COLUMNS,
   pendingOf,
   type Row,
@@ -28,11 +28,8 @@ import {
   tankState,
 } from "../columns.ts";
 import { LISTS, type ListKind } from "../series/lists.ts";
+import type { Prepare } from "./sql-runner.ts";
 
-/** Prepares a statement with the parameters $1, $2, and so on. */
-export type Prepare = (sql: string) => (...values: (string | number | null)[]) => Promise<readonly Row[]>;
-/** Runs a statement with the parameters $1, $2, and so on. */
-export type RunQuery = (sql: string, ...values: (string | number)[]) => Promise<readonly Row[]>;
 export type RowPage = { readonly rows: readonly Row[]; readonly totalItems: number };
 
 export const toPage = <T>({ rows, totalItems }: RowPage, toObject: (row: Row) => T): Page<T> => ({
@@ -87,6 +84,14 @@ export function replicaReads(prepare: Prepare, listPages: ListPages) {
       return toPage(await (customerId === null ? tanks(null, request) : tanksOfOwner(customerId, request)), tankOf);
     },
   };
+}
+
+/** The customer list of a key that is bound to a customer: that customer, if the filters include it. */
+function ownPage(row: Row | undefined, { email, from, to, page }: CustomerQuery): Page<CustomerWithCount> {
+  const customer = row === undefined || isDeleted(row) ? undefined : customerOf(row);
+  if (customer === undefined || (email !== undefined && customer.email !== email)) return { data: [], totalItems: 0 };
+  if (customer.created_at < (from ?? EARLIEST) || customer.created_at > (to ?? LATEST)) return { data: [], totalItems: 0 };
+  return { data: page === 1 ? [customer] : [], totalItems: 1 };
 }
 
 /** Without a lock. */

@@ -1,7 +1,6 @@
 // Single values of the service, by name.
 
-import { updateExisting } from "./many-rows.ts";
-import type { Prepare } from "./reads.ts";
+import { type Prepare, updateExisting } from "./sql-runner.ts";
 
 type ServiceStateName = "event_sequence" | "fleet_order" | "sweep" | "unsubscribe_secret";
 

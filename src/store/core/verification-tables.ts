@@ -3,7 +3,7 @@
 import type { Instant } from "../../domain/instant.ts";
 import type { EmailVerification, VerificationMail } from "../../domain/verification.ts";
 import type { Row } from "../columns.ts";
-import type { Prepare } from "./reads.ts";
+import type { Prepare } from "./sql-runner.ts";
 
 const VERIFICATION_BY_HASH = "SELECT hash, customer_id, email, expires_at FROM verification WHERE hash = $1";
 

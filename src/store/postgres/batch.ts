@@ -1,6 +1,6 @@
 // Statements that write many rows at once: one array per column.
 
-import type { InsertRows, RunForIds } from "../core/many-rows.ts";
+import type { InsertRows, RunForIds } from "../core/sql-runner.ts";
 import { bigints, doubles, texts } from "./arrays.ts";
 import { type Db, statement, type Value } from "./connection.ts";
 import { COLUMN_TYPES } from "./schema.ts";

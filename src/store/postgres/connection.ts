@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { DamageError, dataDamaged, RequestError, storeUnavailable } from "../../domain/errors.ts";
 import type { Row } from "../columns.ts";
-import type { Prepare } from "../core/reads.ts";
+import type { Prepare } from "../core/sql-runner.ts";
 
 export type Value = string | number | boolean | null | Uint8Array | readonly (string | number | boolean | null | Uint8Array)[];
 

@@ -1,9 +1,9 @@
 // Reads of the serving thread, which cost little whatever the size of the database.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { RunForIds } from "../core/many-rows.ts";
-import { type ListPages, type Prepare, replicaReads } from "../core/reads.ts";
+import { type ListPages, replicaReads } from "../core/reads.ts";
 import { primaryOnlyReads } from "../core/reads-and-tables.ts";
+import type { Prepare, RunForIds } from "../core/sql-runner.ts";
 import { listPages } from "./list-pages.ts";
 import { COLUMN_TYPES, DIALECT } from "./schema.ts";
 import { QueryCache } from "./statements.ts";

@@ -1,7 +1,7 @@
 // Prepared statements that return rows as arrays: half the cost of rows as objects.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { type RunForIds, updateExisting } from "../core/many-rows.ts";
+import { type RunForIds, updateExisting } from "../core/sql-runner.ts";
 
 export type SqliteRow = readonly SQLInputValue[];
 

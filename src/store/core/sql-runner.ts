@@ -1,8 +1,12 @@
-// Statements about many rows, which the engines run in different ways. Those of one call do not depend on each other: an engine may
-// send them together.
+// How the engines run SQL that is written once for both. Statements about many rows they run in different ways; those of one call do
+// not depend on each other: an engine may send them together.
 
 import type { Row, Scalar } from "../columns.ts";
-import type { Prepare } from "./reads.ts";
+
+/** Prepares a statement with the parameters $1, $2, and so on. */
+export type Prepare = (sql: string) => (...values: (string | number | null)[]) => Promise<readonly Row[]>;
+/** Runs a statement with the parameters $1, $2, and so on. */
+export type RunQuery = (sql: string, ...values: (string | number)[]) => Promise<readonly Row[]>;
 
 /** `end` is the end of the statement, behind the rows. */
 export type InsertRows = (
