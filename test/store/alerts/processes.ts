@@ -14,6 +14,7 @@ import { type Random, seeded } from "../../../src/simulate/random.ts";
 import { at, command, executed } from "../../support/commands.ts";
 import { startScript } from "../../support/script.ts";
 import type { Lifetime } from "../../support/service.ts";
+import { times } from "../../support/times.ts";
 import { alertsOf, putFleet, putForecast } from "../alert-support.ts";
 import { checked, readingsOf, WHOLE } from "../conformance/objects.ts";
 import type { Engine } from "../engines.ts";
@@ -23,7 +24,6 @@ import { type Facts, NaiveAlerts } from "./naive.ts";
 /** Batches that are sent before the first of them is stored: only these can share a commit. */
 const IN_FLIGHT = 3;
 const TANKS = Array.from({ length: 6 }, (_, i) => `t${i}`);
-const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
 async function prepare(store: Store): Promise<void> {
   await putFleet(store, { a: TANKS, b: [] });

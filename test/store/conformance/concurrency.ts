@@ -11,6 +11,7 @@ import { ingest, type SentReading } from "../../support/readings.ts";
 import { putReadings } from "../../support/records.ts";
 import { type Script, startScript } from "../../support/script.ts";
 import type { Lifetime } from "../../support/service.ts";
+import { times } from "../../support/times.ts";
 import type { Engine } from "../engines.ts";
 import { ModelStore } from "../model.ts";
 import { DEVICES, randomCommand } from "../random/commands.ts";
@@ -35,8 +36,6 @@ import {
   WHOLE_FLEET,
   WHOLE_LOG,
 } from "./objects.ts";
-
-const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
 const ROUND_MS = 6000;
 /** Commands that decide which tank a device is assigned to. */

@@ -9,13 +9,13 @@ import { seeded } from "../../../src/simulate/random.ts";
 import { at, command, createKey, executed } from "../../support/commands.ts";
 import { incomingBatch, ingestFills } from "../../support/readings.ts";
 import { putReadings } from "../../support/records.ts";
+import { times } from "../../support/times.ts";
 import type { Engine } from "../engines.ts";
 import { ModelStore } from "../model.ts";
 import { compareAll, SIZES } from "../random/run.ts";
 import { firstSteps, randomStep } from "../random/steps.ts";
 import { checked, customer, everything, key, NEW_YEAR, putCustomers, putTanks, readingsOf, tank, tanksOf } from "./objects.ts";
 
-const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 const noProgress = (): void => {};
 
 /** Customers, tanks, readings, pending readings and a key, with deleted objects among them. */

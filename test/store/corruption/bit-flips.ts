@@ -15,12 +15,12 @@ import { ingest } from "../../support/readings.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Lifetime } from "../../support/service.ts";
 import { databaseFolder } from "../../support/stores.ts";
+import { times } from "../../support/times.ts";
 import { checked, customer, NEW_YEAR, putCustomers, tank, WHOLE } from "../conformance/objects.ts";
 
 const TANKS = ["narrow", "wide", "early", "long", "empty", "gone"];
 const PROFILE = { value: "level", measures: "percent" };
 const PAGE_BYTES = 4096;
-const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
 /** Every kind of row and every layout of readings, in few rows. */
 async function fillWithEverything(store: Store): Promise<void> {

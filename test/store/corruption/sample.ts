@@ -8,6 +8,7 @@ import type { Finding, Store } from "../../../src/domain/store.ts";
 import { at, command, createKey, executed } from "../../support/commands.ts";
 import { ingest, ingestFills } from "../../support/readings.ts";
 import { putReadings } from "../../support/records.ts";
+import { times } from "../../support/times.ts";
 import {
   checked,
   customer,
@@ -35,7 +36,6 @@ const EMAIL = "many@customers.example";
 /** Of the tank "long": 132 blocks, hence two levels of the rank index. */
 export const READINGS = 17_000;
 const TANKS_OF_C3 = 7;
-const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
 /**
  * The lists of 400 customers and of the 300 tanks of "c0" have a rank index. The tank "medium" has 14 blocks; "short" and the tanks

@@ -13,6 +13,7 @@ import type { Writes } from "../../../src/domain/store.ts";
 import type { Tank } from "../../../src/domain/tank.ts";
 import type { Random } from "../../../src/simulate/random.ts";
 import { incomingBatch, outcomeNames, type SentReading } from "../../support/readings.ts";
+import { times } from "../../support/times.ts";
 import { customer, NEW_YEAR, tank } from "../conformance/objects.ts";
 import type { ModelStore } from "../model.ts";
 import { COMMAND_TYPES, CUSTOMERS, DEVICES, EMAILS, NAMES, randomCommand, TANKS } from "./commands.ts";
@@ -52,7 +53,6 @@ export const BUSY_TANK = "t1";
 export const CALLERS = ["key one", "key two"];
 
 const within = (at: number): number => Math.min(LAST, Math.max(FIRST, Math.floor(at)));
-const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
 export function shuffled<T>(random: Random, list: readonly T[]): T[] {
   const copy = [...list];
