@@ -9,7 +9,7 @@ const SMALL_MESSAGE_BYTES = 65_536;
 const RESERVED_FOR_SMALL = 1 / 8;
 
 /** Memory for messages in progress, of all clients. */
-export class MemoryBudget {
+export class MessageMemory {
   readonly #max: number;
   readonly #waiting = new RetryList();
   #used = 0;
@@ -37,11 +37,11 @@ export class MemoryBudget {
 
 /** The part of one key. A single message is accepted whatever its size. */
 export class KeyMemory {
-  readonly #all: MemoryBudget;
+  readonly #all: MessageMemory;
   readonly #waiting = new RetryList();
   #used = 0;
 
-  constructor(all: MemoryBudget) {
+  constructor(all: MessageMemory) {
     this.#all = all;
   }
 

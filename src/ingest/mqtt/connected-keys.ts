@@ -5,7 +5,7 @@ import { type ErrorCode, RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason, Observe } from "../../domain/log-events.ts";
 import type { ReadingSender } from "../ingest.ts";
 import type { Publisher } from "./batcher.ts";
-import { BufferShare, type BufferUse, KeyMemory, MemoryBudget, type TakeToken } from "./budgets.ts";
+import { BufferShare, type BufferUse, KeyMemory, MessageMemory, type TakeToken } from "./budgets.ts";
 import { type ConnectError, isKeyError, ReasonCode } from "./protocol.ts";
 
 export type EndpointLimits = Readonly<typeof DEFAULT_LIMITS>;
@@ -74,7 +74,7 @@ export class ConnectedKeys {
   readonly #authenticate: AuthenticateClient;
   readonly #limits: EndpointLimits;
   readonly #observe: Observe;
-  readonly #memory: MemoryBudget;
+  readonly #memory: MessageMemory;
   readonly #buffer: BufferUse;
   /** Keyed by secret; those looked up longest ago come first. */
   readonly #bySecret = new Map<string, ConnectedKey>();
@@ -83,7 +83,7 @@ export class ConnectedKeys {
     this.#authenticate = authenticate;
     this.#limits = limits;
     this.#observe = observe;
-    this.#memory = new MemoryBudget(limits.memoryBytes);
+    this.#memory = new MessageMemory(limits.memoryBytes);
     this.#buffer = { max: limits.bufferBytes, used: 0 };
   }
 
