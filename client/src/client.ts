@@ -84,7 +84,7 @@ export function createClient(options: ClientOptions = {}): Client {
         ? read(query)
         : new List(
             () => read(query),
-            () => iterate(read, query, list),
+            () => iterate(read, query, list, signal),
           );
     };
   }

@@ -50,10 +50,16 @@ export class List<Item, Page> implements Promise<Page>, AsyncIterable<Item> {
   }
 }
 
-/** By the kind of list that the table of operations states. */
-export function iterate(read: Read<unknown>, query: Fields, kind: string): AsyncGenerator<Fields, void, undefined> {
-  if (kind === "after") return iterateFeed(read as Read<FeedPage>, query);
-  return iterateItems(read as Read<DataPage>, query, kind === "page" ? undefined : kind);
+/** By the kind of list that the table of operations states. An abort also ends it between items of one page. */
+export async function* iterate(read: Read<unknown>, query: Fields, kind: string, signal: AbortSignal | undefined) {
+  const items =
+    kind === "after"
+      ? iterateFeed(read as Read<FeedPage>, query)
+      : iterateItems(read as Read<DataPage>, query, kind === "page" ? undefined : kind);
+  for await (const item of items) {
+    signal?.throwIfAborted();
+    yield item;
+  }
 }
 
 const MAX_SIZE = 100;

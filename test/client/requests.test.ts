@@ -221,7 +221,10 @@ describe("a request ends", () => {
     }
     const controller = new AbortController();
     await assert.rejects(async () => {
-      for await (const _ of client.manage.audit.list({ size: 20, signal: controller.signal })) controller.abort(reason);
+      for await (const _ of client.manage.audit.list({ size: 20, signal: controller.signal })) {
+        assert.equal(controller.signal.aborted, false, "an item after the abort");
+        controller.abort(reason);
+      }
       for await (const _ of client.tanks.list({ signal: controller.signal })) assert.fail();
     }, reason);
   });
