@@ -221,7 +221,7 @@ describe("the screen of a tank", () => {
     await page.getByRole("link", { name: "All", exact: true }).click();
     await page.locator(".chart canvas").waitFor();
     assert.equal(await page.getByRole("button", { name: "Edit" }).isDisabled(), true);
-    await page.getByText("Dispatchers and admins can change tanks.").waitFor();
+    await page.getByText("Dispatchers and administrators can change tanks.").waitFor();
     await expectGood(screen);
     await expectPauseShown(page);
   });

@@ -152,7 +152,7 @@ function EditButton({ edit }: { readonly edit: () => void }) {
       </Button>
       {isAllowed ? null : (
         <span class="dim why" id="edit-why">
-          Dispatchers and admins can change tanks.
+          Dispatchers and administrators can change tanks.
         </span>
       )}
     </>
