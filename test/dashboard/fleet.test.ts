@@ -97,7 +97,7 @@ test("nothing of a row is cut off, nor of a card on narrow phones, which says in
     const isWide = width >= 1440 || width <= 390;
     assert.ok(!isWide || (bar?.width ?? 0) > 80, `a level of ${bar?.width} px at ${width} px`);
     // In a narrow table the range is below the word, if there is one.
-    const ends = await page
+    const ends: number[] = await page
       .locator(`${ROWS} .low-now`)
       .evaluateAll((texts) => texts.map((text) => Math.round(text.getBoundingClientRect().right)));
     assert.ok(width >= 1280 || width <= 896 || new Set(ends).size === 1, `"low now" ends at ${ends} at ${width} px`);
