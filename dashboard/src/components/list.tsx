@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { Live } from "../live.ts";
 import { href, query, withQuery } from "../location.ts";
-import { Pager } from "./pager.tsx";
+import { EmptyPage, Pager } from "./pager.tsx";
 import { Loading, NotLoaded, RefreshError } from "./states.tsx";
 
 export type Page<T> = {
@@ -35,10 +35,11 @@ export function ObjectList<T>({ live, empty, ...table }: Props<T>) {
   if (data === undefined) return <NotLoaded live={live} />;
   // What another tab or search has not found says nothing about this one.
   const emptyOrLoading = isCurrent ? empty : <Loading />;
+  const items = data.data.length === 0 ? <EmptyPage list={data} /> : <ObjectTable items={data.data} {...table} />;
   return (
     <div class={isCurrent ? "list" : "list waiting"} aria-busy={!isCurrent}>
       <RefreshError live={live} />
-      {data.total_items === 0 ? emptyOrLoading : <ObjectTable items={data.data} {...table} />}
+      {data.total_items === 0 ? emptyOrLoading : items}
       {data.total_pages > 1 || data.page > 1 ? <Pager list={data} /> : null}
     </div>
   );

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { openAlerts } from "../events.tsx";
+import { whole } from "../format.ts";
 import { href, location, match } from "../location.ts";
 import { me } from "../me.ts";
 import { PATHS } from "../paths.ts";
@@ -85,7 +86,7 @@ function OpenAlerts() {
   const count = openAlerts.value;
   return count === 0 ? null : (
     <span class="count">
-      {count}
+      {whole(count)}
       <span class="hidden"> open</span>
     </span>
   );

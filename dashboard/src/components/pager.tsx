@@ -3,6 +3,7 @@
 import { whole } from "../format.ts";
 import { href, withQuery } from "../location.ts";
 import { Icon } from "./icon.tsx";
+import { Empty } from "./states.tsx";
 
 type List = { readonly page: number; readonly size: number; readonly total_pages: number; readonly total_items: number };
 
@@ -21,6 +22,15 @@ export function Pager({ list }: { readonly list: List }) {
     </nav>
   );
 }
+
+/** Instead of the objects of a page that does not exist any more, because there are fewer now. */
+export const EmptyPage = ({ list: { total_pages } }: { readonly list: List }) => (
+  <Empty title="Nothing on this page any more">
+    <p>
+      <a href={href(withQuery({ page: total_pages === 1 ? undefined : String(total_pages) }))}>Show the last page</a>
+    </p>
+  </Empty>
+);
 
 /** To a page that does not exist it is disabled, and keeps the focus that it has. */
 function PageLink({ to, last, label }: { readonly to: number; readonly last: number; readonly label: string }) {

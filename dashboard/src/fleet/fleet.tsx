@@ -5,7 +5,7 @@ import { ActionButton } from "../components/action-button.tsx";
 import { useDialog } from "../components/dialog.tsx";
 import { Icon } from "../components/icon.tsx";
 import { pageInUrl } from "../components/list.tsx";
-import { Pager } from "../components/pager.tsx";
+import { EmptyPage, Pager } from "../components/pager.tsx";
 import { Screen } from "../components/screen.tsx";
 import { Empty, Loading, RefreshError } from "../components/states.tsx";
 import { counted } from "../format.ts";
@@ -63,7 +63,11 @@ export default function Fleet() {
         selectionBar
       ) : (
         <div class={isCurrent ? "fleet-list" : "fleet-list waiting"} aria-busy={!isCurrent}>
-          <FleetTable entries={data.data} selection={may("dispatcher") ? selection : undefined} />
+          {data.data.length === 0 ? (
+            <EmptyPage list={data} />
+          ) : (
+            <FleetTable entries={data.data} selection={may("dispatcher") ? selection : undefined} />
+          )}
           <Pager list={data} />
           {selectionBar}
         </div>
