@@ -64,15 +64,22 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
     socket.resetAndDestroy();
   }
 
-  /** Connections that do nothing do not block new clients: the one that has been idle longest is dropped for a new one. False: there is none. */
+  /**
+   * Connections that do nothing do not block new clients: the one that has been idle longest is dropped for a new one, or else the one
+   * that has been sending its request longest. False: there is none.
+   */
   function makePlace(): boolean {
     if (connections.size < max) return true;
+    let slowest: Socket | undefined;
     for (const [socket, { unsent }] of connections) {
-      if (unsent > 0) continue;
-      drop(socket, "too_many");
-      return true;
+      if (unsent === 0) {
+        drop(socket, "too_many");
+        return true;
+      }
+      if (lastCompleteRequest(socket) === undefined) slowest ??= socket;
     }
-    return false;
+    if (slowest !== undefined) drop(slowest, "too_many");
+    return slowest !== undefined;
   }
 
   server.on("connection", (socket: Socket) => {

@@ -49,15 +49,29 @@ describe("the number of connections is limited", () => {
     assert.deepEqual([first.destroyed, fourth.destroyed, drops(echo).length], [false, false, 1]);
   });
 
+  it("in all: if none is idle, the one that has been sending its request longest is dropped", async (t) => {
+    for (const isRejected of [true, false]) {
+      const echo = await startEcho(t, { connections: { max: 2 } });
+      const key = isRejected ? "" : await echo.key();
+      const headers = `Host: here\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: 9`;
+      const expectation = isRejected ? "" : "Expect: 100-continue\r\n";
+      const slow = [await open(t, echo), await open(t, echo)];
+      for (const socket of slow) {
+        socket.write(`POST /manage/v1/things HTTP/1.1\r\n${headers}\r\n${expectation}\r\n`);
+        const reply = await new Promise((resolve) => socket.once("data", resolve));
+        assert.match(`${reply}`, isRejected ? /^HTTP\/1.1 401/ : /^HTTP\/1.1 100/);
+      }
+      assert.equal((await open(t, echo)).destroyed, false);
+      await until("the first is closed", () => slow[0]?.destroyed === true);
+      assert.equal(slow[1]?.destroyed, false);
+    }
+  });
+
   it("in all: a new one is dropped while all others have requests in progress", async (t) => {
     const echo = await startEcho(t, { connections: { max: 2 } });
-    const headers = `Host: here\r\nX-API-Key: ${await echo.key()}\r\nContent-Type: application/json\r\nContent-Length: 9`;
     const waiting = [await open(t, echo), await open(t, echo)];
-    for (const socket of waiting) {
-      socket.write(`POST /manage/v1/things HTTP/1.1\r\n${headers}\r\nExpect: 100-continue\r\n\r\n`);
-      const reply = await new Promise((resolve) => socket.once("data", resolve));
-      assert.match(`${reply}`, /^HTTP\/1.1 100/);
-    }
+    for (const socket of waiting) socket.pause().write(REQUEST.repeat(20));
+    await until("responses have begun", () => waiting.every(({ bytesRead }) => bytesRead > 65_536));
     assert.equal((await open(t, echo)).destroyed, true);
     assert.deepEqual(
       waiting.map(({ destroyed }) => destroyed),
