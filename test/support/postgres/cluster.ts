@@ -1,7 +1,7 @@
 // One PostgreSQL server: its data folder, its port and its process.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -41,16 +41,28 @@ export type InitialData = { readonly path: string; readonly passwordFile: string
 
 export async function initialData(programs: Programs, folder: string): Promise<InitialData> {
   const data = { path: join(folder, "initial"), passwordFile: join(folder, "password") };
-  writeFileSync(data.passwordFile, randomBytes(12).toString("hex"), { mode: 0o600 });
-  changeOwner(programs.user, data.passwordFile);
+  const password = randomBytes(12).toString("hex");
+  writeFileSync(data.passwordFile, password, { mode: 0o600 });
+  const verifierFile = join(folder, "verifier");
+  writeFileSync(verifierFile, verifierOf(password), { mode: 0o600 });
+  for (const file of [data.passwordFile, verifierFile]) changeOwner(programs.user, file);
   const logFile = join(folder, "initdb.log");
   const options = ["--no-sync", "--no-instructions", "--username=postgres", "--auth=scram-sha-256", "--wal-segsize=1"];
-  const where = [`--pwfile=${data.passwordFile}`, "--encoding=UTF8", "--locale=C", "-D", data.path];
+  const where = [`--pwfile=${verifierFile}`, "--encoding=UTF8", "--locale=C", "-D", data.path];
   const child = launch(programs.initdb, [...options, ...where], programs, folder, logFile);
   await hasEnded(child);
   if (child.exitCode !== 0) throw new Error(`initdb failed:\n${readFileSync(logFile, "utf8")}`);
   appendFileSync(join(data.path, "postgresql.conf"), SETTINGS);
   return data;
+}
+
+/** What the server keeps of the password. With one iteration instead of 4,096 each connection takes 3 ms less processor time. */
+function verifierOf(password: string): string {
+  const salt = randomBytes(16);
+  const salted = pbkdf2Sync(password, salt, 1, 32, "sha256");
+  const keyFor = (purpose: string) => createHmac("sha256", salted).update(purpose).digest();
+  const storedKey = createHash("sha256").update(keyFor("Client Key")).digest("base64");
+  return `SCRAM-SHA-256$1:${salt.toString("base64")}$${storedKey}:${keyFor("Server Key").toString("base64")}`;
 }
 
 export class Cluster {

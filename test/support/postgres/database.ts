@@ -38,7 +38,9 @@ export async function createDatabase({ locale, withSchema = false }: Options): P
   const template = withSchema && locale === TEMPLATE_LOCALE ? process.env["TEST_POSTGRES_TEMPLATE"] : undefined;
   const sorting = locale === undefined ? "LOCALE_PROVIDER libc" : `LOCALE_PROVIDER icu ICU_LOCALE '${locale}'`;
   // template0 has nothing in it, whatever somebody has put into template1.
-  await server.pool.query(`CREATE DATABASE ${name} TEMPLATE ${template ?? `template0 ENCODING 'UTF8' LOCALE 'C' ${sorting}`}`);
+  const source = template ?? `template0 ENCODING 'UTF8' LOCALE 'C' ${sorting}`;
+  // Copying through the log takes three times the processor time.
+  await server.pool.query(`CREATE DATABASE ${name} TEMPLATE ${source} STRATEGY FILE_COPY`);
   return { name, url: Object.assign(new URL(server.url), { pathname: `/${name}` }).href };
 }
 
