@@ -9,9 +9,10 @@ const ROOT = new URL("../../", import.meta.url);
 
 /** The files that `npm test` runs in one process, by the test file that imports them. */
 export const GROUPS = {
+  engines: "test/store/{postgres,sqlite}*.test.ts",
   http: "test/http/*.test.ts",
   ingest: "test/{ingest,simulate,workers}/**/*.test.ts",
-  store: "test/store/*.test.ts",
+  store: "test/store/!(postgres|sqlite)*.test.ts",
   units: "test/{cli,config,domain,store/series,structure}/**/*.test.ts",
 } as const;
 
