@@ -9,6 +9,8 @@ const ROOT = new URL("../../", import.meta.url);
 
 /** The files that `npm test` runs in one process, by the test file that imports them. */
 export const GROUPS = {
+  "dashboard-a-l": "test/dashboard/[a-l]*.test.ts",
+  "dashboard-m-z": "test/dashboard/[m-z]*.test.ts",
   engines: "test/store/{postgres,sqlite}*.test.ts",
   http: "test/http/*.test.ts",
   ingest: "test/{ingest,simulate,workers}/**/*.test.ts",
@@ -35,8 +37,8 @@ async function loadBeforeTests(file: TestContext, load: () => Promise<unknown>):
 export async function importTests(group: keyof typeof GROUPS): Promise<void> {
   for (const file of filesOf(GROUPS[group])) {
     const load = () => import(new URL(file, ROOT).href);
-    // The services that a file of tests over HTTP has started end with it, so that they do not go on beside the next one.
-    if (group === "http") void test(file, (t) => loadBeforeTests(t, load));
+    // What such a file has started, services and browsers, ends with it, and does not go on beside the next one.
+    if (group === "http" || group.startsWith("dashboard")) void test(file, (t) => loadBeforeTests(t, load));
     else await load();
   }
 }

@@ -4,10 +4,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Page } from "playwright-core";
-import { expectStatus } from "../http/client.ts";
-import { openBrowser } from "../support/chromium.ts";
-import { until } from "../support/until.ts";
-import { openDashboard, startFleet } from "./support.ts";
+import { expectStatus } from "../../http/client.ts";
+import { openBrowser } from "../../support/chromium.ts";
+import { until } from "../../support/until.ts";
+import { openDashboard, startFleet } from "../support.ts";
 
 const SPEED = 120;
 const REQUESTS = 1200;

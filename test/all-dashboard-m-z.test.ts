@@ -1,0 +1,3 @@
+import { importTests } from "./support/one-process.ts";
+
+await importTests("dashboard-m-z");
