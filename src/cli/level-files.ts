@@ -7,7 +7,7 @@ import { type Instant, parseInstant } from "../domain/instant.ts";
 import { FILL } from "../domain/reading.ts";
 import { quoted } from "../domain/text.ts";
 import { type DecimalMark, errorInFormat, parseDecimal, type Separator, separatorIn } from "../ingest/csv.ts";
-import { csvTimes } from "../ingest/csv-readings.ts";
+import { csvTimes, splitRow } from "../ingest/csv-readings.ts";
 import { readLines } from "../ingest/lines.ts";
 import { requireReadable } from "./files.ts";
 
@@ -24,10 +24,11 @@ export async function readLevels(file: string, decimal: DecimalMark | undefined)
       };
       if (line.unreadable !== undefined) return fail(line.unreadable);
       if (line.number === 1) separator = separatorIn(line.text);
-      const cells = line.text.split(separator).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
+      const cells = splitRow(line.text, separator)?.map((cell) => cell.trim());
+      if (cells === undefined) return fail("the row has an unclosed or misplaced quote");
       const [date = "", percent = ""] = cells;
       if (date === "" && cells.length === 1) continue;
-      if (line.number === 1 && !/\d/.test(line.text)) continue;
+      if (line.number === 1 && !/\d/.test(date)) continue;
       if (cells.length !== 2) fail(`two cells are expected, date and percent, not ${cells.length}`);
       const time = toIso(date);
       const at = typeof time === "string" ? parseInstant(time)?.instant : undefined;

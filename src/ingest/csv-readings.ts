@@ -44,7 +44,7 @@ export function csvRowDecoder(header: string, options: CsvOptions = {}): LineDec
 }
 
 /** RFC 4180 within one line, since ids and numbers have no line breaks. Undefined where the quotes are wrong. */
-function splitRow(row: string, separator: Separator): string[] | undefined {
+export function splitRow(row: string, separator: Separator): string[] | undefined {
   if (!row.includes('"')) return row.split(separator);
   const cell = CELLS[separator];
   cell.lastIndex = 0;

@@ -50,6 +50,7 @@ suite("backtest", () => {
       ["2025-01-01,150\n", 'x.csv:1: percent must be a number from 0 to 100, not "150"'],
       ["date,percent\n2025-01-01,\n", 'x.csv:2: percent must be a number from 0 to 100, not ""'],
       ["date,percent\n2025-01-01,5,6\n", "x.csv:2: two cells are expected, date and percent, not 3"],
+      ['date,percent\n2025-01-01,"5\n', "x.csv:2: the row has an unclosed or misplaced quote"],
       ["date,percent\n", "x.csv: there are no levels in it"],
     ] as const) {
       writeFileSync(here.path("x.csv"), content);
@@ -88,8 +89,11 @@ suite("backtest", () => {
     assert.match(german, /^01\.\d\d\.\d{4};\d/m);
     writeFileSync(here.path("german.csv"), german);
     writeFileSync(here.path("minutes.csv"), german.replaceAll(";", " 00:00;").replace("Datum 00:00", "Datum"));
+    writeFileSync(here.path("quoted.csv"), german.replace("Stand", "Tank 1").replaceAll(/^(.*);(.*)$/gm, '"$1","$2"'));
     const [expected, ...others] = await Promise.all(
-      ["iso", "german", "minutes"].map((name) => here.run(["backtest", "--horizon", "7", `${name}.csv`])),
+      ["iso.csv", "german.csv", "minutes.csv", "--decimal-comma quoted.csv"].map((files) =>
+        here.run(["backtest", "--horizon", "7", ...files.split(" ")]),
+      ),
     );
     assert.equal(expected?.code, 0);
     for (const { stdout, stderr } of others) assert.equal(stdout, expected?.stdout, stderr);
