@@ -6,6 +6,7 @@ import {
   type BacktestTank,
   backtestTank,
   type Figures,
+  MAX_LATE_DAYS,
   MIN_HISTORY,
   summarize,
   type TankOutcomes,
@@ -126,9 +127,10 @@ function printFigures(result: Backtest, longest: number): void {
       `On ${counted(skipped, "more day")} there was no forecast, or no 14-day average to compare it with: too little data, or no use.`,
     );
   if (origins === 0) {
+    if (skipped > 0) return;
     const needed = MIN_HISTORY + horizon_days;
     printMessage(
-      `No day had a forecast and a reading ${counted(horizon_days, "day")} later without a refill in between. A tank needs at least ${needed} days of readings without a refill: ${MIN_HISTORY} before a forecast, and ${horizon_days} after it (--horizon). The longest history has ${counted(Math.floor(longest), "day")}.`,
+      `No day had a reading ${horizon_days} to ${horizon_days + MAX_LATE_DAYS} days later without a refill in between. A tank needs at least ${needed} days of readings without a refill: ${MIN_HISTORY} before a forecast, and ${horizon_days} after it (--horizon); with weekly readings, use a multiple of 7, such as --horizon 28. The longest history has ${counted(Math.floor(longest), "day")}.`,
     );
     return;
   }

@@ -108,6 +108,18 @@ suite("backtest", () => {
     assert.match(stderr, /The longest history has 1 day\.$/m);
     writeFileSync(here.path("enough.csv"), file(37, 0.5));
     assert.match((await here.run(["backtest", "enough.csv"])).stdout, /^1 tank, 1 forecast of/);
+    const lines = file(100, 0.5).split("\n");
+    writeFileSync(here.path("weekly.csv"), lines.filter((_, i) => i % 7 === 0).join("\n"));
+    const weekly = await here.run(["backtest", "weekly.csv"]);
+    assert.match(
+      weekly.stderr,
+      /^No day had a reading 30 to 33 days later without a refill in between\..* weekly readings, .* --horizon 28\./,
+    );
+    assert.match((await here.run(["backtest", "--horizon", "28", "weekly.csv"])).stdout, /^1 tank, [1-9]\d* forecasts of/);
+    writeFileSync(here.path("unused.csv"), file(100, 0));
+    const unused = await here.run(["backtest", "unused.csv"]);
+    assert.match(unused.stdout, /On 64 more days there was no forecast, .*no use\.$/m);
+    assert.equal(unused.stderr, "");
   });
 
   test("without files, on the tanks of the database that are not deleted", async (t) => {

@@ -20,7 +20,7 @@ export type BacktestTank = {
 /** Days of history since the last refill that an origin needs. */
 export const MIN_HISTORY = 6;
 /** How many days after the horizon the outcome may be read. */
-const MAX_LATE_DAYS = 3;
+export const MAX_LATE_DAYS = 3;
 const AVERAGE_DAYS = 14;
 /** A rise that has held for this long is a refill. */
 const CERTAIN_AFTER_MS = 2 * DAY;
