@@ -12,7 +12,7 @@ export const fleet = listCommand({
   summary: "list tanks by when they run low, with their latest reading",
   help: `List tanks by when they run low: low ones first, by when they are empty; then those that have been silent for so long that the
 forecast is stale, and those that fell suddenly; those without a forecast later, those without a reading last. DAYS LEFT is the number of days until a tank falls to its threshold, as a range with a probability of 80 %; for
-a low tank, until it is empty. MARGIN is the fill minus the threshold, in percentage points. REMAINING is the
+a low tank, until it is empty ("low now" if that is not known). MARGIN is the fill minus the threshold, in percentage points. REMAINING is the
 volume in the tank, ROOM the volume that fits into it; together they are the capacity. AGE is the age of the latest reading.`,
   example: "fleet --state low --limit 20",
   query: [
@@ -54,18 +54,17 @@ function addressOf(tank: Item): string {
   return [line, textOrNull(city) ?? ""].filter((part) => part !== "").join(", ");
 }
 
-/** `3–9 d`, for a low tank `empty in 3–6 d`, or why there is no forecast. */
+/** `3–9 d`, for a low tank `empty in 3–6 d` or `low now`, or why there is no forecast. Days are rounded as in the dashboard. */
 export function daysText(entry: Item): string | null {
   const { state, days_left, forecast } = entry;
-  const empty = state === "low" ? emptyText(entry) : undefined;
-  if (empty !== undefined) return empty;
+  if (state === "low") return emptyText(entry) ?? "low now";
   if (!isObject(days_left)) {
     const reason = fieldsOf(forecast)["state"];
     return reason === "no_use" || reason === "stale" ? reason.replace("_", " ") : null;
   }
   const { p10, p90 } = days_left;
   if (typeof p10 !== "number") return "> 3 years";
-  const [from, to] = [Math.floor(p10), typeof p90 === "number" ? Math.ceil(p90) : undefined];
+  const [from, to] = [Math.round(p10), typeof p90 === "number" ? Math.round(p90) : undefined];
   if (to === undefined) return `> ${from} d`;
   return from === to ? `${from} d` : `${from}–${to} d`;
 }
@@ -77,7 +76,6 @@ function emptyText({ latest, forecast }: Item): string | undefined {
   if (left === undefined) return undefined;
   if (left < MINUTE) return "empty";
   const [symbol, size] = left < HOUR ? ["min", MINUTE] : left < 2 * DAY ? ["h", HOUR] : ["d", DAY];
-  // Days are rounded as the dashboard does.
   const round = size === DAY ? Math.round : Math.floor;
   const first = round((from ?? left) / size);
   if (to === undefined) return `empty in > ${first} ${symbol}`;

@@ -28,9 +28,17 @@ test("a low tank shows between which times it is empty", () => {
   assert.equal(daysText(entry("low", { ...between(3 * DAY, 9 * DAY, 0), p90: null })), "empty in > 3 d");
 });
 
-test("a low tank without a known empty date, and one that is not low, show the days until the threshold", () => {
-  assert.equal(daysText(entry("low", { p10: null, p50: null, p90: null })), "0 d");
-  assert.equal(daysText(entry("ok", between(8 * DAY, 9 * DAY, 12 * DAY))), "3–9 d");
+test("a low tank without a known empty date is low now, as in the dashboard", () => {
+  assert.equal(daysText(entry("low", { p10: null, p50: null, p90: null })), "low now");
+});
+
+test("a tank that is not low shows the days until the threshold, rounded as in the dashboard", () => {
+  const daysLeft = (p10: number | null, p90: number | null) =>
+    daysText({ ...entry("ok", between(8 * DAY, 9 * DAY, 12 * DAY)), days_left: { p10, p50: p10, p90 } });
+  assert.equal(daysLeft(3.4, 8.2), "3–8 d");
+  assert.equal(daysLeft(3.5, 4.4), "4 d");
+  assert.equal(daysLeft(3.6, null), "> 4 d");
+  assert.equal(daysLeft(null, null), "> 3 years");
 });
 
 test("CSV for a route planner has no dates and no delivery from before a refill that is not certain yet", () => {

@@ -277,7 +277,7 @@ suite("on the database", async () => {
   test("fleet as a table has aligned columns, also with wide characters", async () => {
     const [titles = "", ...rows] = (await cli.output("fleet")).trimEnd().split("\n");
     assert.match(titles, /^DAYS LEFT +MARGIN +FILL +REMAINING +ROOM +AGE +NAME +ADDRESS +CUSTOMER +PHONE +TANK$/);
-    assert.match(rows[0] ?? "", /^ +0 d +-37\.8 +12\.3 % +331 liters +2369 liters +\d+ min +Tank lowest +/);
+    assert.match(rows[0] ?? "", /^ +low now +-37\.8 +12\.3 % +331 liters +2369 liters +\d+ min +Tank lowest +/);
     assert.match(rows[0] ?? "", /Tank lowest +Lange Gasse 12b, Graz +Customer bob +\+49 30 5550 +lowest$/);
     assert.match(rows[2] ?? "", / \d+ d silent +Tank silent +- +Customer bob /);
     assert.match(rows[4] ?? "", /^ +- +- +- +- +- +- +Tank unheard +- +Customer bob +\S.* +unheard$/);
