@@ -33,9 +33,9 @@ type FleetSortKeys = { readonly margin: number; readonly urgency: number };
 export function sortKeysOf(threshold: number, latest: Reading | null, forecast: ForecastValues | null): FleetSortKeys {
   if (latest === null) return { margin: UNKNOWN, urgency: UNKNOWN };
   const margin = marginUnits(latest.fill_percentage - threshold);
-  // After a rise, a tank is not urgent until the forecast counts it as a delivery or as a false reading.
+  if (margin <= 0) return { margin, urgency: lowSortKey(margin, latest, forecast) };
+  // After a rise, a tank that is not low is not urgent until the forecast counts it as a delivery or as a false reading.
   const known = forecast?.isRisen ? null : forecast;
-  if (margin <= 0) return { margin, urgency: lowSortKey(margin, latest, known) };
   if (known?.isFallen || known?.state === "stale") return { margin, urgency: UNCERTAIN + margin };
   const runsLowAt = known?.runs_low_at.p50 ?? null;
   return { margin, urgency: runsLowAt === null ? WITHOUT_FORECAST + margin : instantSortKey(runsLowAt) };

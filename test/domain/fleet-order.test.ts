@@ -32,6 +32,7 @@ test("low tanks come first, by when they are empty; then those with a stale fore
     "low, new": urgency(15, null),
     "low, empty in 3 days": urgency(9, forecast("ok", 0, 3)),
     "low, after a sudden fall, empty in 20 days with the usual use": urgency(10, fallen(0.5)),
+    "low, after a rise, empty in 25 days without it": urgency(15, { ...forecast("ok", 0, 25), isRisen: true }),
     "low, empty in 30 days": urgency(4, forecast("ok", 0, 30)),
     "low, empty in years": urgency(1, forecast("ok", 0, null)),
     "low, not used": urgency(6, forecast("no_use")),
@@ -42,6 +43,7 @@ test("low tanks come first, by when they are empty; then those with a stale fore
     "low in a year": urgency(21, forecast("ok", 365, 900)),
     "not used": urgency(21, forecast("no_use")),
     "not low for years": urgency(90, forecast("ok")),
+    "not low after a rise": urgency(91, { ...forecast("ok", 0, 25), isRisen: true }),
     "without a reading": urgency(null, null),
   };
   const sorted = Object.entries(order).sort(([, a], [, b]) => a - b);
