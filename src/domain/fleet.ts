@@ -104,7 +104,9 @@ export function volumesOf({ tank, latest }: Pick<FleetEntry, "tank" | "latest">)
   return { remaining: volumeAt(tank, latest.fill_percentage), room: volumeAt(tank, 100 - latest.fill_percentage) };
 }
 
-/** Without the noise of floating-point multiplication. */
 export function volumeAt({ capacity, capacity_unit }: Tank, percentage: number): Volume {
-  return { volume: Number((capacity * (percentage / 100)).toPrecision(12)), unit: capacity_unit };
+  return { volume: exactVolume(capacity * (percentage / 100)), unit: capacity_unit };
 }
+
+/** Without the noise of floating-point arithmetic. */
+export const exactVolume = (volume: number): number => Number(volume.toPrecision(12));

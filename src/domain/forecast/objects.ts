@@ -1,6 +1,6 @@
 // Forecasts and refills as JSON objects.
 
-import { volumeAt } from "../fleet.ts";
+import { exactVolume, volumeAt } from "../fleet.ts";
 import { formatInstant, formatInstantOrNull, type Instant, MINUTE } from "../instant.ts";
 import { instantField, literal, nullable, number, object, oneOf, text } from "../schema.ts";
 import { CAPACITY_UNITS, type Tank } from "../tank.ts";
@@ -59,6 +59,7 @@ export function forecastObject(tankId: string, forecast: StoredForecast | null, 
   const endOfMinute = Math.ceil(now / MINUTE) * MINUTE;
   const date = (instant: Instant): string => formatInstant(Math.max(instant, endOfMinute));
   const dateOrNull = (instant: Instant | null): string | null => (instant === null ? null : date(instant));
+  const { use_per_day: use = null, suggested_delivery: delivery = null } = forecast ?? {};
   const whenObject = ({ p10, p50, p90 }: WhenRange) => ({ p10: dateOrNull(p10), p50: dateOrNull(p50), p90: dateOrNull(p90) });
   return {
     object: "forecast",
@@ -66,12 +67,10 @@ export function forecastObject(tankId: string, forecast: StoredForecast | null, 
     state: forecast?.state ?? "insufficient_data",
     computed_at: formatInstantOrNull(forecast?.computed_at ?? null),
     based_on_until: formatInstantOrNull(forecast?.based_on_until ?? null),
-    use_per_day: forecast?.use_per_day ?? null,
+    use_per_day: use && { ...use, volume: exactVolume(use.volume) },
     runs_low_at: whenObject(forecast?.runs_low_at ?? NEVER),
     runs_empty_at: whenObject(forecast?.runs_empty_at ?? NEVER),
-    suggested_delivery: forecast?.suggested_delivery
-      ? { ...forecast.suggested_delivery, by: date(forecast.suggested_delivery.by) }
-      : null,
+    suggested_delivery: delivery && { ...delivery, by: date(delivery.by), volume: exactVolume(delivery.volume) },
   };
 }
 
