@@ -66,6 +66,7 @@ export function daysText(entry: Item): string | null {
   if (typeof p10 !== "number") return "> 3 years";
   const [from, to] = [Math.round(p10), typeof p90 === "number" ? Math.round(p90) : undefined];
   if (to === undefined) return `> ${from} d`;
+  if (to === 0) return "< 1 d";
   return from === to ? `${from} d` : `${from}–${to} d`;
 }
 

@@ -37,6 +37,8 @@ test("a tank that is not low shows the days until the threshold, rounded as in t
     daysText({ ...entry("ok", between(8 * DAY, 9 * DAY, 12 * DAY)), days_left: { p10, p50: p10, p90 } });
   assert.equal(daysLeft(3.4, 8.2), "3–8 d");
   assert.equal(daysLeft(3.5, 4.4), "4 d");
+  assert.equal(daysLeft(0, 1.2), "0–1 d");
+  assert.equal(daysLeft(0, 0.4), "< 1 d");
   assert.equal(daysLeft(3.6, null), "> 4 d");
   assert.equal(daysLeft(null, null), "> 3 years");
 });
