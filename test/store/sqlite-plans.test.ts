@@ -9,11 +9,10 @@ import { alertTables } from "../../src/store/core/alert-tables.ts";
 import { notificationQueueTables, pendingDestinationsOn } from "../../src/store/core/notification-queue-tables.ts";
 import { notificationTables } from "../../src/store/core/notification-tables.ts";
 import { serviceStateTable } from "../../src/store/core/service-state.ts";
-import type { Prepare, RunForIds } from "../../src/store/core/sql-runner.ts";
 import { longReads } from "../../src/store/sqlite/long-reads.ts";
 import { readsOn } from "../../src/store/sqlite/reads.ts";
 import { createSchema, DIALECT } from "../../src/store/sqlite/schema.ts";
-import { QueryCache, query } from "../../src/store/sqlite/statements.ts";
+import { QueryCache, sqlRunnerOn } from "../../src/store/sqlite/statements.ts";
 import { telemetryWrites } from "../../src/store/sqlite/telemetry-writes.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { managementQueries } from "./conformance/objects.ts";
@@ -150,11 +149,8 @@ test("management reads use an index; filtered results are sorted, the fleet is n
 test("the queue of notifications uses indexes", async (t) => {
   const { file } = databaseFolder(t);
   const plans = await plansOf(async (db) => {
-    const prepare: Prepare = (sql) => {
-      const prepared = query(db, sql);
-      return async (...values) => prepared.all(...values);
-    };
-    const tables = notificationQueueTables(prepare, DIALECT);
+    const sql = sqlRunnerOn(new QueryCache(db));
+    const tables = notificationQueueTables(sql, DIALECT);
     await tables.claimDue([{ destination: "chn", limit: 16 }], 5);
     const record = { id: "msg", lease: "lease", channel_id: "chn", attempts: [], delayMs: null, quietMs: 0, health: null };
     await tables.putAttempts([{ ...record, state: "failed", isHeldInQuietHours: false }], 5);
@@ -163,9 +159,8 @@ test("the queue of notifications uses indexes", async (t) => {
     await tables.advanceDue(["chn"], 5);
     await tables.removeOldEvents(5);
     await tables.removeEndedNotifications(5);
-    await pendingDestinationsOn(prepare, DIALECT)(5);
-    const runner = { prepare, insert: async () => {}, runForIds: async () => [] };
-    await notificationTables(runner, DIALECT).failedMail(null, 1, 5, 500);
+    await pendingDestinationsOn(sql.prepare, DIALECT)(5);
+    await notificationTables(sql, DIALECT).failedMail(null, 1, 5, 500);
     await longReads(db).notificationCounts(["low", "leak"]);
   }, file);
   for (const { sql, plan } of plans) {
@@ -190,13 +185,8 @@ test("the queue of notifications uses indexes", async (t) => {
 test("the sweep, and what it evaluates, use indexes", async (t) => {
   const { file } = databaseFolder(t);
   const plans = await plansOf(async (db) => {
-    const prepare: Prepare = (sql) => {
-      const prepared = query(db, sql);
-      return async (...values) => prepared.all(...values);
-    };
-    const queries = new QueryCache(db);
-    const runForIds: RunForIds = async (...args) => queries.rowsForIds(...args);
-    const tables = alertTables({ prepare, insert: async () => {}, runForIds });
+    const sql = sqlRunnerOn(new QueryCache(db));
+    const tables = alertTables(sql);
     await tables.tanksToEvaluate(5, 500);
     await tables.fleetAfter({ after: "", scope: "all" }, 500);
     await tables.fleetAfter({ after: "", scope: "scheduled" }, 500);
@@ -207,7 +197,7 @@ test("the sweep, and what it evaluates, use indexes", async (t) => {
     await tables.alertsNotClosed(["one"]);
     await tables.tanksWithOwners(["one"]);
     await tables.moveAlerts(new Map([["one", "a"]]));
-    await serviceStateTable(prepare).serviceState("sweep");
+    await serviceStateTable(sql.prepare).serviceState("sweep");
   }, file);
   for (const { sql, plan } of plans) {
     assert.doesNotMatch(plan, /SCAN (fleet|tank|alert|customer|service_state)\b|AUTOMATIC|B-TREE/, `${sql}\n${plan}`);

@@ -19,7 +19,7 @@ import { parseJson } from "../../domain/validate.ts";
 import { fieldsOf, type Row } from "../columns.ts";
 import type { Dialect } from "./dialect.ts";
 import { withAttempt } from "./notification-tables.ts";
-import type { Prepare } from "./sql-runner.ts";
+import type { Prepare, SqlRunner } from "./sql-runner.ts";
 
 /** Rows that one transaction ends or removes. */
 const MAX_ENDED = 500;
@@ -62,7 +62,12 @@ type Ending = {
   readonly order: string;
 };
 
-export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: Pick<Dialect, "skipLocked" | "now">) {
+const REMOVE_LINKS = `DELETE FROM notification_alert WHERE (alert_id, notification_id) IN (SELECT alert_id, notification_id FROM given)`; // primary key
+
+export function notificationQueueTables(
+  { prepare, runForIds, runForRows }: SqlRunner,
+  { skipLocked, now }: Pick<Dialect, "skipLocked" | "now">,
+) {
   /** Ends notifications of a destination that are pending and not being sent. */
   async function end({ state, destination, attempt, condition, order }: Ending, at: Instant): Promise<readonly Row[]> {
     const time = now(at, 3);
@@ -102,19 +107,19 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
 
     /** Returns the ids of those whose lease was still that of the record. Time in quiet hours does not count towards expiry. */
     async putAttempts(records: readonly AttemptWithQuietTime[], at: Instant): Promise<ReadonlySet<string>> {
-      const time = now(at, 7);
-      const put = prepare(
-        `UPDATE notification SET state = $3, due_at = ${time.sql} + CAST($4 AS bigint), lease = NULL, attempts = $5,
-           pending_since = pending_since + CAST($6 AS bigint),
-           ended_at = CASE WHEN CAST($4 AS bigint) IS NULL THEN ${time.sql} END
-         WHERE id = $1 AND lease = $2 RETURNING id`, // primary key
+      const time = now(at, 1);
+      const recorded = await runForRows(
+        { id: "text", lease: "text", state: "text", delay: "bigint", quiet: "bigint", attempts: "text" },
+        records.map(({ id, lease, state, delayMs, quietMs, attempts }) => {
+          return [id, lease, state, delayMs, quietMs, JSON.stringify(attempts)];
+        }),
+        `UPDATE notification SET state = given.state, due_at = ${time.sql} + given.delay, lease = NULL, attempts = given.attempts,
+           pending_since = pending_since + given.quiet, ended_at = CASE WHEN given.delay IS NULL THEN ${time.sql} END
+         FROM given WHERE notification.id BETWEEN given.id AND given.id AND notification.lease = given.lease
+         RETURNING notification.id`, // primary key
+        ...time.values,
       );
-      const recorded = await Promise.all(
-        records.map(({ id, lease, state, delayMs, quietMs, attempts }) =>
-          put(id, lease, state, delayMs, JSON.stringify(attempts), quietMs, ...time.values),
-        ),
-      );
-      return new Set(recorded.flat().map(([id]) => String(id)));
+      return new Set(recorded.map(([id]) => String(id)));
     },
 
     /** Pending ones that nobody is sending, unless the channel is enabled again; a limited number, which is returned. */
@@ -192,14 +197,11 @@ export function notificationQueueTables(prepare: Prepare, { skipLocked, now }: P
       const ended = await prepare(
         `SELECT id, alert_ids FROM notification WHERE ended_at <= ${time.sql} - ${EVENT_RETENTION_MS} ORDER BY ended_at LIMIT ${MAX_ENDED} ${skipLocked}`, // notification_ended
       )(...time.values);
-      const unlink = prepare("DELETE FROM notification_alert WHERE alert_id = $1 AND notification_id = $2");
-      const remove = prepare("DELETE FROM notification WHERE id = $1");
-      const links = ended.flatMap(([id, alertIds]) =>
-        parsedList(alertIds).map((alertId) => [String(alertId), String(id)] as const),
-      );
-      await Promise.all(links.map(([alertId, id]) => unlink(alertId, id)));
-      await Promise.all(ended.map(([id]) => remove(String(id))));
-      return ended.length;
+      const ids = ended.map(([id]) => String(id));
+      const links = ended.flatMap(([id, alertIds]) => parsedList(alertIds).map((alertId) => [String(alertId), String(id)]));
+      await runForRows({ alert_id: "text", notification_id: "text" }, links, REMOVE_LINKS);
+      await runForIds(ids, (is) => `DELETE FROM notification WHERE ${is("id")}`);
+      return ids.length;
     },
   };
 }

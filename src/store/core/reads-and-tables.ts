@@ -54,7 +54,7 @@ export function sharedTables(sql: SqlRunner, dialect: Dialect, addHeads: (tankId
     ...alertTables(sql),
     ...channelTables(sql, dialect),
     ...notificationTables(sql, dialect),
-    ...notificationQueueTables(prepare, dialect),
+    ...notificationQueueTables(sql, dialect),
     ...forecastTables(sql),
     ...deferredTables(sql),
     ...verificationTables(prepare),

@@ -26,7 +26,23 @@ export type RunForIds = (
   ...values: readonly (string | number)[]
 ) => Promise<readonly Row[]>;
 
-export type SqlRunner = { readonly prepare: Prepare; readonly insert: InsertRows; readonly runForIds: RunForIds };
+/**
+ * Runs a statement for any number of rows: each is a row of the table `given`, which has these columns. Its other parameters are
+ * `values`, from $1 on.
+ */
+export type RunForRows = (
+  columns: Readonly<Record<string, "text" | "bigint">>,
+  rows: readonly (readonly Scalar[])[],
+  sql: string,
+  ...values: readonly (string | number)[]
+) => Promise<readonly Row[]>;
+
+export type SqlRunner = {
+  readonly prepare: Prepare;
+  readonly insert: InsertRows;
+  readonly runForIds: RunForIds;
+  readonly runForRows: RunForRows;
+};
 
 /** Ends an insert: existing rows get the new values. The first `keys` columns identify a row. */
 export function updateExisting(columns: readonly string[], keys = 1): string {

@@ -1,6 +1,6 @@
 // Statements that write many rows at once: one array per column.
 
-import type { InsertRows, RunForIds } from "../core/sql-runner.ts";
+import type { InsertRows, RunForIds, RunForRows } from "../core/sql-runner.ts";
 import { bigints, doubles, texts } from "./arrays.ts";
 import { type Db, statement, type Value } from "./connection.ts";
 import { COLUMN_TYPES } from "./schema.ts";
@@ -38,6 +38,17 @@ export function runForIdsOn(db: Db): RunForIds {
     if (ids.length === 0) return [];
     const text = sql((column) => `${column} = ANY ($${values.length + 1}::text[])`);
     return db.rows(statement(text), [...values, ids]);
+  };
+}
+
+export function runForRowsOn(db: Db): RunForRows {
+  return async (columns, rows, sql, ...values) => {
+    if (rows.length === 0) return [];
+    const types = Object.values(columns);
+    const arrays = types.map((type, i) => `$${values.length + i + 1}::${type}[]`);
+    const given = `given (${Object.keys(columns).join(", ")}) AS MATERIALIZED (SELECT * FROM unnest(${arrays.join(", ")}))`;
+    const parameters = transposed(rows).map((column, i) => arrayParameter(types[i] as string, column));
+    return db.rows(statement(`WITH ${given} ${sql}`), [...values, ...parameters]);
   };
 }
 

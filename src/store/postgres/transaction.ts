@@ -9,7 +9,7 @@ import { deviceChecksum, pendingValues, STORED_PENDING_COLUMNS } from "../column
 import { sharedTables } from "../core/reads-and-tables.ts";
 import { PendingAlertWork } from "../core/transaction.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
-import { equalsByIndex, insertOn, runForIdsOn, transposed } from "./batch.ts";
+import { equalsByIndex, insertOn, runForIdsOn, runForRowsOn, transposed } from "./batch.ts";
 import { checkOperations } from "./check.ts";
 import { type Db, prepareOn, statement } from "./connection.ts";
 import { listOperations } from "./list-pages.ts";
@@ -29,7 +29,7 @@ const NOW = statement("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 
 const LOCK_ALERTS = statement("SELECT pg_advisory_xact_lock(5522219045)");
 
 export function transactionOn(db: Db, alertSettings: AlertSettings, damagedTanks = new Set<string>()): EngineTransaction {
-  const sql = { prepare: prepareOn(db), insert: insertOn(db), runForIds: runForIdsOn(db) };
+  const sql = { prepare: prepareOn(db), insert: insertOn(db), runForIds: runForIdsOn(db), runForRows: runForRowsOn(db) };
   return {
     async lockLists() {
       await db.rows(LOCK_LISTS);

@@ -1,7 +1,7 @@
 // Prepared statements that return rows as arrays: half the cost of rows as objects.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { type RunForIds, updateExisting } from "../core/sql-runner.ts";
+import { type RunForIds, type SqlRunner, updateExisting } from "../core/sql-runner.ts";
 
 export type SqliteRow = readonly SQLInputValue[];
 
@@ -58,6 +58,29 @@ export class QueryCache {
     const query = this.query(sql((column) => `${column} = $${values.length + 1}`));
     return [...new Set(ids)].flatMap((id) => query.all(...values, id));
   }
+}
+
+/** One statement for each row. */
+export function sqlRunnerOn(queries: QueryCache): SqlRunner {
+  return {
+    prepare: (sql) => {
+      const prepared = queries.query(sql);
+      return async (...values) => prepared.all(...values);
+    },
+    async insert(table, columns, rows, end = "") {
+      const add = queries.query(
+        `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")}) ${end}`,
+      );
+      for (const row of rows) add.all(...row);
+    },
+    runForIds: async (...args) => queries.rowsForIds(...args),
+    async runForRows(columns, rows, sql, ...values) {
+      const names = Object.keys(columns);
+      const given = names.map((_, i) => `$${values.length + i + 1}`).join(", ");
+      const run = queries.query(`WITH given (${names.join(", ")}) AS (VALUES (${given})) ${sql}`);
+      return rows.flatMap((row) => run.all(...values, ...row));
+    },
+  };
 }
 
 /** INSERT … ON CONFLICT DO UPDATE of these columns; the first `keys` of them identify the row. */

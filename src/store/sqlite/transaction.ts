@@ -10,7 +10,6 @@ import type { EngineTransaction } from "../check/check.ts";
 import type { CheckOperations } from "../check/operations.ts";
 import { deviceChecksum, pendingValues, STORED_PENDING_COLUMNS } from "../columns.ts";
 import { sharedTables } from "../core/reads-and-tables.ts";
-import type { SqlRunner } from "../core/sql-runner.ts";
 import { PendingAlertWork } from "../core/transaction.ts";
 import { fleetRow } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
@@ -18,26 +17,13 @@ import { EMPTY_HEAD, headChecksum, openHead } from "../series/checksum.ts";
 import { checkOperations } from "./check.ts";
 import { listOperations } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";
-import { QueryCache, upsert } from "./statements.ts";
+import { QueryCache, sqlRunnerOn, upsert } from "./statements.ts";
 import { headReads, telemetryWrites } from "./telemetry-writes.ts";
 
 /** `pause` is called between tanks. */
 export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings: AlertSettings): EngineTransaction {
   const damagedTanks = new Set<string>();
   const statements = new QueryCache(db);
-  const sql: SqlRunner = {
-    prepare:
-      (text) =>
-      async (...values) =>
-        statements.rows(text, values),
-    async insert(table, columns, rows, end = "") {
-      const add = statements.query(
-        `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")}) ${end}`,
-      );
-      for (const row of rows) add.all(...row);
-    },
-    runForIds: async (...args) => statements.rowsForIds(...args),
-  };
   const addHeads = async (tankIds: readonly string[]): Promise<void> => {
     const add = statements.query("INSERT INTO head (tank, checksum) SELECT pk, ?2 FROM tank WHERE id = ?1");
     for (const id of tankIds) add.all(id, headChecksum(id, EMPTY_HEAD));
@@ -48,7 +34,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings
     ...pendingWrites(db),
     ...telemetryWrites(db, pause, alertSettings.closeMargin, damagedTanks),
     ...listOperations(db),
-    ...sharedTables(sql, DIALECT, addHeads),
+    ...sharedTables(sqlRunnerOn(statements), DIALECT, addHeads),
     alertWork: new PendingAlertWork(),
     alertSettings,
     damagedTanks,
