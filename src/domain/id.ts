@@ -1,14 +1,20 @@
 // Identifiers, and what stored texts may contain. Identifiers are opaque strings: ours have a prefix and sort by creation time,
 // imported ones are kept unchanged.
 
-import { hash, randomBytes } from "node:crypto";
+import { hash, randomFillSync } from "node:crypto";
 import type { Instant } from "./instant.ts";
 
 export const ID_MAX_LENGTH = 128;
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
+const RANDOM_CHARACTERS = 16;
+
 export type IdPrefix = "cus" | "tank" | "key" | "alr" | "chn" | "msg" | "usr" | "ses";
+
+/** Asking the system for random bytes takes ten times as long as the rest of an id: it is asked for those of 256 ids. */
+const randomPool = new Uint8Array(256 * RANDOM_CHARACTERS);
+let usedBytes = randomPool.length;
 
 /** Ten characters of time and sixteen random ones (80 bits). */
 export function newId(prefix: IdPrefix, now: Instant): string {
@@ -17,14 +23,23 @@ export function newId(prefix: IdPrefix, now: Instant): string {
     time = ALPHABET.charAt(rest % 32) + time;
     rest = Math.floor(rest / 32);
   }
-  const suffix = Array.from(randomBytes(16), (byte) => ALPHABET.charAt(byte % 32)).join("");
-  return `${prefix}_${time}${suffix}`;
+  if (usedBytes === randomPool.length) {
+    randomFillSync(randomPool);
+    usedBytes = 0;
+  }
+  const random = randomPool.subarray(usedBytes, (usedBytes += RANDOM_CHARACTERS));
+  return `${prefix}_${time}${idCharacters(random)}`;
 }
 
 /** The same id for the same text. It says nothing about the time. */
 export function derivedId(prefix: IdPrefix, text: string): string {
-  const suffix = Array.from(hash("sha256", text, "buffer").subarray(0, 26), (byte) => ALPHABET.charAt(byte % 32)).join("");
-  return `${prefix}_${suffix}`;
+  return `${prefix}_${idCharacters(hash("sha256", text, "buffer").subarray(0, 26))}`;
+}
+
+function idCharacters(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += ALPHABET.charAt(byte % 32);
+  return text;
 }
 
 /** False for a text that cannot be the id of anything, so that no query is needed. */
