@@ -1,6 +1,8 @@
 // The job that keeps forecasts and the fleet order, on both engines.
 
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { constants, getPriority } from "node:os";
 import { suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
@@ -281,6 +283,19 @@ test("the thread goes on after an error", async (t) => {
   const [instants, fills] = [Float64Array.of(NOW - HOUR, NOW), Float64Array.of(50, 49)];
   await assert.rejects(compute([{ instants, fills: undefined as never }]), TypeError);
   assert.equal((await compute([{ instants: Float64Array.of(NOW), fills }])).forecast.state, "insufficient_data");
+});
+
+/** Linux knows each thread by an id of its own. */
+const threadPriorities = (): number[] => readdirSync("/proc/self/task").map((id) => getPriority(Number(id)));
+
+test("the thread has a lower priority than reads and writes, on Linux", { skip: process.platform !== "linux" }, async (t) => {
+  const isLow = (priority: number): boolean => priority === constants.priority.PRIORITY_BELOW_NORMAL;
+  assert.deepEqual(threadPriorities().filter(isLow), []);
+  const thread = new ForecastThread();
+  t.after(() => thread.close());
+  const parts = [{ instants: Float64Array.of(NOW), fills: Float64Array.of(49) }];
+  await thread.compute({ tank: tank("one", "a"), latestAt: NOW, latestFill: 49, parts, now: NOW });
+  assert.equal(threadPriorities().filter(isLow).length, 1);
 });
 
 for (const engine of [sqliteEngine, postgresEngine]) suite(`forecasts on ${engine.name}`, () => forecastJob(engine));
