@@ -60,7 +60,7 @@ async function addPendingReadings(store: Store, now: Instant): Promise<void> {
   );
   await store.ingest({
     sources: NEW_DEVICES.map(({ id }) => ({ kind: "device", id, customerId: null })),
-    source: Uint32Array.from(NEW_DEVICES, (_, i) => i),
+    sourceOf: Uint32Array.from(NEW_DEVICES, (_, i) => i),
     createdAt: Float64Array.from(NEW_DEVICES, () => now),
     fill: Float64Array.from(NEW_DEVICES, ({ fill }) => fill),
     payloads: new Map(payloads),

@@ -40,12 +40,12 @@ export type Placement = {
 
 /** Places the readings at these positions of the batch: all of them by default. */
 export async function placeReadings(lookups: Lookups, batch: IncomingBatch, only?: Uint32Array): Promise<Placement> {
-  const outcomes = new Uint8Array(batch.source.length).fill(OUTCOME.stored);
-  const all = only ?? batch.source.map((_, position) => position);
+  const outcomes = new Uint8Array(batch.sourceOf.length).fill(OUTCOME.stored);
+  const all = only ?? batch.sourceOf.map((_, position) => position);
   if (batch.sources.every(isUnboundTank)) {
     const readings = {
       tankIds: batch.sources.map(({ id }) => id),
-      tank: batch.source,
+      tank: batch.sourceOf,
       createdAt: batch.createdAt,
       fill: batch.fill,
     };
@@ -81,7 +81,7 @@ export async function placeReadings(lookups: Lookups, batch: IncomingBatch, only
 }
 
 const sourceAt = (batch: IncomingBatch, position: number): ReadingSource =>
-  batch.sources[batch.source[position] as number] as ReadingSource;
+  batch.sources[batch.sourceOf[position] as number] as ReadingSource;
 
 /** Nothing has to be looked up to place its readings. */
 function isUnboundTank({ kind, customerId }: ReadingSource): boolean {
@@ -98,7 +98,7 @@ type PlacementContext = {
 };
 
 async function loadContext(lookups: Lookups, batch: IncomingBatch, positions: Uint32Array): Promise<PlacementContext> {
-  const sources = Array.from(new Set(positions.map((position) => batch.source[position] as number)), (i) => batch.sources[i]);
+  const sources = Array.from(new Set(positions.map((position) => batch.sourceOf[position] as number)), (i) => batch.sources[i]);
   const devices = await lookups.devices(sources.flatMap((source) => (source?.kind === "device" ? [source.id] : [])));
   const moved = new Set<string>();
   for (const position of positions) {
@@ -225,7 +225,7 @@ export function setStoreOutcomes({ positions, outcomes }: Placement, stored: Uin
 export function batchOfPending(pending: readonly PendingReading[]): IncomingBatch {
   const sources: ReadingSource[] = [];
   const indexes = new Map<string, number>();
-  const source = Uint32Array.from(pending, ({ device: id, customer_id: customerId }) => {
+  const sourceOf = Uint32Array.from(pending, ({ device: id, customer_id: customerId }) => {
     const key = JSON.stringify([id, customerId]);
     const index = indexes.get(key) ?? sources.push({ kind: "device", id, customerId }) - 1;
     indexes.set(key, index);
@@ -233,7 +233,7 @@ export function batchOfPending(pending: readonly PendingReading[]): IncomingBatc
   });
   return {
     sources,
-    source,
+    sourceOf,
     createdAt: Float64Array.from(pending, ({ created_at }) => created_at),
     fill: Float64Array.from(pending, ({ fill }) => fill ?? Number.NaN),
     payloads: new Map(pending.flatMap(({ payload }, i) => (payload === null ? [] : [[i, payload]]))),

@@ -72,11 +72,11 @@ export type ReadingSource = {
 
 /**
  * Incoming readings in columns, so that they are passed between threads without being copied one by one. Entry i belongs to
- * `sources[source[i]]`.
+ * `sources[sourceOf[i]]`.
  */
 export type IncomingBatch = {
   readonly sources: readonly ReadingSource[];
-  readonly source: Uint32Array;
+  readonly sourceOf: Uint32Array;
   readonly createdAt: Float64Array;
   /** NaN for a reading with a payload. */
   readonly fill: Float64Array;
@@ -89,7 +89,7 @@ export type IncomingBatch = {
 /** Readings of tanks from a sender that is not bound to a customer. */
 export function incomingForTanks({ tankIds, tank, createdAt, fill }: ReadingBatch): IncomingBatch {
   const sources = tankIds.map((id) => ({ kind: "tank", id, customerId: null }) as const);
-  return { sources, source: tank, createdAt, fill, payloads: new Map() };
+  return { sources, sourceOf: tank, createdAt, fill, payloads: new Map() };
 }
 
 /** Maximum number of readings in one request or message. */

@@ -148,7 +148,7 @@ function toBatch(readings: readonly IncomingReading[], sender: ReadingSender, re
   const indexes = { tank: new Map<string, number>(), device: new Map<string, number>() };
   const sources: ReadingSource[] = [];
   const payloads = new Map<number, string>();
-  const source = new Uint32Array(readings.length);
+  const sourceOf = new Uint32Array(readings.length);
   const createdAt = new Float64Array(readings.length);
   const fill = new Float64Array(readings.length);
   readings.forEach((reading, i) => {
@@ -159,12 +159,12 @@ function toBatch(readings: readonly IncomingReading[], sender: ReadingSender, re
       index = sources.push({ kind, id, customerId, ...(wasPending && { wasPending }) }) - 1;
       indexes[kind].set(id, index);
     }
-    source[i] = index;
+    sourceOf[i] = index;
     createdAt[i] = reading.createdAt;
     fill[i] = "fill" in measurement ? measurement.fill : Number.NaN;
     if ("payload" in measurement) payloads.set(i, measurement.payload);
   });
-  return { sources, source, createdAt, fill, payloads, receivedAt };
+  return { sources, sourceOf, createdAt, fill, payloads, receivedAt };
 }
 
 function toResult(code: number, reason: string | undefined): ReadingResult {

@@ -22,7 +22,7 @@ function write(store: Store, n: number): Promise<unknown> {
   const place = n % 3 === 0 ? -n : n;
   return store.ingest({
     sources: TANKS.map((id) => ({ kind: "tank", id, customerId: null })),
-    source: Uint32Array.from({ length }, (_, i) => Math.floor(i / READINGS)),
+    sourceOf: Uint32Array.from({ length }, (_, i) => Math.floor(i / READINGS)),
     createdAt: Float64Array.from({ length }, (_, i) => place * SPAN + (i % READINGS)),
     fill: new Float64Array(length).fill(n % 100),
     payloads: new Map(),

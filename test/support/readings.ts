@@ -24,8 +24,8 @@ export function ingestFills(
 
 export function incomingBatch(sent: readonly SentReading[]): IncomingBatch {
   const sources = new Map<string, { readonly place: number; readonly source: ReadingSource }>();
-  const source = Uint32Array.from(sent, (one) => {
-    const named = sourceOf(one);
+  const sourceOf = Uint32Array.from(sent, (one) => {
+    const named = readingSource(one);
     const name = JSON.stringify(named);
     const known = sources.get(name) ?? { place: sources.size, source: named };
     sources.set(name, known);
@@ -33,14 +33,14 @@ export function incomingBatch(sent: readonly SentReading[]): IncomingBatch {
   });
   return {
     sources: [...sources.values()].map((known) => known.source),
-    source,
+    sourceOf,
     createdAt: Float64Array.from(sent, ({ at }) => at),
     fill: Float64Array.from(sent, (one) => ("fill" in one ? one.fill : Number.NaN)),
     payloads: new Map(sent.flatMap((one, i) => ("payload" in one ? [[i, JSON.stringify(one.payload)] as const] : []))),
   };
 }
 
-function sourceOf(sent: SentReading): ReadingSource {
+function readingSource(sent: SentReading): ReadingSource {
   const { customerId = null } = sent;
   return "tank" in sent ? { kind: "tank", id: sent.tank, customerId } : { kind: "device", id: sent.device, customerId };
 }

@@ -25,7 +25,7 @@ export async function putReadings(
 ): Promise<Uint8Array> {
   const { outcomes } = await store.ingest({
     sources: [{ kind: "tank", id: tankId, customerId: null }],
-    source: new Uint32Array(readings.length),
+    sourceOf: new Uint32Array(readings.length),
     createdAt: Float64Array.from(readings, ([at]) => at),
     fill: Float64Array.from(readings, ([, fill]) => fill),
     payloads: new Map(),

@@ -46,7 +46,7 @@ async function appendLocked(tx: StoreTransaction, batch: IncomingBatch): Promise
   const appendsByDevice = batch.sources.every(isUnboundDevice) && batch.payloads.size === 0;
   const { appended, longHeads, remaining } = appendsByDevice ? await appendByDevice(tx, batch) : NO_DEVICE_APPENDS;
   if (remaining?.length === 0)
-    return { outcomes: new Uint8Array(batch.source.length).fill(OUTCOME.stored), reasons: new Map(), longHeads };
+    return { outcomes: new Uint8Array(batch.sourceOf.length).fill(OUTCOME.stored), reasons: new Map(), longHeads };
   // Place and interpret.
   const lookups = lookupsOn(tx);
   const placement = await placeReadings(lookups, batch, remaining);
@@ -82,9 +82,9 @@ const isUnboundDevice = ({ kind, customerId }: ReadingSource): boolean => kind =
 type DeviceAppends = AppendResult & { readonly remaining: Uint32Array | undefined };
 const NO_DEVICE_APPENDS: DeviceAppends = { ...NOTHING_APPENDED, remaining: undefined };
 
-async function appendByDevice(tx: StoreTransaction, { sources, source, createdAt, fill }: IncomingBatch): Promise<DeviceAppends> {
+async function appendByDevice(tx: StoreTransaction, { sources, sourceOf, createdAt, fill }: IncomingBatch): Promise<DeviceAppends> {
   const ids = sources.map(({ id }) => id);
-  const byDevice = positionsById(ids, source, createdAt);
+  const byDevice = positionsById(ids, sourceOf, createdAt);
   const result = await appendReadings(tx, "device", { createdAt, fill }, byDevice);
   const remaining = Uint32Array.from([...byDevice.values()].flatMap((positions) => [...positions])).sort();
   return { ...result, remaining };

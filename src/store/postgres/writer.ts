@@ -76,9 +76,9 @@ export class Writer {
 
   async #ingestTogether(first: IngestJob): Promise<void> {
     const jobs = [first];
-    let size = first.batch.source.length;
+    let size = first.batch.sourceOf.length;
     for (let next = this.#queue[0]; next !== undefined && "batch" in next; next = this.#queue[0]) {
-      size += next.batch.source.length;
+      size += next.batch.sourceOf.length;
       if (size > MAX_READINGS_TOGETHER) break;
       jobs.push(next);
       this.#queue.shift();
@@ -95,7 +95,7 @@ export class Writer {
     }
     let from = 0;
     for (const { batch, settle } of jobs) {
-      const [start, end] = [from, from + batch.source.length];
+      const [start, end] = [from, from + batch.sourceOf.length];
       settle(result.then((whole) => sliceResult(whole, start, end)));
       from = end;
     }
@@ -155,22 +155,22 @@ async function retryWhileHeadsBusy<T>(run: () => Promise<T>): Promise<T> {
 function joinBatches(batches: readonly IncomingBatch[]): IncomingBatch {
   const [only] = batches;
   if (only !== undefined && batches.length === 1) return only;
-  const length = batches.reduce((sum, { source }) => sum + source.length, 0);
+  const length = batches.reduce((sum, { sourceOf }) => sum + sourceOf.length, 0);
   const sources: ReadingSource[] = [];
   const payloads = new Map<number, string>();
-  const joined = { source: new Uint32Array(length), createdAt: new Float64Array(length), fill: new Float64Array(length) };
+  const joined = { sourceOf: new Uint32Array(length), createdAt: new Float64Array(length), fill: new Float64Array(length) };
   let offset = 0;
   for (const batch of batches) {
     const firstSource = sources.length;
     for (const source of batch.sources) sources.push(source);
     for (const [position, payload] of batch.payloads) payloads.set(offset + position, payload);
-    joined.source.set(
-      batch.source.map((index) => index + firstSource),
+    joined.sourceOf.set(
+      batch.sourceOf.map((index) => index + firstSource),
       offset,
     );
     joined.createdAt.set(batch.createdAt, offset);
     joined.fill.set(batch.fill, offset);
-    offset += batch.source.length;
+    offset += batch.sourceOf.length;
   }
   return { ...only, sources, payloads, ...joined };
 }

@@ -203,19 +203,19 @@ const PAYLOADS: readonly ((random: Random) => object)[] = [
 function deviceReadings({ random, now, isExportable }: StepContext): Step {
   const sources = times(random.whole(1, 4), () => randomSource(random, isExportable ? 0 : 0.15));
   const length = random.whole(1, random.chance(0.05) ? 1500 : 12);
-  const source = Uint32Array.from({ length }, () => random.whole(0, sources.length - 1));
+  const sourceOf = Uint32Array.from({ length }, () => random.whole(0, sources.length - 1));
   const step = random.pick([1000, 60_000]);
-  const createdAt = Float64Array.from(source, (index) => {
+  const createdAt = Float64Array.from(sourceOf, (index) => {
     const place = DEVICES.map(deviceKey).indexOf(sources[index]?.id ?? "");
     return now - random.whole(0, length + 5) * step - (now % 100) + place;
   });
   const payloads = new Map<number, string>();
-  const fills = Float64Array.from(source, (index, position) => {
+  const fills = Float64Array.from(sourceOf, (index, position) => {
     if (sources[index]?.kind === "tank" || random.chance(0.5)) return fill(random);
     payloads.set(position, JSON.stringify(random.pick(PAYLOADS)(random)));
     return Number.NaN;
   });
-  return ingestBatch({ sources, source, createdAt, fill: fills, payloads }, `${length} readings of ${JSON.stringify(sources)}`);
+  return ingestBatch({ sources, sourceOf, createdAt, fill: fills, payloads }, `${length} readings of ${JSON.stringify(sources)}`);
 }
 
 /** Sometimes with a key that is bound to a customer. */
