@@ -15,7 +15,7 @@ export function fingerprintOf(...sources: readonly string[]): string {
 
 /** The files that define the schema of an engine. */
 export function schemaOf(engine: "sqlite" | "postgres"): readonly string[] {
-  return [`src/store/${engine}/schema.ts`, "src/store/core/schema.ts", "src/store/series/**/*.ts"];
+  return [`src/store/${engine}/schema.ts`, "src/store/core/schema.ts", "src/store/packed/**/*.ts"];
 }
 
 /** Creates the file or folder at `path` atomically, unless it exists with this fingerprint. */

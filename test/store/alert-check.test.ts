@@ -74,7 +74,7 @@ function alertCheckTests(engine: Engine): void {
     await ingest(store, ...ids.map((id) => ({ tank: id, at: Date.now(), fill: 5 })));
     assert.equal((await alertsOf(store, { state: "open" })).totalItems, 300);
     assert.deepEqual((await checked(store)).findings, []);
-    await runSql(url, "DELETE FROM list_index WHERE series LIKE 'alert%'");
+    await runSql(url, "DELETE FROM list_index WHERE list LIKE 'alert%'");
     const where = (await checked(store)).findings.map((finding) => finding.where).sort();
     assert.deepEqual(where, ["list of all alerts", "list of open alerts"]);
     await checked(store, true);

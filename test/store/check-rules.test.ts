@@ -6,10 +6,10 @@ import fc from "fast-check";
 import { EARLIEST } from "../../src/domain/instant.ts";
 import { checkRankIndex, type StoredGroup } from "../../src/store/check/rank-index.ts";
 import { checkReadings } from "../../src/store/check/readings.ts";
-import { Block, type Columns, packBlock } from "../../src/store/series/block.ts";
-import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../../src/store/series/checksum.ts";
-import { reorderReadings, splitHead } from "../../src/store/series/merge.ts";
-import { GROUP_MAX, RankIndex, type Segment } from "../../src/store/series/rank-index.ts";
+import { Block, type Columns, packBlock } from "../../src/store/packed/block.ts";
+import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../../src/store/packed/checksum.ts";
+import { reorderReadings, splitHead } from "../../src/store/packed/merge.ts";
+import { GROUP_MAX, RankIndex, type Segment } from "../../src/store/packed/rank-index.ts";
 
 const ORIGIN = [EARLIEST];
 
@@ -71,7 +71,7 @@ test("a group that is too large is reported", () => {
   assert.deepEqual(checkRankIndex([smaller], segments.slice(0, -1), ORIGIN), []);
 });
 
-test("an extra node is reported, also for an empty series", () => {
+test("an extra node is reported, also for an empty index", () => {
   const segments = segmentsOf([128, 128, 128]);
   const more = groupsOf(segments).map((group) => ({ ...group, at: [...group.at, [9000]], offsets: [...group.offsets, 384] }));
   assert.match(checkRankIndex(more, segments, ORIGIN)[0]?.message ?? "", /level 0 of its rank index is wrong/);

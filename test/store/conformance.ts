@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { commandConformance, idempotencyConformance } from "./conformance/commands.ts";
 import { concurrencyConformance } from "./conformance/concurrency.ts";
 import { importConformance } from "./conformance/imports.ts";
-import { longSeriesConformance } from "./conformance/long-series.ts";
+import { lengthConformance } from "./conformance/lengths.ts";
 import { maintenanceConformance } from "./conformance/maintenance.ts";
 import { auditConformance, fleetConformance, searchConformance } from "./conformance/management.ts";
 import { pendingReadingConformance } from "./conformance/pending-readings.ts";
@@ -45,7 +45,7 @@ export function randomRuns(engine: Engine): void {
     await runThroughExport(engine, t, seed);
   });
 
-  suite(`${engine.name}: long series`, () => longSeriesConformance(engine));
+  suite(`${engine.name}: lengths`, () => lengthConformance(engine));
 }
 
 export function concurrency(engine: Engine): void {

@@ -51,20 +51,16 @@ const REPAIRABLE: readonly [sql: string, where: string, what: RegExp][] = [
   ["UPDATE customer SET tank_count = 0 WHERE id = 'c0'", "customer c0", /it has 300 tanks, tank_count says 0/],
   [`UPDATE reading_index SET start = start + 1 ${IN_LAST_GROUP}`, "tank long", /level 0 of its rank index is wrong/],
   [`UPDATE reading_index SET offsets = offsets[2:] ${IN_LAST_GROUP}`, "tank long", /level 0 of its rank index is wrong/],
-  [
-    "UPDATE list_index SET offsets[2] = 9 WHERE series = 'customer'",
-    "list of all customers",
-    /level 0 of its rank index is wrong/,
-  ],
+  ["UPDATE list_index SET offsets[2] = 9 WHERE list = 'customer'", "list of all customers", /level 0 of its rank index is wrong/],
   ...["ids[2] = NULL", "positions[2] = NULL", "offsets[2] = NULL", "ids = ids[2:]", "offsets = ARRAY[offsets]"].map(
     (change, i): [string, string, RegExp] => [
-      `UPDATE list_index SET ${change} WHERE series = '${i % 2 === 0 ? "customer" : "tank"}'`,
+      `UPDATE list_index SET ${change} WHERE list = '${i % 2 === 0 ? "customer" : "tank"}'`,
       `list of all ${i % 2 === 0 ? "customers" : "tanks"}`,
       /level 0 of its rank index is wrong/,
     ],
   ),
   [
-    "DELETE FROM list_index WHERE series = 'tank owner_id c0'",
+    "DELETE FROM list_index WHERE list = 'tank owner_id c0'",
     "list of the tanks of customer c0",
     /its 300 entries should have a rank index/,
   ],

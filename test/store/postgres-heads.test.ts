@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HEAD_HARD_MAX } from "../../src/store/series/merge.ts";
+import { HEAD_HARD_MAX } from "../../src/store/packed/merge.ts";
 import { openedOn, postgresDatabase, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
 import { ingest } from "../support/readings.ts";
 import { checked, customer, putCustomers, putTanks, readingsOf, tank } from "./conformance/objects.ts";

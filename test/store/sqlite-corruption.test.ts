@@ -80,7 +80,7 @@ suite("a corrupted SQLite database", () => {
   }
 
   test("reads and changes of a list whose rank index cannot be read are refused as damaged", async (t) => {
-    const store = await corrupted(t, "UPDATE list_index SET ids = 'x' || ids WHERE series = 'customer'");
+    const store = await corrupted(t, "UPDATE list_index SET ids = 'x' || ids WHERE list = 'customer'");
     await assert.rejects(
       store.customerPage({ page: 1, size: 10, from: undefined, to: undefined, email: undefined }, UNRESTRICTED),
       {

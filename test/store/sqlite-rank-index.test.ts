@@ -1,9 +1,9 @@
-// Groups of a rank index stay small however a series grows, so that a page is found in a few steps.
+// Groups of a rank index stay small however it grows, so that a page is found in a few steps.
 
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
-import { GROUP_MAX } from "../../src/store/series/rank-index.ts";
+import { GROUP_MAX } from "../../src/store/packed/rank-index.ts";
 import { putReadings } from "../support/records.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { customer, putCustomers, putTanks, tank } from "./conformance/objects.ts";
@@ -35,7 +35,7 @@ const ORDERS: Record<string, (step: number) => number> = {
 };
 
 for (const [name, place] of Object.entries(ORDERS)) {
-  test(`groups stay small in series that grow ${name}`, async (t) => {
+  test(`groups stay small in an index that grows ${name}`, async (t) => {
     const folder = databaseFolder(t);
     const store = await folder.open();
     await putCustomers(store, customer("owner", { created_at: 0 }));
@@ -51,6 +51,6 @@ for (const [name, place] of Object.entries(ORDERS)) {
     const db = new DatabaseSync(folder.file, { readOnly: true });
     t.after(() => db.close());
     expectSmallGroups(groupsIn(db, "reading_index"), 2);
-    expectSmallGroups(groupsIn(db, "list_index", "series = 'customer'"), 1);
+    expectSmallGroups(groupsIn(db, "list_index", "list = 'customer'"), 1);
   });
 }

@@ -15,7 +15,7 @@ export const GROUPS = {
   http: "test/http/*.test.ts",
   ingest: "test/{ingest,simulate,workers}/**/*.test.ts",
   store: "test/store/!(postgres|sqlite)*.test.ts",
-  units: "test/{cli,config,domain,store/series,structure}/**/*.test.ts",
+  units: "test/{cli,config,domain,store/packed,structure}/**/*.test.ts",
 } as const;
 
 export const filesOf = (pattern: string): string[] =>

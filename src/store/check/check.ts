@@ -9,10 +9,10 @@ import type { CheckTotals, Finding, Progress } from "../../domain/store.ts";
 import { resetSortKeys } from "../core/fleet-order.ts";
 import { rebuildListIndex } from "../core/lists.ts";
 import type { StoreTransaction } from "../core/transaction.ts";
-import { Block } from "../series/block.ts";
-import { LIST_START, type ListKind, listOf } from "../series/lists.ts";
-import { reorderReadings, splitHead } from "../series/merge.ts";
-import { RankIndex, type Segment } from "../series/rank-index.ts";
+import { Block } from "../packed/block.ts";
+import { LIST_START, type ListKind, listNamed } from "../packed/lists.ts";
+import { reorderReadings, splitHead } from "../packed/merge.ts";
+import { RankIndex, type Segment } from "../packed/rank-index.ts";
 import { checkAccounts } from "./accounts.ts";
 import { checkAlert, repairAlerts } from "./alerts.ts";
 import { type CheckedRow, type CheckResult, findingsOf, repairable, unrepairable } from "./inconsistency.ts";
@@ -88,8 +88,8 @@ export async function* checkAll(
   yield* await report(await snapshot(checkKeys), undefined);
   yield* await report(await snapshot(checkAccounts), repair && (() => repair("repairAccounts")));
   yield* await report([await snapshot(checkAudit)], undefined);
-  for (const series of await snapshot((reads) => reads.indexedLists())) {
-    yield* await report(await snapshot((reads) => checkList(reads, series)), repair && (() => repair("repairList", series)));
+  for (const name of await snapshot((reads) => reads.indexedLists())) {
+    yield* await report(await snapshot((reads) => checkList(reads, name)), repair && (() => repair("repairList", name)));
     await setImmediate();
   }
   return totals;
@@ -169,12 +169,12 @@ async function checkSomeTanks(reads: CheckOperations, after: string): Promise<(C
   return (await checkTanks(reads, end === -1 ? rows : rows.slice(0, end))).map((tank) => ({ ...tank, key: tank.row.tank.id }));
 }
 
-async function checkList(reads: CheckOperations, series: string): Promise<CheckResult[]> {
-  const groups = (await reads.storedGroups("lists", [series])).get(series) ?? [];
-  const list = listOf(series);
+async function checkList(reads: CheckOperations, name: string): Promise<CheckResult[]> {
+  const groups = (await reads.storedGroups("lists", [name])).get(name) ?? [];
+  const list = listNamed(name);
   if (list === undefined) {
     const found = groups.length === 0 ? [] : repairable("there is no such list, but it has a rank index");
-    return [{ where: `list "${series}"`, found }];
+    return [{ where: `list "${name}"`, found }];
   }
   const { kind, key } = list;
   const counts = await reads.segmentCounts(kind, key, groups.length === 0 ? [LIST_START] : indexedSegments(groups));
@@ -251,9 +251,9 @@ export const REPAIRS = {
       for (const link of linksIn(await operations.notification(id))) await operations.addLink(link);
     },
   ),
-  repairList: repairOf(lockAllLists, checkList, async (_operations, series, tx) => {
-    const list = listOf(series);
-    if (list === undefined) await tx.removeRankIndex("lists", series);
+  repairList: repairOf(lockAllLists, checkList, async (_operations, name, tx) => {
+    const list = listNamed(name);
+    if (list === undefined) await tx.removeRankIndex("lists", name);
     else await rebuildListIndex(tx, list.kind, list.key);
   }),
 };
@@ -305,6 +305,6 @@ async function rebuildReadingIndex(tx: StoreTransaction, tankId: string, segment
   await tx.removeRankIndex("readings", tankId);
   await tx.putRankGroups(
     "readings",
-    RankIndex.build(segments).map((group) => ({ series: tankId, group })),
+    RankIndex.build(segments).map((group) => ({ index: tankId, group })),
   );
 }

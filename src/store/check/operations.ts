@@ -30,9 +30,9 @@ import { FORECAST_COLUMNS, type ForecastRow, forecastRowOf } from "../core/forec
 import type { RunForIds, RunQuery } from "../core/sql-runner.ts";
 import type { RankTable } from "../core/transaction.ts";
 import type { FleetRow } from "../fleet-row.ts";
-import { type BlockRow, EMPTY_HEAD, type HeadRow, headChecksum } from "../series/checksum.ts";
-import { LIST_END, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
-import { type Position, SEGMENT_MAX } from "../series/rank-index.ts";
+import { type BlockRow, EMPTY_HEAD, type HeadRow, headChecksum } from "../packed/checksum.ts";
+import { LIST_END, LISTS, type ListKind, listName } from "../packed/lists.ts";
+import { type Position, SEGMENT_MAX } from "../packed/rank-index.ts";
 import { accountOperations } from "./accounts.ts";
 import { alertOperations } from "./alert-rows.ts";
 import type { Inconsistency } from "./inconsistency.ts";
@@ -65,8 +65,8 @@ interface CheckEngine extends IndexOperations {
   readonly blocks: string;
   /** The tables of readings and of the fleet. */
   readonly tablesOfTanks: readonly TableOfTanks[];
-  /** The groups of each series that has some, by level and key. */
-  storedGroups(table: RankTable, series: readonly string[]): Promise<ReadonlyMap<string, readonly StoredGroup[]>>;
+  /** The groups of each index that has some, by level and key. */
+  storedGroups(table: RankTable, indexes: readonly string[]): Promise<ReadonlyMap<string, readonly StoredGroup[]>>;
   /** Damage of the database itself. */
   databaseErrors(): Promise<Inconsistency[]>;
   rebuildDatabaseIndexes(): Promise<void>;
@@ -362,15 +362,15 @@ function otherChecks(engine: CheckEngine) {
       inBatches<readonly [number, string]>(engine, "SELECT number, changes FROM audit WHERE number > $1 ORDER BY number", 0),
     /** Lists that have a rank index, or should. */
     async indexedLists(): Promise<Set<string>> {
-      const series = new Set<string>();
+      const names = new Set<string>();
       for (const kind of Object.values(LISTS) as ListKind[]) {
         const { table, column } = kind;
         const long = `SELECT ${column} FROM ${table} WHERE ${isListed(engine.dialect, table)} GROUP BY ${column} HAVING count(*) > ${SEGMENT_MAX}`;
         const keys = column === null ? [null] : (await rows(long)).map(([key]) => String(key));
-        for (const key of keys) series.add(seriesOf(kind, key));
+        for (const key of keys) names.add(listName(kind, key));
       }
-      for (const [stored] of await rows("SELECT DISTINCT series FROM list_index")) series.add(String(stored));
-      return series;
+      for (const [stored] of await rows("SELECT DISTINCT list FROM list_index")) names.add(String(stored));
+      return names;
     },
     /** The number of entries from each position to the next, the last one to the end. */
     async segmentCounts(kind: ListKind, key: string | null, starts: readonly Position[]): Promise<number[]> {

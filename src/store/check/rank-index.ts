@@ -1,7 +1,7 @@
 // Checks a rank index against the segments that it should have.
 
-import { LIST_START } from "../series/lists.ts";
-import { comparePositions, GROUP_MAX, type Group, type Position, SEGMENT_MAX, type Segment } from "../series/rank-index.ts";
+import { LIST_START } from "../packed/lists.ts";
+import { comparePositions, GROUP_MAX, type Group, type Position, SEGMENT_MAX, type Segment } from "../packed/rank-index.ts";
 import { type Inconsistency, repairable } from "./inconsistency.ts";
 
 /** `key` is the position the group is stored under. A group that cannot be read has no nodes. */

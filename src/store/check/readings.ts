@@ -2,10 +2,10 @@
 
 import { displayInstant, EARLIEST, isInstant, LATEST } from "../../domain/instant.ts";
 import { FILL } from "../../domain/reading.ts";
-import { Block } from "../series/block.ts";
-import { type BlockRow, displayBlock, displayHead, type HeadRow, isIntactBlock, isIntactHead } from "../series/checksum.ts";
-import { HEAD_HARD_MAX, HEAD_MIN } from "../series/merge.ts";
-import { SEGMENT_MAX, SEGMENT_SIZE, type Segment } from "../series/rank-index.ts";
+import { Block } from "../packed/block.ts";
+import { type BlockRow, displayBlock, displayHead, type HeadRow, isIntactBlock, isIntactHead } from "../packed/checksum.ts";
+import { HEAD_HARD_MAX, HEAD_MIN } from "../packed/merge.ts";
+import { SEGMENT_MAX, SEGMENT_SIZE, type Segment } from "../packed/rank-index.ts";
 import { Inconsistencies, type Inconsistency } from "./inconsistency.ts";
 
 export type CheckedReadings = {

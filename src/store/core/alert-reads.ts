@@ -5,7 +5,7 @@ import type { AlertCounts, AlertQuery, FeedPage, FeedQuery } from "../../domain/
 import type { Scope } from "../../domain/key.ts";
 import type { Page } from "../../domain/page.ts";
 import { intactJson } from "../columns.ts";
-import { LISTS } from "../series/lists.ts";
+import { LISTS } from "../packed/lists.ts";
 import { ALERT_COLUMNS, alertColumns, alertOf, alertsNotClosedOn } from "./alert-tables.ts";
 import { equalTo, SqlParameters } from "./dialect.ts";
 import { filteredPage, inRange, type LongReadEngine, pageOf } from "./management-reads.ts";

@@ -19,8 +19,8 @@ import { type AlertChange, type AlertEvent, eventObject } from "../../domain/ale
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Reading } from "../../domain/reading.ts";
-import { blockColumns, lastReading } from "../series/block.ts";
-import { isIntactHead, openHead } from "../series/checksum.ts";
+import { blockColumns, lastReading } from "../packed/block.ts";
+import { isIntactHead, openHead } from "../packed/checksum.ts";
 import type { TankWithOwner } from "./alert-tables.ts";
 import { type EventContext, lockForEvents, type Outgoing, toChannels } from "./events.ts";
 import { updateLists } from "./lists.ts";

@@ -2,7 +2,7 @@
 
 import type { Instant } from "../../domain/instant.ts";
 import { asciiLowerCase } from "../../domain/text.ts";
-import type { ListKind } from "../series/lists.ts";
+import type { ListKind } from "../packed/lists.ts";
 import { ALERT_INDEX_CONDITION, FORECAST_INDEX_CONDITION } from "./schema.ts";
 
 export interface Dialect {

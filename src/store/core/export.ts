@@ -17,8 +17,8 @@ import {
   storedPending,
   storedTank,
 } from "../columns.ts";
-import { readingsOf } from "../series/block.ts";
-import { type BlockRow, displayBlock, type HeadRow, openBlock, openHead } from "../series/checksum.ts";
+import { readingsOf } from "../packed/block.ts";
+import { type BlockRow, displayBlock, type HeadRow, openBlock, openHead } from "../packed/checksum.ts";
 import { type Dialect, prefixed, type SqlParameters } from "./dialect.ts";
 import { compare, damaged, type KeyIndex, requireDamage, type Snapshot, scan } from "./scan.ts";
 

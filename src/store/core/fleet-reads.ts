@@ -18,7 +18,7 @@ import type { Instant } from "../../domain/instant.ts";
 import type { Page } from "../../domain/page.ts";
 import { searchWords } from "../../domain/search.ts";
 import { isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
-import { LISTS } from "../series/lists.ts";
+import { LISTS } from "../packed/lists.ts";
 import { type Dialect, prefixed, type SqlCondition, SqlParameters, startsWith, where } from "./dialect.ts";
 import { REFILL_COLUMNS, refillOf, storedForecastOf } from "./forecast-tables.ts";
 import { type LongReadEngine, limitOffset, pageOf } from "./management-reads.ts";

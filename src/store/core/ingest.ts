@@ -6,7 +6,7 @@ import type { Lookups } from "../../domain/lookups.ts";
 import { batchOfPending, type Placement, placeReadings, resolvedReadings, setStoreOutcomes } from "../../domain/placement.ts";
 import { type IncomingBatch, type IngestResult, OUTCOME, type ReadingSource } from "../../domain/reading.ts";
 import { MAX_PENDING_PER_DEVICE } from "../../domain/store.ts";
-import { type Append, positionsById } from "../series/merge.ts";
+import { type Append, positionsById } from "../packed/merge.ts";
 import { lookupsOn } from "./lookups.ts";
 import {
   appendReadings,
@@ -82,7 +82,10 @@ const isUnboundDevice = ({ kind, customerId }: ReadingSource): boolean => kind =
 type DeviceAppends = AppendResult & { readonly remaining: Uint32Array | undefined };
 const NO_DEVICE_APPENDS: DeviceAppends = { ...NOTHING_APPENDED, remaining: undefined };
 
-async function appendByDevice(tx: StoreTransaction, { sources, sourceOf, createdAt, fill }: IncomingBatch): Promise<DeviceAppends> {
+async function appendByDevice(
+  tx: StoreTransaction,
+  { sources, sourceOf, createdAt, fill }: IncomingBatch,
+): Promise<DeviceAppends> {
   const ids = sources.map(({ id }) => id);
   const byDevice = positionsById(ids, sourceOf, createdAt);
   const result = await appendReadings(tx, "device", { createdAt, fill }, byDevice);

@@ -8,14 +8,14 @@ import {
   LISTS,
   type ListedChange,
   type ListKind,
-  seriesOf,
-} from "../series/lists.ts";
-import { type Position, RankIndex, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
+  listName,
+} from "../packed/lists.ts";
+import { type Position, RankIndex, SEGMENT_MAX, SEGMENT_SIZE } from "../packed/rank-index.ts";
 import { loadIndexes, saveIndexes } from "./rank-indexes.ts";
 import type { ListSegment, StoreTransaction } from "./transaction.ts";
 
-type ListChange = EntryChange & { readonly kind: ListKind; readonly series: string };
-type GrownSegment = ListSegment & { readonly kind: ListKind; readonly series: string; readonly rank: number };
+type ListChange = EntryChange & { readonly kind: ListKind; readonly list: string };
+type GrownSegment = ListSegment & { readonly kind: ListKind; readonly list: string; readonly rank: number };
 
 /** All lists of the table. */
 export async function updateLists(
@@ -25,13 +25,14 @@ export async function updateLists(
 ): Promise<void> {
   const kinds = Object.values(LISTS).filter((kind) => kind.table === table);
   const changes = kinds.flatMap((kind) =>
-    entryChanges(kind, listed).map((entry) => ({ kind, series: seriesOf(kind, entry.key), ...entry })),
+    entryChanges(kind, listed).map((entry) => ({ kind, list: listName(kind, entry.key), ...entry })),
   );
   if (changes.length === 0) return;
-  const indexes = await loadIndexes(tx, "lists", changes);
-  const indexOf = (series: string): RankIndex => indexes.get(series) as RankIndex;
-  const bySeries = Map.groupBy(changes, ({ series }) => series);
-  const grown = Array.from(bySeries, ([series, own]) => applyChanges(indexOf(series), own)).flat();
+  const positions = changes.map(({ list, at }) => ({ index: list, at }));
+  const indexes = await loadIndexes(tx, "lists", positions);
+  const indexOf = (list: string): RankIndex => indexes.get(list) as RankIndex;
+  const byList = Map.groupBy(changes, ({ list }) => list);
+  const grown = Array.from(byList, ([list, own]) => applyChanges(indexOf(list), own)).flat();
   const byKind = Map.groupBy(grown, ({ kind }) => kind);
   const [, ...found] = await Promise.all([
     saveIndexes(tx, "lists", indexes),
@@ -39,7 +40,7 @@ export async function updateLists(
   ]);
   const oversized = found.flat();
   if (oversized.length === 0) return;
-  for (const segment of oversized) await splitSegment(tx, indexOf(segment.series), segment);
+  for (const segment of oversized) await splitSegment(tx, indexOf(segment.list), segment);
   await saveIndexes(tx, "lists", indexes);
 }
 
@@ -50,9 +51,9 @@ function applyChanges(index: RankIndex, changes: readonly ListChange[]): GrownSe
   const growth = changes.reduce((sum, { delta }) => sum + delta, 0);
   const segments = changes
     .filter(({ at, delta }) => delta > 0 && mayBeOversized(index, at, growth))
-    .map(({ kind, series, key, at }): GrownSegment => {
+    .map(({ kind, list, key, at }): GrownSegment => {
       const found = index.isEmpty ? { at: LIST_START, end: LIST_END, rank: 0 } : index.segmentAt(at);
-      return { kind, series, key, ...found, end: found.end ?? LIST_END };
+      return { kind, list, key, ...found, end: found.end ?? LIST_END };
     });
   return [...new Map(segments.map((segment) => [segment.at.join(" "), segment])).values()];
 }
@@ -70,16 +71,16 @@ async function splitSegment(tx: StoreTransaction, index: RankIndex, segment: Gro
 
 /** A short list has no index. */
 export async function rebuildListIndex(tx: StoreTransaction, kind: ListKind, key: string | null): Promise<void> {
-  const series = seriesOf(kind, key);
+  const list = listName(kind, key);
   const { starts, total } = await tx.segmentStarts(kind, { key, at: LIST_START, end: LIST_END });
   const segments = starts.map((start, i) => ({
     at: i === 0 ? LIST_START : start,
     count: Math.min(SEGMENT_SIZE, total - i * SEGMENT_SIZE),
   }));
   const groups = total > SEGMENT_MAX ? RankIndex.build(segments) : [];
-  await tx.removeRankIndex("lists", series);
+  await tx.removeRankIndex("lists", list);
   await tx.putRankGroups(
     "lists",
-    groups.map((group) => ({ series, group })),
+    groups.map((group) => ({ index: list, group })),
   );
 }

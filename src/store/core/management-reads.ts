@@ -22,7 +22,7 @@ import {
   TANK_STATE_COLUMNS,
   tankState,
 } from "../columns.ts";
-import { LISTS } from "../series/lists.ts";
+import { LISTS } from "../packed/lists.ts";
 import { type Dialect, equalTo, prefixed, type SqlCondition, SqlParameters, startsWith, where } from "./dialect.ts";
 import { type ListPages, toPage } from "./reads.ts";
 import { FORECAST_INDEX_CONDITION } from "./schema.ts";

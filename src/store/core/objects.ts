@@ -15,7 +15,7 @@ import {
 import type { ChangeSet } from "../../domain/commands/command.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import { forecastSettings } from "../../domain/forecast/stored.ts";
-import { entryChanges, LISTS, type ListedChange } from "../series/lists.ts";
+import { entryChanges, LISTS, type ListedChange } from "../packed/lists.ts";
 import { updateSortKeys } from "./fleet-order.ts";
 import { updateLists } from "./lists.ts";
 import { lookupsOn } from "./lookups.ts";

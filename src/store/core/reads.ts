@@ -27,7 +27,7 @@ import {
   tankOf,
   tankState,
 } from "../columns.ts";
-import { LISTS, type ListKind } from "../series/lists.ts";
+import { LISTS, type ListKind } from "../packed/lists.ts";
 import type { Prepare } from "./sql-runner.ts";
 
 export type RowPage = { readonly rows: readonly Row[]; readonly totalItems: number };

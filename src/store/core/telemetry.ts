@@ -3,8 +3,8 @@
 import { chunksOf } from "../../domain/chunks.ts";
 import { LATEST } from "../../domain/instant.ts";
 import { OUTCOME, type ReadingBatch, type ReadingSource } from "../../domain/reading.ts";
-import type { Block } from "../series/block.ts";
-import { type HeadRow, isIntactHead, openBlock, openHead } from "../series/checksum.ts";
+import type { Block } from "../packed/block.ts";
+import { type HeadRow, isIntactHead, openBlock, openHead } from "../packed/checksum.ts";
 import {
   appendsOf,
   type BatchColumns,
@@ -14,8 +14,8 @@ import {
   positionsById,
   splitLongHead,
   type TelemetryUpdate,
-} from "../series/merge.ts";
-import { RankIndex } from "../series/rank-index.ts";
+} from "../packed/merge.ts";
+import { RankIndex } from "../packed/rank-index.ts";
 import { loadIndexes, saveIndexes } from "./rank-indexes.ts";
 import type { AppendResult, StoreTransaction } from "./transaction.ts";
 
@@ -107,7 +107,7 @@ async function mergeChunk(
     positions: positions.get(tankId) as Uint32Array,
   }));
   const needed = tanks.flatMap(({ tankId, head, positions: own }) =>
-    instantsNeeded(head, batch, own).map((instant) => ({ series: tankId, at: [instant] })),
+    instantsNeeded(head, batch, own).map((instant) => ({ index: tankId, at: [instant] })),
   );
   const indexes = await loadIndexes(tx, "readings", needed);
   const indexOf = (tankId: string): RankIndex => indexes.get(tankId) ?? new RankIndex();
@@ -134,7 +134,7 @@ async function splitChunk(tx: StoreTransaction, heads: HeadChunk): Promise<void>
   const indexes = await loadIndexes(
     tx,
     "readings",
-    heads.map(([series]) => ({ series, at: [LATEST] })),
+    heads.map(([tankId]) => ({ index: tankId, at: [LATEST] })),
   );
   const updates = new Map<string, TelemetryUpdate>();
   for (const [tankId, row] of heads) {

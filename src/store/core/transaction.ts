@@ -10,16 +10,16 @@ import type { Instant } from "../../domain/instant.ts";
 import type { Lookups } from "../../domain/lookups.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
-import type { BlockRow, HeadRow } from "../series/checksum.ts";
-import type { ListKind } from "../series/lists.ts";
-import type { Append, BatchColumns, HeadUpdate, StoredBlock } from "../series/merge.ts";
-import type { Group, Position } from "../series/rank-index.ts";
+import type { BlockRow, HeadRow } from "../packed/checksum.ts";
+import type { ListKind } from "../packed/lists.ts";
+import type { Append, BatchColumns, HeadUpdate, StoredBlock } from "../packed/merge.ts";
+import type { Group, Position } from "../packed/rank-index.ts";
 import type { sharedTables } from "./reads-and-tables.ts";
 
-/** The two tables of rank index groups: by tank, and by name of a list. */
+/** The two tables of rank index groups. An index has the id of its tank, or the name of its list. */
 export type RankTable = "readings" | "lists";
-export type SeriesPosition = { readonly series: string; readonly at: Position };
-export type SeriesGroup = { readonly series: string; readonly group: Group };
+export type IndexPosition = { readonly index: string; readonly at: Position };
+export type IndexGroup = { readonly index: string; readonly group: Group };
 export type ListSegment = { readonly key: string | null; readonly at: Position; readonly end: Position };
 
 /** The tables that both engines share, and below what each engine implements itself. */
@@ -71,10 +71,10 @@ export interface StoreTransaction extends Lookups, Omit<ReturnType<typeof shared
   // Rank indexes
 
   /** All groups on the paths to these positions. */
-  rankGroups(table: RankTable, positions: readonly SeriesPosition[]): Promise<readonly SeriesGroup[]>;
-  putRankGroups(table: RankTable, groups: readonly SeriesGroup[]): Promise<void>;
-  removeRankGroups(table: RankTable, groups: readonly SeriesGroup[]): Promise<void>;
-  removeRankIndex(table: RankTable, series: string): Promise<void>;
+  rankGroups(table: RankTable, positions: readonly IndexPosition[]): Promise<readonly IndexGroup[]>;
+  putRankGroups(table: RankTable, groups: readonly IndexGroup[]): Promise<void>;
+  removeRankGroups(table: RankTable, groups: readonly IndexGroup[]): Promise<void>;
+  removeRankIndex(table: RankTable, index: string): Promise<void>;
   /** Which of these segments of a list have more than `SEGMENT_MAX` entries. */
   oversizedSegments<S extends ListSegment>(kind: ListKind, segments: readonly S[]): Promise<S[]>;
   /** Every `SEGMENT_SIZE`th entry of a segment, from the first, and the number of all. */

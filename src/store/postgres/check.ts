@@ -46,7 +46,7 @@ export function checkOperations(db: Db): CheckOperations {
       { table: "block", key: "tank.id", isDerived: false },
       { table: "reading_index", key: "tank.id", isDerived: true },
     ],
-    storedGroups: (table, series) => storedGroups(db, table, series),
+    storedGroups: (table, indexes) => storedGroups(db, table, indexes),
     missingIndexes: async () => (await db.rows(MISSING_INDEXES, [[...INDEXES.keys()]])).map(([name]) => String(name)),
     async createIndex(name) {
       await db.rows(SAVEPOINT);

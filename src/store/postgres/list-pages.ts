@@ -7,8 +7,8 @@ import { entriesOf, listKey } from "../core/dialect.ts";
 import { pageOf } from "../core/management-reads.ts";
 import type { RowPage } from "../core/reads.ts";
 import type { ListSegment } from "../core/transaction.ts";
-import { isDescending, LIST_START, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
-import { missingGroup, type Position, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
+import { isDescending, LIST_START, LISTS, type ListKind, listName } from "../packed/lists.ts";
+import { missingGroup, type Position, SEGMENT_MAX, SEGMENT_SIZE } from "../packed/rank-index.ts";
 import { type Db, type Statement, statement } from "./connection.ts";
 import { segmentAtInstant, segmentOfRank } from "./rank-index.ts";
 import { DIALECT } from "./schema.ts";
@@ -32,12 +32,12 @@ function rankOf({ position }: ListKind, entries: string, wanted: string, segment
 
 /** The number of live tanks, as parts of a statement: a recursive query, and an expression that uses it. */
 export const LIVE_TANKS = {
-  query: segmentAtInstant("lists", "last_segment", `'${seriesOf(LISTS.tanks, null)}'`, `SELECT ${LATEST} - 1 AS wanted`),
+  query: segmentAtInstant("lists", "last_segment", `'${listName(LISTS.tanks, null)}'`, `SELECT ${LATEST} - 1 AS wanted`),
   count: rankOf(LISTS.tanks, entriesOf(DIALECT, LISTS.tanks, ""), String(LATEST), "last_segment"),
 } as const;
 
 /**
- * $1 series, $2 and $3 the bounds (the second exclusive), $4 entries skipped, $5 wanted, $6 key. With `joins`, which refer to the
+ * $1 name of the list, $2 and $3 the bounds (the second exclusive), $4 entries skipped, $5 wanted, $6 key. With `joins`, which refer to the
  * entries as `entry`, `columns` may be of other tables, too.
  */
 export const listPagesOn = (db: Db) => (kind: ListKind, columns: string, joins?: string) => {
@@ -78,7 +78,7 @@ export const listPagesOn = (db: Db) => (kind: ListKind, columns: string, joins?:
     const skipped = (page - 1) * size;
     const end = to === undefined ? LATEST : to + 1;
     const query = skipped <= SEGMENT_MAX ? near : far;
-    const rows = await db.rows(query, [seriesOf(kind, key), from, end, skipped, size, ...listKey(kind, key)]);
+    const rows = await db.rows(query, [listName(kind, key), from, end, skipped, size, ...listKey(kind, key)]);
     // Without entries there is one row, with the total only.
     const { data, totalItems } = pageOf(rows, (columns) => columns);
     if (data.length === 0 && skipped < totalItems) throw missingGroup(0, [skipped]);

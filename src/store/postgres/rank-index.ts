@@ -1,11 +1,11 @@
 // Rank indexes on PostgreSQL: one row per group, with its nodes in arrays. Reads find ranks inside the statement that needs
-// them; writes load the groups of many series at once.
+// them; writes load the groups of many indexes at once.
 
 import type { StoredGroup } from "../check/rank-index.ts";
 import type { Row } from "../columns.ts";
 import { RANK_TABLES } from "../core/rank-indexes.ts";
-import type { RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
-import { comparePositions, type Group, type Position } from "../series/rank-index.ts";
+import type { IndexGroup, IndexPosition, RankTable } from "../core/transaction.ts";
+import { comparePositions, type Group, type Position } from "../packed/rank-index.ts";
 import { type Db, statement, type Value } from "./connection.ts";
 
 type RankColumns = (typeof RANK_TABLES)[RankTable];
@@ -13,20 +13,20 @@ type RankColumns = (typeof RANK_TABLES)[RankTable];
 /**
  * A recursive query `name (level, rank, wanted, position…)` that descends to the segment of the entry with `wanted` entries
  * before it, one row per level, by primary key. Its row of level 0 is the segment. It has no row if `request`, which selects
- * `wanted`, has none, or if the series has no index.
+ * `wanted`, has none, or if there is no such index.
  */
-export function segmentOfRank(kind: RankTable, name: string, series: string, request: string): string {
-  return descend(kind, name, series, request, "offsets", "- own.offsets[node.number]");
+export function segmentOfRank(kind: RankTable, name: string, index: string, request: string): string {
+  return descend(kind, name, index, request, "offsets", "- own.offsets[node.number]");
 }
 
 /** The same, to the last segment that begins at the instant `wanted` or before it. */
-export function segmentAtInstant(kind: RankTable, name: string, series: string, request: string): string {
-  return descend(kind, name, series, request, RANK_TABLES[kind].nodes[0] as string, "");
+export function segmentAtInstant(kind: RankTable, name: string, index: string, request: string): string {
+  return descend(kind, name, index, request, RANK_TABLES[kind].nodes[0] as string, "");
 }
 
 function descend(kind: RankTable, name: string, of: string, request: string, searched: string, remaining: string): string {
-  const { table, series, key, nodes } = RANK_TABLES[kind];
-  const group = `SELECT level, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ${of}`;
+  const { table, index, key, nodes } = RANK_TABLES[kind];
+  const group = `SELECT level, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${index} = ${of}`;
   const node = (above: string): string =>
     `CROSS JOIN LATERAL (SELECT greatest(1, width_bucket(${above}.wanted, own.${searched})) AS number OFFSET 0) AS node`;
   const reached = nodes.map((column) => `own.${column}[node.number]`).join(", ");
@@ -42,7 +42,7 @@ function descend(kind: RankTable, name: string, of: string, request: string, sea
     )`;
 }
 
-/** Columns: series, level, offsets, positions. A group that cannot be read has no nodes. */
+/** Columns: index, level, offsets, positions. A group that cannot be read has no nodes. */
 function groupOf({ nodes }: RankColumns, [, level, offsets, ...columns]: Row): Group {
   const [instants, ids] = columns.slice(0, nodes.length) as [number[], string[] | undefined];
   const numbers = offsets as number[];
@@ -59,9 +59,9 @@ function groupOf({ nodes }: RankColumns, [, level, offsets, ...columns]: Row): G
 }
 
 function statementsOf(columns: RankColumns) {
-  const { table, series, key, nodes } = columns;
+  const { table, index, key, nodes } = columns;
   const types = ["bigint", "text"].slice(0, key.length);
-  const identity = [series, "level", ...key];
+  const identity = [index, "level", ...key];
   const content = ["offsets", ...nodes];
   const of = (alias: string, names: readonly string[]): string => names.map((name) => `${alias}.${name}`).join(", ");
   const arrays = (from: number): string => types.map((type, i) => `$${i + from}::${type}[]`).join(", ");
@@ -71,14 +71,14 @@ function statementsOf(columns: RankColumns) {
   return {
     // A group is on the path to a position if it is the last of its level that begins there or before.
     pathGroups: statement(`
-      SELECT ${of("own", [series, "level", ...content])}
+      SELECT ${of("own", [index, "level", ...content])}
       FROM (
         SELECT DISTINCT ${of("own", identity)}
-        FROM unnest($1::text[], ${arrays(2)}) AS wanted (${series}, ${key.join(", ")})
-        CROSS JOIN LATERAL generate_series(0, (SELECT max(level) FROM ${table} WHERE ${series} = wanted.${series})) AS of (level)
+        FROM unnest($1::text[], ${arrays(2)}) AS wanted (${index}, ${key.join(", ")})
+        CROSS JOIN LATERAL generate_series(0, (SELECT max(level) FROM ${table} WHERE ${index} = wanted.${index})) AS of (level)
         CROSS JOIN LATERAL (
           SELECT ${identity.join(", ")} FROM ${table}
-          WHERE ${series} = wanted.${series} AND level = of.level AND (${key.join(", ")}) <= (${of("wanted", key)})
+          WHERE ${index} = wanted.${index} AND level = of.level AND (${key.join(", ")}) <= (${of("wanted", key)})
           ORDER BY ${key.map((column) => `${column} DESC`).join(", ")} LIMIT 1
         ) AS own
       ) AS found
@@ -98,25 +98,25 @@ function statementsOf(columns: RankColumns) {
           SELECT ctid FROM ${table} AS own WHERE ${identity.map((column) => `own.${column} = gone.${column}`).join(" AND ")} OFFSET 0
         ) AS own
       ))`),
-    remove: statement(`DELETE FROM ${table} WHERE ${series} = $1`),
+    remove: statement(`DELETE FROM ${table} WHERE ${index} = $1`),
     all: statement(`
-      SELECT ${series}, level, offsets, ${nodes.join(", ")}, ${key.join(", ")} FROM ${table}
-      WHERE ${series} = ANY ($1::text[]) ORDER BY ${series}, level, ${key.join(", ")}`),
+      SELECT ${index}, level, offsets, ${nodes.join(", ")}, ${key.join(", ")} FROM ${table}
+      WHERE ${index} = ANY ($1::text[]) ORDER BY ${index}, level, ${key.join(", ")}`),
   };
 }
 
 const STATEMENTS = { readings: statementsOf(RANK_TABLES.readings), lists: statementsOf(RANK_TABLES.lists) };
 
-/** Series, level and first position, in columns. */
-function keysOf(table: RankTable, groups: readonly SeriesGroup[]): Value[] {
+/** Index, level and first position, in columns. */
+function keysOf(table: RankTable, groups: readonly IndexGroup[]): Value[] {
   const firsts = RANK_TABLES[table].key.map((_, part) => groups.map(({ group }) => group.at[0]?.[part] as number | string));
-  return [groups.map(({ series }) => series), groups.map(({ group }) => group.level), ...firsts];
+  return [groups.map(({ index }) => index), groups.map(({ group }) => group.level), ...firsts];
 }
 
-/** The first and the last position of each series. */
-function endsOf(positions: readonly SeriesPosition[]): SeriesPosition[] {
-  const bySeries = Map.groupBy(positions, ({ series }) => series);
-  return Array.from(bySeries.values(), (own) => {
+/** The first and the last position of each index. */
+function endsOf(positions: readonly IndexPosition[]): IndexPosition[] {
+  const byIndex = Map.groupBy(positions, ({ index }) => index);
+  return Array.from(byIndex.values(), (own) => {
     if (own.length <= 2) return own;
     const first = own.reduce((least, one) => (comparePositions(one.at, least.at) < 0 ? one : least));
     const last = own.reduce((most, one) => (comparePositions(one.at, most.at) > 0 ? one : most));
@@ -125,30 +125,30 @@ function endsOf(positions: readonly SeriesPosition[]): SeriesPosition[] {
 }
 
 export function rankIndexOperations(db: Db) {
-  async function pathGroups(table: RankTable, positions: readonly SeriesPosition[]): Promise<SeriesGroup[]> {
+  async function pathGroups(table: RankTable, positions: readonly IndexPosition[]): Promise<IndexGroup[]> {
     const columns = RANK_TABLES[table];
     const parts = columns.key.map((_, part) => positions.map(({ at }) => at[part] as number | string));
-    const rows = await db.rows(STATEMENTS[table].pathGroups, [positions.map(({ series }) => series), ...parts]);
-    return rows.map((row) => ({ series: String(row[0]), group: groupOf(columns, row) }));
+    const rows = await db.rows(STATEMENTS[table].pathGroups, [positions.map(({ index }) => index), ...parts]);
+    return rows.map((row) => ({ index: String(row[0]), group: groupOf(columns, row) }));
   }
 
   return {
     /** A group holds thousands of entries: if the first and the last position are in the same one, so are those in between. */
-    async rankGroups(table: RankTable, positions: readonly SeriesPosition[]): Promise<SeriesGroup[]> {
+    async rankGroups(table: RankTable, positions: readonly IndexPosition[]): Promise<IndexGroup[]> {
       const ends = endsOf(positions);
       const found = await pathGroups(table, ends);
       if (ends.length === positions.length) return found;
       const lowest = Map.groupBy(
         found.filter(({ group }) => group.level === 0),
-        ({ series }) => series,
+        ({ index }) => index,
       );
-      const isSpread = ({ series }: { readonly series: string }): boolean => (lowest.get(series)?.length ?? 0) > 1;
+      const isSpread = ({ index }: { readonly index: string }): boolean => (lowest.get(index)?.length ?? 0) > 1;
       const spread = positions.filter(isSpread);
       if (spread.length === 0) return found;
       return [...found.filter((one) => !isSpread(one)), ...(await pathGroups(table, spread))];
     },
 
-    async putRankGroups(table: RankTable, groups: readonly SeriesGroup[]): Promise<void> {
+    async putRankGroups(table: RankTable, groups: readonly IndexGroup[]): Promise<void> {
       if (groups.length === 0) return;
       const parts = RANK_TABLES[table].key.map((_, part) => part);
       const nodes = parts.map((part) => groups.map(({ group }) => arrayText(group.at.map((at) => at[part] as number | string))));
@@ -159,27 +159,27 @@ export function rankIndexOperations(db: Db) {
       ]);
     },
 
-    async removeRankGroups(table: RankTable, groups: readonly SeriesGroup[]): Promise<void> {
+    async removeRankGroups(table: RankTable, groups: readonly IndexGroup[]): Promise<void> {
       if (groups.length > 0) await db.rows(STATEMENTS[table].removeGroups, keysOf(table, groups));
     },
 
-    async removeRankIndex(table: RankTable, series: string): Promise<void> {
-      await db.rows(STATEMENTS[table].remove, [series]);
+    async removeRankIndex(table: RankTable, index: string): Promise<void> {
+      await db.rows(STATEMENTS[table].remove, [index]);
     },
   };
 }
 
-/** All groups of these series, with the positions they are stored under. */
+/** All groups of these indexes, with the positions they are stored under. */
 export async function storedGroups(
   db: Db,
   table: RankTable,
-  series: readonly string[],
+  names: readonly string[],
 ): Promise<ReadonlyMap<string, readonly StoredGroup[]>> {
   const columns = RANK_TABLES[table];
-  const rows = await db.rows(STATEMENTS[table].all, [series]);
+  const rows = await db.rows(STATEMENTS[table].all, [names]);
   const keyOf = (row: Row): Position => row.slice(3 + columns.nodes.length) as unknown as Position;
-  const groups = rows.map((row) => ({ ...groupOf(columns, row), key: keyOf(row), series: String(row[0]) }));
-  return Map.groupBy(groups, (group) => group.series);
+  const groups = rows.map((row) => ({ ...groupOf(columns, row), key: keyOf(row), index: String(row[0]) }));
+  return Map.groupBy(groups, (group) => group.index);
 }
 
 /** An array as PostgreSQL writes it. */

@@ -1,5 +1,5 @@
 // The readings for people who write SQL, and for tools such as Grafana: a view, and a function for the readings of one tank in a
-// range. They unpack heads and blocks (../series/block.ts) in SQL alone, and verify no checksum: `check` does.
+// range. They unpack heads and blocks (../packed/block.ts) in SQL alone, and verify no checksum: `check` does.
 //
 // Both are bound to the tables when they are created, so that nothing depends on the search path of whoever uses them. The
 // function has the rights of its owner, as a view has: who uses them needs no right to the tables.

@@ -66,14 +66,14 @@ const SCHEMA = `${commonTables(TYPES)}
   ) WITH (toast_tuple_target = 8160);
 
   CREATE TABLE list_index (
-    series text COLLATE "C" NOT NULL,
+    list text COLLATE "C" NOT NULL,
     level smallint NOT NULL,
     position bigint NOT NULL,
     id text COLLATE "C" NOT NULL,
     positions bigint[] NOT NULL,
     ids text[] COLLATE "C" NOT NULL,
     offsets bigint[] NOT NULL,
-    PRIMARY KEY (series, level, position, id)
+    PRIMARY KEY (list, level, position, id)
   ) WITH (toast_tuple_target = 8160);
 `;
 

@@ -7,11 +7,11 @@ import type { Scope } from "../../domain/key.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
 import type { InstantRange, Reading, ReadingColumns } from "../../domain/reading.ts";
 import type { Found } from "../../domain/store.ts";
-import { readingsOf } from "../series/block.ts";
-import { openBlock, openHead } from "../series/checksum.ts";
-import { HEAD_MIN } from "../series/merge.ts";
-import { missingGroup, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
-import { PART_BLOCKS, readingPart } from "../series/reading-part.ts";
+import { readingsOf } from "../packed/block.ts";
+import { openBlock, openHead } from "../packed/checksum.ts";
+import { HEAD_MIN } from "../packed/merge.ts";
+import { missingGroup, SEGMENT_MAX, SEGMENT_SIZE } from "../packed/rank-index.ts";
+import { PART_BLOCKS, readingPart } from "../packed/reading-part.ts";
 import { type Db, statement } from "./connection.ts";
 import { segmentAtInstant, segmentOfRank } from "./rank-index.ts";
 

@@ -6,8 +6,8 @@ import type { ReadingSource } from "../../domain/reading.ts";
 import type { Row } from "../columns.ts";
 import type { AppendResult, BlockKey, StoredEvaluation } from "../core/transaction.ts";
 import { changesNoAlert } from "../fleet-row.ts";
-import { Block, lastReading } from "../series/block.ts";
-import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../series/checksum.ts";
+import { Block, lastReading } from "../packed/block.ts";
+import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../packed/checksum.ts";
 import {
   type Append,
   appendSize,
@@ -17,7 +17,7 @@ import {
   type HeadUpdate,
   type StoredBlock,
   writeAppend,
-} from "../series/merge.ts";
+} from "../packed/merge.ts";
 import { bigints, byteas, doubles, texts, writtenByteas } from "./arrays.ts";
 import { equalsByIndex } from "./batch.ts";
 import { type Db, isLockNotAvailable, type Statement, statement } from "./connection.ts";

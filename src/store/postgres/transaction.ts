@@ -8,7 +8,7 @@ import type { EngineTransaction } from "../check/check.ts";
 import { deviceChecksum, pendingValues, STORED_PENDING_COLUMNS } from "../columns.ts";
 import { sharedTables } from "../core/reads-and-tables.ts";
 import { PendingAlertWork } from "../core/transaction.ts";
-import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
+import { EMPTY_HEAD, headChecksum } from "../packed/checksum.ts";
 import { equalsByIndex, insertOn, runForIdsOn, runForRowsOn, transposed } from "./batch.ts";
 import { checkOperations } from "./check.ts";
 import { type Db, prepareOn, statement } from "./connection.ts";

@@ -70,7 +70,7 @@ export function checkOperations(db: DatabaseSync): CheckOperations {
       { table: "reading_index", key: "tank.pk", isDerived: true },
       { table: "fleet", key: "tank.id", isDerived: true },
     ],
-    storedGroups: async (table, series) => new Map(series.map((name) => [name, storedGroups(queries, table, name)])),
+    storedGroups: async (table, indexes) => new Map(indexes.map((name) => [name, storedGroups(queries, table, name)])),
 
     async missingIndexes() {
       const rows = queries.rows("SELECT name FROM sqlite_schema WHERE type = 'index'", []);

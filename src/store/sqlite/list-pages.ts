@@ -7,8 +7,8 @@ import type { PageQuery } from "../../domain/page.ts";
 import { entriesOf, listKey } from "../core/dialect.ts";
 import type { RowPage } from "../core/reads.ts";
 import type { ListSegment } from "../core/transaction.ts";
-import { isDescending, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
-import { type Position, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
+import { isDescending, LISTS, type ListKind, listName } from "../packed/lists.ts";
+import { type Position, SEGMENT_MAX, SEGMENT_SIZE } from "../packed/rank-index.ts";
 import { rankIndexReads } from "./rank-index.ts";
 import { DIALECT } from "./schema.ts";
 import { query, type SqliteRow } from "./statements.ts";
@@ -42,7 +42,7 @@ export function listPages(db: DatabaseSync, kind: ListKind, columns: string, joi
 
   return {
     page(key: string | null, { from = EARLIEST, to = LATEST, page, size }: PageQuery): RowPage {
-      const series = seriesOf(kind, key);
+      const list = listName(kind, key);
       const values = listKey(kind, key);
       const skipped = (page - 1) * size;
       /** Near the first entry, skipped rows are simply read. */
@@ -50,10 +50,10 @@ export function listPages(db: DatabaseSync, kind: ListKind, columns: string, joi
         rows: skipped < totalItems ? first.all(...values, from, to, size, skipped) : [],
         totalItems,
       });
-      const root = index.root(series);
+      const root = index.root(list);
       if (root === undefined) return near(Number(count.get(...values, from, to)?.[0]));
       const rankOf = (wanted: number): number => {
-        const { at, rank } = index.segmentBefore(series, root, wanted);
+        const { at, rank } = index.segmentBefore(list, root, wanted);
         return rank + Number(countFrom.get(...values, ...(at as SqliteRow), wanted)?.[0]);
       };
       const lower = from === EARLIEST ? 0 : rankOf(from);
@@ -63,7 +63,7 @@ export function listPages(db: DatabaseSync, kind: ListKind, columns: string, joi
       const end = isDescending(kind) ? upper - skipped : Math.min(upper, lower + skipped + size);
       const start = isDescending(kind) ? Math.max(lower, end - size) : lower + skipped;
       if (start >= end) return { rows: [], totalItems };
-      const { at, rank } = index.segmentOfRank(series, root, start);
+      const { at, rank } = index.segmentOfRank(list, root, start);
       const rows = rowsFrom.all(...values, ...(at as SqliteRow), end - start, start - rank);
       return { rows: isDescending(kind) ? rows.reverse() : rows, totalItems };
     },

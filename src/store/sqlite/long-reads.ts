@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { longReadsOn } from "../core/reads-and-tables.ts";
-import { LISTS } from "../series/lists.ts";
+import { LISTS } from "../packed/lists.ts";
 import { listPages } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";
 import { QueryCache, query } from "./statements.ts";

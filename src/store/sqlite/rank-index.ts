@@ -5,8 +5,8 @@ import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { DamageError } from "../../domain/errors.ts";
 import { parseJson } from "../../domain/validate.ts";
 import { RANK_TABLES } from "../core/rank-indexes.ts";
-import type { RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
-import { comparePositions, type Group, lastIndexWhere, missingGroup, type Position } from "../series/rank-index.ts";
+import type { IndexGroup, IndexPosition, RankTable } from "../core/transaction.ts";
+import { comparePositions, type Group, lastIndexWhere, missingGroup, type Position } from "../packed/rank-index.ts";
 import { type QueryCache, query, type SqliteRow, upsert } from "./statements.ts";
 
 /** A group as it is stored; its ids are unpacked only if they are needed. */
@@ -70,14 +70,14 @@ function damaged(): DamageError {
 /** Where a segment begins, and how many entries are before it. `next`: the first instant of the next one of its group. */
 export type RankedSegment = { readonly at: Position; readonly rank: number; readonly next: number | undefined };
 
-/** Reads one kind of rank index. All statements use the table's unique index on series, level and position. */
+/** Reads one kind of rank index. All statements use the table's unique index on the name of the rank index, level and position. */
 export function rankIndexReads(db: DatabaseSync, kind: RankTable) {
-  const { table, series, key, nodes } = RANK_TABLES[kind];
-  const columns = `SELECT level, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ?`;
+  const { table, index, key, nodes } = RANK_TABLES[kind];
+  const columns = `SELECT level, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${index} = ?`;
   const rootRow = query(db, `${columns} ORDER BY level DESC LIMIT 1`);
   const groupRow = query(db, `${columns} AND level = ? AND ${key.map((column) => `${column} = ?`).join(" AND ")}`);
 
-  /** The group of the highest level; undefined if the series has no index. */
+  /** The group of the highest level; undefined if there is no such index. */
   function root(of: SQLInputValue): PackedGroup | undefined {
     const row = rootRow.get(of);
     return row && new PackedGroup(row);
@@ -115,77 +115,77 @@ export function rankIndexReads(db: DatabaseSync, kind: RankTable) {
 }
 
 function statementsOf(db: DatabaseSync, kind: RankTable) {
-  const { table, series, key, nodes } = RANK_TABLES[kind];
+  const { table, index, key, nodes } = RANK_TABLES[kind];
   const position = key.map((name) => `${name} = ?`).join(" AND ");
   return {
     reads: rankIndexReads(db, kind),
-    put: upsert(db, table, [series, "level", ...key, "offsets", ...nodes], 2 + key.length),
-    removeGroup: db.prepare(`DELETE FROM ${table} WHERE ${series} = ? AND level = ? AND ${position}`),
-    remove: db.prepare(`DELETE FROM ${table} WHERE ${series} = ?`),
+    put: upsert(db, table, [index, "level", ...key, "offsets", ...nodes], 2 + key.length),
+    removeGroup: db.prepare(`DELETE FROM ${table} WHERE ${index} = ? AND level = ? AND ${position}`),
+    remove: db.prepare(`DELETE FROM ${table} WHERE ${index} = ?`),
   };
 }
 
 /** `tankKey`: the value that stands for a tank in the table of its readings. */
 export function rankIndexOperations(db: DatabaseSync, tankKey: (tankId: string) => SQLInputValue) {
   const statements = { readings: statementsOf(db, "readings"), lists: statementsOf(db, "lists") };
-  const keyOf = (table: RankTable, series: string): SQLInputValue => (table === "readings" ? tankKey(series) : series);
-  const groupKey = (table: RankTable, { series, group }: SeriesGroup): SQLInputValue[] => [
-    keyOf(table, series),
+  const keyOf = (table: RankTable, index: string): SQLInputValue => (table === "readings" ? tankKey(index) : index);
+  const groupKey = (table: RankTable, { index, group }: IndexGroup): SQLInputValue[] => [
+    keyOf(table, index),
     group.level,
     ...(group.at[0] as SqliteRow),
   ];
 
-  function pathGroups(table: RankTable, series: string, positions: readonly Position[]): SeriesGroup[] {
+  function pathGroups(table: RankTable, index: string, positions: readonly Position[]): IndexGroup[] {
     const { reads } = statements[table];
-    const of = keyOf(table, series);
+    const of = keyOf(table, index);
     const root = reads.root(of)?.unpack();
     if (root === undefined) return [];
     const groups = new Map<string, Group>([["", root]]);
     for (const position of positions) {
       for (let group = root; group.level > 0; ) {
         const { level, at } = group;
-        const index = lastIndexWhere(at.length, (i) => comparePositions(at[i] as Position, position) <= 0);
-        const next = at[Math.max(0, index)] as Position;
+        const last = lastIndexWhere(at.length, (i) => comparePositions(at[i] as Position, position) <= 0);
+        const next = at[Math.max(0, last)] as Position;
         const name = `${level - 1} ${next.join(" ")}`;
         group = groups.get(name) ?? reads.child(of, level - 1, next).unpack();
         groups.set(name, group);
       }
     }
-    return Array.from(groups.values(), (group) => ({ series, group }));
+    return Array.from(groups.values(), (group) => ({ index, group }));
   }
 
   return {
-    async rankGroups(table: RankTable, positions: readonly SeriesPosition[]): Promise<SeriesGroup[]> {
-      const bySeries = Map.groupBy(positions, ({ series }) => series);
-      return Array.from(bySeries, ([series, own]) =>
+    async rankGroups(table: RankTable, positions: readonly IndexPosition[]): Promise<IndexGroup[]> {
+      const byIndex = Map.groupBy(positions, ({ index }) => index);
+      return Array.from(byIndex, ([index, own]) =>
         pathGroups(
           table,
-          series,
+          index,
           own.map(({ at }) => at),
         ),
       ).flat();
     },
 
-    async putRankGroups(table: RankTable, groups: readonly SeriesGroup[]): Promise<void> {
+    async putRankGroups(table: RankTable, groups: readonly IndexGroup[]): Promise<void> {
       for (const one of groups) statements[table].put.run(...groupKey(table, one), ...packGroup(one.group));
     },
 
-    async removeRankGroups(table: RankTable, groups: readonly SeriesGroup[]): Promise<void> {
+    async removeRankGroups(table: RankTable, groups: readonly IndexGroup[]): Promise<void> {
       for (const one of groups) statements[table].removeGroup.run(...groupKey(table, one));
     },
 
-    async removeRankIndex(table: RankTable, series: string): Promise<void> {
-      statements[table].remove.run(keyOf(table, series));
+    async removeRankIndex(table: RankTable, index: string): Promise<void> {
+      statements[table].remove.run(keyOf(table, index));
     },
   };
 }
 
-/** All groups of a series, with the positions they are stored under. One that cannot be read has no nodes. */
+/** All groups of an index, with the positions they are stored under. One that cannot be read has no nodes. */
 export function storedGroups(queries: QueryCache, kind: RankTable, name: string): (Group & { readonly key: Position })[] {
-  const { table, series, key, nodes } = RANK_TABLES[kind];
+  const { table, index, key, nodes } = RANK_TABLES[kind];
   const order = `level, ${key.join(", ")}`;
   const of = kind === "readings" ? "(SELECT pk FROM tank WHERE id = ?)" : "?";
-  const sql = `SELECT ${order}, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ${of} ORDER BY ${order}`;
+  const sql = `SELECT ${order}, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${index} = ${of} ORDER BY ${order}`;
   return queries.rows(sql, [name]).map(([level, ...row]) => ({
     ...readGroup([level as number, ...row.slice(key.length)]),
     key: row.slice(0, key.length) as Position,

@@ -55,7 +55,7 @@ const SCHEMA = `${commonTables(TYPES)}
 
   CREATE TABLE list_index (
     pk INTEGER PRIMARY KEY,
-    series TEXT NOT NULL,
+    list TEXT NOT NULL,
     level INTEGER NOT NULL,
     position INTEGER NOT NULL,
     id TEXT NOT NULL,
@@ -63,7 +63,7 @@ const SCHEMA = `${commonTables(TYPES)}
     ids TEXT NOT NULL,
     offsets BLOB NOT NULL
   ) STRICT;
-  CREATE UNIQUE INDEX list_index_by_position ON list_index (series, level, position, id);
+  CREATE UNIQUE INDEX list_index_by_position ON list_index (list, level, position, id);
 
   -- Every live tank, with its threshold and latest reading.
   CREATE TABLE fleet (

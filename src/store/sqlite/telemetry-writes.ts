@@ -5,8 +5,8 @@ import { EARLIEST } from "../../domain/instant.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
 import type { AppendResult, BlockKey, StoredEvaluation } from "../core/transaction.ts";
 import { changesNoAlert, fleetRow } from "../fleet-row.ts";
-import { Block, lastReading } from "../series/block.ts";
-import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../series/checksum.ts";
+import { Block, lastReading } from "../packed/block.ts";
+import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../packed/checksum.ts";
 import {
   type Append,
   appendSize,
@@ -15,7 +15,7 @@ import {
   maxHeadSize,
   type StoredBlock,
   writeAppend,
-} from "../series/merge.ts";
+} from "../packed/merge.ts";
 import { rankIndexOperations } from "./rank-index.ts";
 import { query, upsert } from "./statements.ts";
 

@@ -12,8 +12,8 @@ import { deviceChecksum, pendingValues, STORED_PENDING_COLUMNS } from "../column
 import { sharedTables } from "../core/reads-and-tables.ts";
 import { PendingAlertWork } from "../core/transaction.ts";
 import { fleetRow } from "../fleet-row.ts";
-import { lastReading } from "../series/block.ts";
-import { EMPTY_HEAD, headChecksum, openHead } from "../series/checksum.ts";
+import { lastReading } from "../packed/block.ts";
+import { EMPTY_HEAD, headChecksum, openHead } from "../packed/checksum.ts";
 import { checkOperations } from "./check.ts";
 import { listOperations } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";

@@ -1,7 +1,7 @@
 // Corruptions of a SQLite database: rank indexes, heads, blocks, counts and references.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { Group } from "../../../src/store/series/rank-index.ts";
+import type { Group } from "../../../src/store/packed/rank-index.ts";
 import { PackedGroup, packGroup } from "../../../src/store/sqlite/rank-index.ts";
 import { query } from "../../../src/store/sqlite/statements.ts";
 import type { Corruption } from "./sample.ts";
@@ -14,7 +14,7 @@ const corruptions = (rows: readonly Row[]): SqliteCorruption[] =>
 export const LONG = "(SELECT pk FROM tank WHERE id = 'long')";
 const MEDIUM = "(SELECT pk FROM tank WHERE id = 'medium')";
 const SHORT = "(SELECT pk FROM tank WHERE id = 'short')";
-const LISTS: readonly [series: string, where: string][] = [
+const LISTS: readonly [list: string, where: string][] = [
   ["customer", "list of all customers"],
   ["customer email many@customers.example", "list of customers with the e-mail many@customers.example"],
   ["tank", "list of all tanks"],
@@ -27,20 +27,20 @@ export const blockStart = (tank: string, offset: number): string =>
 const SWAP_BLOCKS = `CREATE TEMP TABLE two AS SELECT pk, data, checksum FROM block WHERE tank = ${MEDIUM} ORDER BY start LIMIT 2 OFFSET 7;
   UPDATE block SET (data, checksum) = (SELECT data, checksum FROM two WHERE two.pk <> block.pk) WHERE pk IN (SELECT pk FROM two)`;
 
-type IndexTable = { readonly table: string; readonly series: string; readonly order: string; readonly nodes: readonly string[] };
-const READING_INDEX: IndexTable = { table: "reading_index", series: "tank", order: "start DESC", nodes: ["starts"] };
+type IndexTable = { readonly table: string; readonly index: string; readonly order: string; readonly nodes: readonly string[] };
+const READING_INDEX: IndexTable = { table: "reading_index", index: "tank", order: "start DESC", nodes: ["starts"] };
 const LIST_INDEX: IndexTable = {
   table: "list_index",
-  series: "series",
+  index: "list",
   order: "position DESC, id DESC",
   nodes: ["positions", "ids"],
 };
 
 /** Adds to the last offset in the last group of a level. */
 const withWrongOffset =
-  ({ table, series, order, nodes }: IndexTable, name: string, level: number) =>
+  ({ table, index, order, nodes }: IndexTable, name: string, level: number) =>
   (db: DatabaseSync): void => {
-    const last = `SELECT pk, level, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ${name} AND level = ${level}
+    const last = `SELECT pk, level, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${index} = ${name} AND level = ${level}
       ORDER BY ${order} LIMIT 1`;
     const [pk, ...row] = query(db, last).get() ?? [];
     const group: Group = new PackedGroup(row).unpack();
@@ -147,22 +147,22 @@ export const REPAIRABLE = corruptions([
   ],
   [
     "a rank index of no list",
-    "INSERT INTO list_index (series, level, position, id, positions, ids, offsets) VALUES ('tank colour red', 0, 1, '', x'', '[]', x'')",
+    "INSERT INTO list_index (list, level, position, id, positions, ids, offsets) VALUES ('tank colour red', 0, 1, '', x'', '[]', x'')",
     'list "tank colour red"',
     /there is no such list, but it has a rank index/,
   ],
   [
     "a rank index of a short list",
-    `INSERT INTO list_index (series, level, position, id, positions, ids, offsets)
-      SELECT 'tank owner_id c1', level, position, id, positions, ids, offsets FROM list_index WHERE series = 'customer'`,
+    `INSERT INTO list_index (list, level, position, id, positions, ids, offsets)
+      SELECT 'tank owner_id c1', level, position, id, positions, ids, offsets FROM list_index WHERE list = 'customer'`,
     "list of the tanks of customer c1",
     /^level 0 of its rank index is wrong$/,
   ],
-  ...LISTS.flatMap(([series, where]): Row[] => [
-    [`${where}: a wrong offset`, withWrongOffset(LIST_INDEX, `'${series}'`, 0), where, /^level 0 of its rank index is wrong$/],
+  ...LISTS.flatMap(([list, where]): Row[] => [
+    [`${where}: a wrong offset`, withWrongOffset(LIST_INDEX, `'${list}'`, 0), where, /^level 0 of its rank index is wrong$/],
     [
       `${where}: no rank index`,
-      `DELETE FROM list_index WHERE series = '${series}'`,
+      `DELETE FROM list_index WHERE list = '${list}'`,
       where,
       /its \d+ entries should have a rank index, they have none/,
     ],
@@ -178,8 +178,8 @@ export const REPAIRABLE = corruptions([
     "positions = substr(positions, 1, 12)",
     "positions = x''",
   ].map((sql, i): Row => {
-    const [series, where] = LISTS[i % LISTS.length] as (typeof LISTS)[number];
-    const update = `UPDATE list_index SET ${sql} WHERE series = '${series}'`;
+    const [list, where] = LISTS[i % LISTS.length] as (typeof LISTS)[number];
+    const update = `UPDATE list_index SET ${sql} WHERE list = '${list}'`;
     return [`an unreadable rank index: ${sql}`, update, where, /^level 0 of its rank index is wrong$/];
   }),
   [

@@ -80,7 +80,7 @@ export function randomStep(context: StepContext): Step {
   return random.pick(makers)(context);
 }
 
-/** The objects that commands and readings refer to, and the long series and lists. */
+/** The objects that commands and readings refer to, and the long lists and histories. */
 export function firstSteps(context: StepContext): Step[] {
   const { random, size } = context;
   const customers = CUSTOMERS.map((id): CustomerRecord => ({ customer: customer(id), deleted: false }));
@@ -126,7 +126,7 @@ function lastSeen({ random, model }: StepContext): Step {
 
 const fill = (random: Random): number => (random.chance(0.9) ? random.whole(0, 10_000) / 100 : random.between(0, 100));
 
-type SeriesContext = {
+type ReadingsContext = {
   readonly random: Random;
   readonly readings: ReturnType<ModelStore["readings"]>;
   /** The instant of some reading of the tank, or where its first will be. */
@@ -134,7 +134,7 @@ type SeriesContext = {
   readonly most: number;
 };
 
-function appended({ random, readings }: SeriesContext, count: number): [number, number][] {
+function appended({ random, readings }: ReadingsContext, count: number): [number, number][] {
   let at = readings[0]?.created_at ?? NEW_YEAR;
   const step = random.pick([1, 60_000, 86_400_000]);
   return times(count, () => {
@@ -143,7 +143,7 @@ function appended({ random, readings }: SeriesContext, count: number): [number, 
   });
 }
 
-const SERIES: Readonly<Record<string, (context: SeriesContext) => (readonly [at: number, fill: number])[]>> = {
+const TANK_READINGS: Readonly<Record<string, (context: ReadingsContext) => (readonly [at: number, fill: number])[]>> = {
   append: (context) => appended(context, context.random.whole(1, 3)),
   "append many": (context) => appended(context, context.random.whole(10, Math.min(400, context.most))),
   late: ({ random, known }) =>
@@ -177,7 +177,7 @@ function tankReadings({ random, model, size, isExportable = false }: StepContext
   const tankId = random.pick([BUSY_TANK, BUSY_TANK, ...TANKS, "nobody"]);
   const readings = model.readings(tankId);
   const known = readings.length === 0 ? NEW_YEAR : random.pick(readings).created_at;
-  const [name, make] = random.pick(Object.entries(SERIES));
+  const [name, make] = random.pick(Object.entries(TANK_READINGS));
   const sent = make({ random, readings, known, most: size.bulk }).map(([at, value]): SentReading => {
     return {
       tank: random.chance(0.9) ? tankId : random.pick(TANKS),

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { READING_OUTCOMES, type ReadingBatch } from "../../../src/domain/reading.ts";
-import { Block, type Columns } from "../../../src/store/series/block.ts";
-import { mergeInto, positionsById, type StoredBlock, splitBlock, splitHead } from "../../../src/store/series/merge.ts";
-import { SEGMENT_MAX, SEGMENT_SIZE } from "../../../src/store/series/rank-index.ts";
-import { batchOf, blockOf, columnsOf, fill, type Pair, pairsOf, series } from "./arbitraries.ts";
+import { Block, type Columns } from "../../../src/store/packed/block.ts";
+import { mergeInto, positionsById, type StoredBlock, splitBlock, splitHead } from "../../../src/store/packed/merge.ts";
+import { SEGMENT_MAX, SEGMENT_SIZE } from "../../../src/store/packed/rank-index.ts";
+import { batchOf, blockOf, columnsOf, fill, type Pair, pairsOf, sortedPairs } from "./arbitraries.ts";
 
 /** A batch may name a tank twice. */
 const TANKS = ["one", "two", "three", "one"];
@@ -102,7 +102,7 @@ test("a block of more than 256 is split into blocks of 128 to 255", () => {
 
 test("splitting loses nothing", () => {
   fc.assert(
-    fc.property(series(700), (pairs) => {
+    fc.property(sortedPairs(700), (pairs) => {
       for (const blocks of [splitBlock(columnsOf(pairs), START), blocksOfHead(pairs)]) {
         assert.deepEqual(blocks.flatMap(readingsIn), pairs);
       }

@@ -36,16 +36,16 @@ export const LIST_START: Position = [EARLIEST, ""];
 export const LIST_END: Position = [LATEST, ""];
 
 /** The name of a list in the table of its rank index. */
-export function seriesOf({ table, column, position }: ListKind, key: string | null): string {
+export function listName({ table, column, position }: ListKind, key: string | null): string {
   const name = position === "created_at" ? table : `${table} ${position}`;
   return column === null ? name : `${name} ${column} ${key}`;
 }
 
-export function listOf(series: string): { readonly kind: ListKind; readonly key: string | null } | undefined {
+export function listNamed(name: string): { readonly kind: ListKind; readonly key: string | null } | undefined {
   for (const kind of Object.values(LISTS)) {
-    const prefix = seriesOf(kind, "");
-    if (kind.column === null ? series === prefix : series.startsWith(prefix)) {
-      return { kind, key: kind.column === null ? null : series.slice(prefix.length) };
+    const prefix = listName(kind, "");
+    if (kind.column === null ? name === prefix : name.startsWith(prefix)) {
+      return { kind, key: kind.column === null ? null : name.slice(prefix.length) };
     }
   }
   return undefined;

@@ -1,6 +1,6 @@
-// The rank index: finds the rank of a position in an ordered series, and the position of a rank, in logarithmic time.
+// The rank index: finds the rank of a position in an order, and the position of a rank, in logarithmic time.
 //
-// Level 0 divides the series into segments of about 128 entries; each level above divides the one below into groups of about
+// Level 0 divides the entries into segments of about 128; each level above divides the one below into groups of about
 // 64 nodes. A node is where its segment or group begins, with the number of entries between the start of its own group and it
 // (its offset). The rank of a segment is the sum of one offset per level.
 //
@@ -58,7 +58,7 @@ export function lastIndexWhere(length: number, holds: (index: number) => boolean
 
 type PathStep = { readonly group: Group; readonly index: number };
 
-/** The part of one series' index that a write needs: the groups on the paths to some positions. Collects what changes. */
+/** The part of one rank index that a write needs: the groups on the paths to some positions. Collects what changes. */
 export class RankIndex {
   /** Keyed by level and first position. */
   readonly #groups: Map<string, Group>[] = [];

@@ -56,7 +56,7 @@ async function expectCustomers(store: Store, ids: readonly string[], pages: read
   assert.equal((await customersOf(store, { to: NEW_YEAR - 1 })).totalItems, 0);
 }
 
-export function longSeriesConformance(engine: Engine): void {
+export function lengthConformance(engine: Engine): void {
   test("telemetry of any length is complete, appended or with an older reading added", async (t) => {
     const { store } = await engine.open(t);
     await withTank(store);

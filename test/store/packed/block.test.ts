@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { Block, packBlock, packHead, readingsOf } from "../../../src/store/series/block.ts";
-import { blockOf, columnsOf, FIRST_INSTANT, instant, LAST_INSTANT, type Pair, pairsOf, series } from "./arbitraries.ts";
+import { Block, packBlock, packHead, readingsOf } from "../../../src/store/packed/block.ts";
+import { blockOf, columnsOf, FIRST_INSTANT, instant, LAST_INSTANT, type Pair, pairsOf, sortedPairs } from "./arbitraries.ts";
 
 /** `deepEqual` of node:assert/strict tells -0 from 0 and takes NaN as itself: bit for bit, as far as numbers go. */
 test("unpacking returns the packed readings", () => {
-  fc.assert(fc.property(series(300), (pairs) => assert.deepEqual(pairsOf(blockOf(pairs)), pairs)));
+  fc.assert(fc.property(sortedPairs(300), (pairs) => assert.deepEqual(pairsOf(blockOf(pairs)), pairs)));
 });
 
 test("a stretch of the columns is packed as if it stood alone", () => {
   fc.assert(
-    fc.property(series(60), fc.nat(60), fc.nat(60), (pairs, a, b) => {
+    fc.property(sortedPairs(60), fc.nat(60), fc.nat(60), (pairs, a, b) => {
       const [from, to] = [Math.min(a, b, pairs.length), Math.min(Math.max(a, b), pairs.length)];
       assert.deepEqual(packBlock(columnsOf(pairs), from, to), packBlock(columnsOf(pairs.slice(from, to))));
     }),
@@ -20,7 +20,7 @@ test("a stretch of the columns is packed as if it stood alone", () => {
 
 test("a block can be read wherever its bytes lie in a larger buffer", () => {
   fc.assert(
-    fc.property(series(20), fc.nat(9), (pairs, offset) => {
+    fc.property(sortedPairs(20), fc.nat(9), (pairs, offset) => {
       const bytes = packBlock(columnsOf(pairs));
       const larger = new Uint8Array(bytes.length + 20).fill(255);
       larger.set(bytes, offset);
@@ -31,7 +31,7 @@ test("a block can be read wherever its bytes lie in a larger buffer", () => {
 
 test("readings of a block come newest first, as far as it has them", () => {
   fc.assert(
-    fc.property(series(40), fc.integer({ min: -5, max: 45 }), fc.integer({ min: -5, max: 45 }), (pairs, from, to) => {
+    fc.property(sortedPairs(40), fc.integer({ min: -5, max: 45 }), fc.integer({ min: -5, max: 45 }), (pairs, from, to) => {
       const expected = pairs
         .filter((_, i) => i >= from && i < to)
         .map(([at, fill]) => ({ created_at: at, fill_percentage: fill }));
@@ -42,7 +42,7 @@ test("readings of a block come newest first, as far as it has them", () => {
 
 test("countBefore() counts what a naive count does, on, before and after every reading", () => {
   fc.assert(
-    fc.property(series(200), fc.array(instant), (pairs, others) => {
+    fc.property(sortedPairs(200), fc.array(instant), (pairs, others) => {
       const block = blockOf(pairs);
       for (const at of [...pairs.flatMap(([one]) => [one - 1, one, one + 1]), ...others]) {
         assert.equal(block.countBefore(at), pairs.filter(([one]) => one < at).length, `before ${at}`);
@@ -93,7 +93,7 @@ test("near instants take 4 bytes, far ones 8; hundredths 2, other fills 8", () =
 
 test("a head is read as it was written; only one that begins before 1970 cannot grow at its end", () => {
   fc.assert(
-    fc.property(series(200), (pairs) => {
+    fc.property(sortedPairs(200), (pairs) => {
       const bytes = packHead(columnsOf(pairs));
       assert.deepEqual(pairsOf(new Block(bytes)), pairs);
       const isRowLayout = ((bytes[0] ?? 8) & 8) !== 0;
@@ -110,7 +110,7 @@ test("no bytes are no readings", () => {
 test("truncated bytes and unknown packings are errors", () => {
   const cannot = { message: "a block of readings is damaged" };
   fc.assert(
-    fc.property(series(40), fc.nat(255), fc.integer({ min: 1, max: 5 }), (pairs, packing, lost) => {
+    fc.property(sortedPairs(40), fc.nat(255), fc.integer({ min: 1, max: 5 }), (pairs, packing, lost) => {
       fc.pre(pairs.length > 0);
       const bytes = packBlock(columnsOf(pairs));
       assert.throws(() => new Block(bytes.subarray(0, bytes.length - lost)), cannot);
@@ -121,7 +121,7 @@ test("truncated bytes and unknown packings are errors", () => {
     }),
   );
   fc.assert(
-    fc.property(series(40), fc.integer({ min: 1, max: 7 }), (pairs, lost) => {
+    fc.property(sortedPairs(40), fc.integer({ min: 1, max: 7 }), (pairs, lost) => {
       const bytes = packHead(columnsOf(pairs));
       fc.pre(bytes.length > 0 && lost % (bytes[0] === 9 ? 8 : 14) !== 0 && ((bytes[0] ?? 0) & 8) !== 0);
       assert.throws(() => new Block(bytes.subarray(0, bytes.length - lost)), cannot);

@@ -14,7 +14,7 @@ import {
   type Position,
   RankIndex,
   type Segment,
-} from "../../../src/store/series/rank-index.ts";
+} from "../../../src/store/packed/rank-index.ts";
 
 const ORIGIN = [EARLIEST];
 const segmentsOf = (counts: readonly number[]): Segment[] =>
@@ -98,7 +98,7 @@ test("a segment is found with its rank and its end, for any position", () => {
 const change = fc.record({
   segment: fc.nat(),
   delta: fc.integer({ min: -3, max: 300 }),
-  /** Into how many it is cut; many at once, as when a long series is loaded. */
+  /** Into how many it is cut; many at once, as when a long index is loaded. */
   pieces: fc.oneof({ weight: 5, arbitrary: fc.nat(3) }, { weight: 1, arbitrary: fc.nat(300) }),
 });
 

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { FILL, type ReadingBatch } from "../../../src/domain/reading.ts";
-import { Block, type Columns, packBlock } from "../../../src/store/series/block.ts";
+import { Block, type Columns, packBlock } from "../../../src/store/packed/block.ts";
 
 export const FIRST_INSTANT = Date.parse("0000-01-01T00:00:00.000Z");
 export const LAST_INSTANT = Date.parse("9999-12-31T23:59:59.999Z");
@@ -26,7 +26,7 @@ export const fill = fc.oneof(
 );
 
 /** Each instant once, oldest first; of one span and one kind of fill, so that every way of packing comes up. */
-export const series = (maxLength: number): fc.Arbitrary<Pair[]> =>
+export const sortedPairs = (maxLength: number): fc.Arbitrary<Pair[]> =>
   fc
     .tuple(
       fc.constantFrom(anyInstant, fc.integer({ min: 0, max: 2 ** 32 - 1 }), instant),
