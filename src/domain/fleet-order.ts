@@ -1,7 +1,7 @@
 // The fleet orders. Each sorts tanks by a key, a whole number, and then by id. A job updates the sort keys from the latest
 // readings, so that storing a reading does not have to.
 
-import type { FleetSort, LevelState } from "./fleet.ts";
+import type { FleetSort, FleetState } from "./fleet.ts";
 import type { ForecastValues } from "./forecast/stored.ts";
 import { DAY, type Instant, isInstant, MINUTE } from "./instant.ts";
 import type { Reading } from "./reading.ts";
@@ -68,7 +68,7 @@ function marginUnits(margin: number): number {
 type Range = { readonly from: number | undefined; readonly to: number | undefined };
 
 /** The sort keys of the tanks in a state. */
-export function sortKeyRange(state: LevelState | undefined, order: "urgency" | "margin"): Range {
+export function sortKeyRange(state: FleetState | undefined, order: "urgency" | "margin"): Range {
   const lastLow = order === "urgency" ? LOW_UNUSED : 0;
   switch (state) {
     case undefined:

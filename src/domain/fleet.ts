@@ -24,8 +24,8 @@ export type FleetEntry = {
 };
 
 /** States of the fleet list, by the latest reading alone. Low: at its threshold or below it; unknown: without a reading. */
-export const LEVEL_STATES = ["low", "ok", "unknown"] as const;
-export type LevelState = (typeof LEVEL_STATES)[number];
+export const FLEET_STATES = ["low", "ok", "unknown"] as const;
+export type FleetState = (typeof FLEET_STATES)[number];
 
 /**
  * Urgency: low tanks first, by when they are empty (see `sortKeysOf`); then those with a stale forecast or a sudden fall; then those
@@ -38,7 +38,7 @@ export type FleetSort = (typeof FLEET_SORTS)[number];
 
 export type FleetQuery = Pick<PageQuery, "page" | "size"> & {
   readonly sort: FleetSort;
-  readonly state: LevelState | undefined;
+  readonly state: FleetState | undefined;
   /** Without a reading since then. */
   readonly silentSince: Instant | undefined;
   readonly owner_id: string | undefined;

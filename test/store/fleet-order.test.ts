@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FLEET_SORTS, type FleetEntry, type FleetQuery, LEVEL_STATES } from "../../src/domain/fleet.ts";
+import { FLEET_SORTS, type FleetEntry, type FleetQuery, FLEET_STATES } from "../../src/domain/fleet.ts";
 import type { Area } from "../../src/domain/fleet-map.ts";
 import { type ForecastValues, forecastSettings } from "../../src/domain/forecast/stored.ts";
 import type { Page } from "../../src/domain/page.ts";
@@ -33,7 +33,7 @@ const AREAS: readonly (Area | undefined)[] = [
 /** Some of all combinations of filters; a page at random of each. */
 function* queries(random: Random): Generator<FleetQuery> {
   for (const sort of FLEET_SORTS) {
-    for (const state of [undefined, ...LEVEL_STATES]) {
+    for (const state of [undefined, ...FLEET_STATES]) {
       for (const silentSince of [undefined, NEW_YEAR - 10 * HOUR, NEW_YEAR + 1]) {
         for (const owner_id of [undefined, "a", "nobody"]) {
           for (const city of [undefined, "ber", ""]) {

@@ -9,7 +9,7 @@ import {
   type FleetQuery,
   type FleetReads,
   isSilent,
-  LEVEL_STATES,
+  FLEET_STATES,
   marginOf,
   volumesOf,
 } from "../../domain/fleet.ts";
@@ -47,7 +47,7 @@ export const schemas = {
   FleetTank: object(
     {
       object: literal("fleet_tank", { description: "Always `fleet_tank`" }),
-      state: oneOf(LEVEL_STATES, {
+      state: oneOf(FLEET_STATES, {
         description: "low: at or below its threshold; unknown: it has no reading",
         examples: ["ok"],
       }),
@@ -112,7 +112,7 @@ export const routes: readonly Route[] = [
         "urgency: low tanks first, by when they are empty, then those with a stale forecast or a sudden fall, then those that run low, by when, then the others, by margin; margin: the smallest first; both: those without a reading last; silent: the oldest latest reading first, those without a reading before all",
         "urgency",
       ),
-      state: choice(LEVEL_STATES, "Only those in this state", undefined),
+      state: choice(FLEET_STATES, "Only those in this state", undefined),
       silent_for: duration(
         { description: "Only those without a reading for this long, such as 24h or 7d, or without any" },
         undefined,

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { LEVEL_STATES, marginOf } from "../../../src/domain/fleet.ts";
+import { FLEET_STATES, marginOf } from "../../../src/domain/fleet.ts";
 import { formatInstant } from "../../../src/domain/instant.ts";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
@@ -219,7 +219,7 @@ export function fleetConformance(engine: Engine): void {
     }
     const sorts = ["margin", "silent"] as const;
     await updateWholeOrder(store, Date.now());
-    for (const state of [undefined, ...LEVEL_STATES]) {
+    for (const state of [undefined, ...FLEET_STATES]) {
       for (const filter of [{}, { owner_id: "a" }, { owner_id: "a", size: 10 }, { city: "u" }, { silentSince: 450 * 60_000 }]) {
         for (const [i, page] of [1, 2, 5, 9, 10].entries()) {
           for (const sort of i < 4 ? sorts : [sorts[i % 2] ?? "margin"]) {

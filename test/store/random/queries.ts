@@ -1,6 +1,6 @@
 // Random reads, for a store and the model alike.
 
-import { FLEET_SORTS, LEVEL_STATES } from "../../../src/domain/fleet.ts";
+import { FLEET_SORTS, FLEET_STATES } from "../../../src/domain/fleet.ts";
 import { deviceKey } from "../../../src/domain/id.ts";
 import { EARLIEST, LAST_INSTANT } from "../../../src/domain/instant.ts";
 import { NO_ACCESS, type Scope, UNRESTRICTED } from "../../../src/domain/key.ts";
@@ -90,7 +90,7 @@ export function randomQueries(random: Random, model: ModelStore, now: number): Q
   const fleet = {
     ...page(),
     sort: random.pick(FLEET_SORTS),
-    state: maybe(() => random.pick(LEVEL_STATES)),
+    state: maybe(() => random.pick(FLEET_STATES)),
     silentSince: maybe(() => now - random.whole(0, 1e8)),
     owner_id: maybe(() => customerId),
     city: maybe(prefix),
