@@ -130,7 +130,7 @@ export async function changeChannel(lookups: Lookups, command: Commands["change_
   });
 }
 
-/** Its pending notifications end; its planned ones are removed. */
+/** Its pending notifications end; its deferred ones are removed. */
 export async function deleteChannel(lookups: Lookups, { id, ifMatch }: Commands["delete_channel"]): Planned {
   const before = existing("channel", await findOne(lookups.channelsById, id), ifMatch, channelResource);
   if (isCommandError(before)) return before;

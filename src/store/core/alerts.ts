@@ -24,7 +24,7 @@ import { isIntactHead, openHead } from "../packed/checksum.ts";
 import type { TankWithOwner } from "./alert-tables.ts";
 import { type EventContext, lockForEvents, type Outgoing, toChannels } from "./events.ts";
 import { updateLists } from "./lists.ts";
-import { ownerMail, planMailToNewOwners } from "./owner-mail.ts";
+import { ownerMail, deferMailToNewOwners } from "./owner-mail.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 /** The last step of every transaction. Returns how many notifications were created. */
@@ -33,7 +33,7 @@ export async function finishTransaction(tx: StoreTransaction): Promise<number> {
   if (owners.size > 0) {
     await tx.lockAlerts();
     await tx.moveAlerts(owners);
-    await planMailToNewOwners(tx, [...owners.keys()], at);
+    await deferMailToNewOwners(tx, [...owners.keys()], at);
   }
   const evaluated = dueNotifications + (await evaluateAlerts(tx, tanks, at));
   if (changes.length === 0) return evaluated;

@@ -26,7 +26,7 @@ export function ownerMail(
  * The new owner of a tank gets mail about its alerts, as if they opened now, unless they had some before, nobody was notified yet, or
  * the tank is deleted.
  */
-export async function planMailToNewOwners(tx: StoreTransaction, tankIds: readonly string[], now: Instant): Promise<void> {
+export async function deferMailToNewOwners(tx: StoreTransaction, tankIds: readonly string[], now: Instant): Promise<void> {
   const { ownerKinds, remindAfter } = tx.alertSettings;
   const alerts = (await tx.alertsNotClosed(tankIds)).filter(({ kind }) => ownerKinds.includes(kind));
   if (alerts.length === 0) return;

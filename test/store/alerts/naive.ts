@@ -55,7 +55,7 @@ export type NaiveEvent = { readonly tank: string; readonly kind: Kind; readonly 
 export class NaiveAlerts {
   alerts: NaiveAlert[] = [];
   events: NaiveEvent[] = [];
-  /** Planned mail to owners, of low alerts only: "owner tank event". */
+  /** Deferred mail to owners, of low alerts only: "owner tank event". */
   ownerMail: string[] = [];
   /** Active conditions: opened and not cleared since, whether or not their alert was closed manually: "tank kind". */
   #active = new Set<string>();
