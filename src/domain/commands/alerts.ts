@@ -17,7 +17,7 @@ import {
   existing,
   invalidFields,
   isCommandError,
-  type Planned,
+  type PlanResult,
 } from "./command.ts";
 
 const note = text({
@@ -30,7 +30,7 @@ const note = text({
 export const AlertNote = object({ note }, { description: "A note about the alert" }, ["note"]);
 export const AlertNoteChange = object({ note: nullable(note) }, { description: "Another note about the alert" }, ["note"]);
 
-export async function acknowledgeAlert(lookups: Lookups, command: Commands["acknowledge_alert"], at: Instant): Planned {
+export async function acknowledgeAlert(lookups: Lookups, command: Commands["acknowledge_alert"], at: Instant): PlanResult {
   const found = await alertAndNote(lookups, command);
   if (isCommandError(found)) return found;
   const { alert, note } = found;
@@ -50,7 +50,7 @@ export async function acknowledgeAlert(lookups: Lookups, command: Commands["ackn
 }
 
 /** It is not opened again until its condition has cleared once: until then it stays active. */
-export async function closeAlert(lookups: Lookups, command: Commands["close_alert"], at: Instant): Planned {
+export async function closeAlert(lookups: Lookups, command: Commands["close_alert"], at: Instant): PlanResult {
   const found = await alertAndNote(lookups, command);
   if (isCommandError(found)) return found;
   const { alert, note } = found;
@@ -60,7 +60,7 @@ export async function closeAlert(lookups: Lookups, command: Commands["close_aler
 }
 
 /** The feed has the acknowledgement again, with the other note. Nobody is notified. */
-export async function changeAlert(lookups: Lookups, command: Commands["change_alert"], at: Instant): Planned {
+export async function changeAlert(lookups: Lookups, command: Commands["change_alert"], at: Instant): PlanResult {
   const found = await alertAndNote(lookups, command, AlertNoteChange);
   if (isCommandError(found)) return found;
   const { alert, note } = found;

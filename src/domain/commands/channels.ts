@@ -32,7 +32,7 @@ import {
   existing,
   invalidFields,
   isCommandError,
-  type Planned,
+  type PlanResult,
 } from "./command.ts";
 
 const MAX_CHANNELS = 1000;
@@ -68,7 +68,7 @@ const CREATED = { webhook: NewWebhookChannel, email: NewEmailChannel };
 const CHANGED = { webhook: WebhookChannelChange, email: MergedEmailChannelChange };
 const ONLY_FOR: Readonly<Record<string, string>> = { url: "webhooks", to: "e-mail channels", quiet_hours: "e-mail channels" };
 
-export async function createChannel(lookups: Lookups, command: Commands["create_channel"], at: Instant): Planned {
+export async function createChannel(lookups: Lookups, command: Commands["create_channel"], at: Instant): PlanResult {
   const { newId, fields, secret, webhookAllow } = command;
   const { type } = (fields ?? {}) as { type?: unknown };
   const known = CHANNEL_TYPES.find((one) => one === type);
@@ -106,7 +106,7 @@ function newChannel(id: string, type: ChannelType, at: Instant): Channel {
 
 const DISABLED_MANUALLY = "It was disabled manually.";
 
-export async function changeChannel(lookups: Lookups, command: Commands["change_channel"], at: Instant): Planned {
+export async function changeChannel(lookups: Lookups, command: Commands["change_channel"], at: Instant): PlanResult {
   const { id, ifMatch, webhookAllow } = command;
   const before = existing("channel", await findOne(lookups.channelsById, id), ifMatch, channelResource);
   if (isCommandError(before)) return before;
@@ -131,7 +131,7 @@ export async function changeChannel(lookups: Lookups, command: Commands["change_
 }
 
 /** Its pending notifications end; its deferred ones are removed. */
-export async function deleteChannel(lookups: Lookups, { id, ifMatch }: Commands["delete_channel"]): Planned {
+export async function deleteChannel(lookups: Lookups, { id, ifMatch }: Commands["delete_channel"]): PlanResult {
   const before = existing("channel", await findOne(lookups.channelsById, id), ifMatch, channelResource);
   if (isCommandError(before)) return before;
   const change = { before, after: undefined };
@@ -148,7 +148,7 @@ export async function deleteChannel(lookups: Lookups, { id, ifMatch }: Commands[
   );
 }
 
-export async function rotateChannel(lookups: Lookups, command: Commands["rotate_channel"], at: Instant): Planned {
+export async function rotateChannel(lookups: Lookups, command: Commands["rotate_channel"], at: Instant): PlanResult {
   const { id, overlap, secret } = command;
   const before = existing("channel", await findOne(lookups.channelsById, id), undefined, channelResource);
   if (isCommandError(before)) return before;

@@ -164,7 +164,7 @@ export type ChangeSet = {
   readonly audit: readonly AuditedChange[];
 };
 
-export type Planned = Promise<ChangeSet | CommandError>;
+export type PlanResult = Promise<ChangeSet | CommandError>;
 
 /** `retryAfter`: seconds after which trying again makes sense. */
 export type CommandError = {

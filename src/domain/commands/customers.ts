@@ -24,7 +24,7 @@ import {
   idTaken,
   invalidFields,
   isCommandError,
-  type Planned,
+  type PlanResult,
 } from "./command.ts";
 import { deviceConflict } from "./tanks.ts";
 
@@ -45,7 +45,7 @@ export const NewCustomer = object({ id, ...changeable }, { description: "A custo
 
 export type CustomerInput = Partial<Static<typeof NewCustomer>>;
 
-export async function createCustomer(lookups: Lookups, { newId, fields }: Commands["create_customer"], at: Instant): Planned {
+export async function createCustomer(lookups: Lookups, { newId, fields }: Commands["create_customer"], at: Instant): PlanResult {
   const errors = customerErrors(NewCustomer, fields);
   if (errors.length > 0) return invalidFields(errors);
   const after = newCustomer(fields as CustomerInput, newId, at);
@@ -73,7 +73,7 @@ export async function changeCustomer(
   lookups: Lookups,
   { id, fields, ifMatch, includeDeleted = false }: Commands["change_customer"],
   at: Instant,
-): Planned {
+): PlanResult {
   const before = existing("customer", await findOne(lookups.customers, id), ifMatch, customerResource);
   if (isCommandError(before)) return before;
   if (before.deleted && !includeDeleted) {
@@ -118,7 +118,7 @@ const MAX_TANKS = 250;
  * the last one. All get the same `deletedAt`, which the customer has from the first part on, so that a deletion that was interrupted
  * can be repeated or undone.
  */
-export async function deleteCustomer(lookups: Lookups, command: Commands["delete_customer"], at: Instant): Planned {
+export async function deleteCustomer(lookups: Lookups, command: Commands["delete_customer"], at: Instant): PlanResult {
   const { id, ifMatch, tanks: withTanks, tanksBefore = Number.POSITIVE_INFINITY } = command;
   const before = existing("customer", await findOne(lookups.customers, id), ifMatch, customerResource);
   if (isCommandError(before)) return before;
@@ -150,7 +150,7 @@ const RESTORE_HINT =
  * Restores a customer, by default together with the tanks that were deleted with it. Many tanks are restored in parts, the customer in
  * the first one. It keeps its `deletedAt` until the last part.
  */
-export async function restoreCustomer(lookups: Lookups, command: Commands["restore_customer"]): Planned {
+export async function restoreCustomer(lookups: Lookups, command: Commands["restore_customer"]): PlanResult {
   const { id, ifMatch, tanks: withTanks, tanksBefore } = command;
   const before = existing("customer", await findOne(lookups.customers, id), ifMatch, customerResource);
   if (isCommandError(before)) return before;

@@ -19,7 +19,7 @@ import {
   existing,
   invalidFields,
   isCommandError,
-  type Planned,
+  type PlanResult,
   preconditionError,
   withReleasedField,
 } from "./command.ts";
@@ -34,7 +34,7 @@ const NO_ETAG = "";
 type DeviceInput = { readonly tank_id?: string; readonly profile?: ProfileChoice | null; readonly shape?: Shape | null };
 
 /** Fields that are left out stay as they are. `shape` is that of the tank to which the device is assigned afterwards. */
-export async function putDevice(lookups: Lookups, { id, fields, ifMatch, swap }: Commands["put_device"], at: Instant): Planned {
+export async function putDevice(lookups: Lookups, { id, fields, ifMatch, swap }: Commands["put_device"], at: Instant): PlanResult {
   const key = deviceKey(id);
   const known = isPossibleId(key) ? await findOne(lookups.devices, key) : undefined;
   if (known === undefined && (!isPossibleId(key) || isDotSegment(key))) {
@@ -107,7 +107,7 @@ function tankReferenceErrors(fields: unknown, tank: TankState | undefined): Fiel
 }
 
 /** Past assignments stay: readings of that time may still arrive. */
-export async function removeDevice(lookups: Lookups, { id, ifMatch }: Commands["remove_device"]): Planned {
+export async function removeDevice(lookups: Lookups, { id, ifMatch }: Commands["remove_device"]): PlanResult {
   const key = deviceKey(id);
   const known = existing("device", await findOne(lookups.devices, key), ifMatch, deviceResource);
   if (isCommandError(known)) return known;

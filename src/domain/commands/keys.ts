@@ -19,7 +19,7 @@ import {
   invalidFields,
   isCommandError,
   type KeyChange,
-  type Planned,
+  type PlanResult,
 } from "./command.ts";
 
 const changeable = {
@@ -42,7 +42,7 @@ export const NewKey = object(
 
 type KeyInput = Static<typeof NewKey>;
 
-export async function createKey(lookups: Lookups, { newId, fields, hash }: Commands["create_key"], at: Instant): Planned {
+export async function createKey(lookups: Lookups, { newId, fields, hash }: Commands["create_key"], at: Instant): PlanResult {
   const errors = [...errorsInObject(NewKey, fields), ...bindingErrors(fields), ...expiryErrors(fields, at)];
   const { customer_id } = (fields ?? {}) as { customer_id?: unknown };
   if (typeof customer_id === "string") {
@@ -74,7 +74,7 @@ function expiryErrors(fields: unknown, now: Instant): FieldError[] {
 }
 
 /** The successor is valid for as long as the old key was when it was created. */
-export async function rotateKey(lookups: Lookups, command: Commands["rotate_key"], at: Instant): Planned {
+export async function rotateKey(lookups: Lookups, command: Commands["rotate_key"], at: Instant): PlanResult {
   const { id, overlap, newId, hash } = command;
   const old = await existingKey(lookups, id, undefined, at);
   if (isCommandError(old)) return old;
@@ -92,7 +92,7 @@ export async function rotateKey(lookups: Lookups, command: Commands["rotate_key"
   return { ...created, keys: [...created.keys, replaced], audit: [auditOf(replaced, "rotated"), ...created.audit] };
 }
 
-export async function changeKey(lookups: Lookups, { id, fields, ifMatch }: Commands["change_key"], at: Instant): Planned {
+export async function changeKey(lookups: Lookups, { id, fields, ifMatch }: Commands["change_key"], at: Instant): PlanResult {
   const before = await existingKey(lookups, id, ifMatch, at);
   if (isCommandError(before)) return before;
   if (before.revoked_at !== null)
@@ -104,7 +104,7 @@ export async function changeKey(lookups: Lookups, { id, fields, ifMatch }: Comma
   return keyChangeSet({ before, after, hash: undefined }, "changed", at);
 }
 
-export async function revokeKey(lookups: Lookups, { id, ifMatch }: Commands["revoke_key"], at: Instant): Planned {
+export async function revokeKey(lookups: Lookups, { id, ifMatch }: Commands["revoke_key"], at: Instant): PlanResult {
   const before = await existingKey(lookups, id, ifMatch, at);
   if (isCommandError(before)) return before;
   return keyChangeSet({ before, after: { ...before, revoked_at: before.revoked_at ?? at }, hash: undefined }, "revoked", at);

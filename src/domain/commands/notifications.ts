@@ -18,7 +18,7 @@ import {
   existing,
   invalidFields,
   isCommandError,
-  type Planned,
+  type PlanResult,
 } from "./command.ts";
 
 /** Notifications that are sent again in one transaction. */
@@ -33,7 +33,7 @@ export const MailRecovery = object(
 );
 
 /** A test is an ordinary notification that is due immediately. */
-export async function testChannel(lookups: Lookups, { id, newId }: Commands["test_channel"], at: Instant): Planned {
+export async function testChannel(lookups: Lookups, { id, newId }: Commands["test_channel"], at: Instant): PlanResult {
   const channel = await activeChannel(lookups, id);
   if (isCommandError(channel)) return channel;
   const notification = testNotification(channel, newId, at);
@@ -61,7 +61,7 @@ function testNotification(channel: Channel, id: string, at: Instant): NewNotific
   };
 }
 
-export async function recoverChannel(lookups: Lookups, command: Commands["recover_channel"]): Planned {
+export async function recoverChannel(lookups: Lookups, command: Commands["recover_channel"]): PlanResult {
   const { id, fields, failedBy } = command;
   const channel = await activeChannel(lookups, id);
   if (isCommandError(channel)) return channel;
@@ -73,7 +73,7 @@ export async function recoverChannel(lookups: Lookups, command: Commands["recove
   return sentAgain(failed, failed.length === 0 ? [] : [{ object: "channel", id, action: "recovered", changes }]);
 }
 
-export async function recoverMail(lookups: Lookups, { fields, failedBy }: Commands["recover_mail"]): Planned {
+export async function recoverMail(lookups: Lookups, { fields, failedBy }: Commands["recover_mail"]): PlanResult {
   const errors = errorsInObject(MailRecovery, fields);
   if (errors.length > 0) return invalidFields(errors);
   const { since, customer_id = null } = fields as { since: string; customer_id?: string | null };
@@ -101,7 +101,7 @@ function sentAgain(failed: readonly FailedNotification[], audit: readonly Audite
 }
 
 /** One that is pending does not wait for its next attempt. */
-export async function retryNotification(lookups: Lookups, { id }: Commands["retry_notification"], at: Instant): Planned {
+export async function retryNotification(lookups: Lookups, { id }: Commands["retry_notification"], at: Instant): PlanResult {
   const before = existing("notification", await findOne(lookups.notifications, id), undefined, notificationResource);
   if (isCommandError(before)) return before;
   const conflict = before.channel_id === null ? await customerConflict(lookups, before) : await channelConflict(lookups, before);

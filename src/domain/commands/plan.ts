@@ -4,7 +4,7 @@ import type { Instant } from "../instant.ts";
 import type { Lookups } from "../lookups.ts";
 import { acknowledgeAlert, changeAlert, closeAlert } from "./alerts.ts";
 import { changeChannel, createChannel, deleteChannel, rotateChannel } from "./channels.ts";
-import type { CommandOf, Commands, Planned } from "./command.ts";
+import type { CommandOf, Commands, PlanResult } from "./command.ts";
 import { changeCustomer, createCustomer, deleteCustomer, restoreCustomer } from "./customers.ts";
 import { putDevice, removeDevice } from "./devices.ts";
 import { changeKey, createKey, revokeKey, rotateKey } from "./keys.ts";
@@ -15,7 +15,7 @@ import { changeTank, createTank, deleteTank, restoreTank } from "./tanks.ts";
 import { changeUser, createSignInLink, createUser, removeUser } from "./users.ts";
 import { requestVerification, verifyCustomer } from "./verification.ts";
 
-const PLANS: { readonly [T in keyof Commands]: (lookups: Lookups, command: Commands[T], at: Instant) => Planned } = {
+const PLANS: { readonly [T in keyof Commands]: (lookups: Lookups, command: Commands[T], at: Instant) => PlanResult } = {
   create_customer: createCustomer,
   change_customer: changeCustomer,
   delete_customer: deleteCustomer,
@@ -53,6 +53,6 @@ const PLANS: { readonly [T in keyof Commands]: (lookups: Lookups, command: Comma
   provision,
 };
 
-export function planCommand<T extends keyof Commands>(lookups: Lookups, command: CommandOf<T>, at: Instant): Planned {
+export function planCommand<T extends keyof Commands>(lookups: Lookups, command: CommandOf<T>, at: Instant): PlanResult {
   return PLANS[command.type](lookups, command, at);
 }

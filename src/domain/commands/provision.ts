@@ -22,7 +22,7 @@ import {
   customerReferenceErrors,
   invalidFields,
   isCommandError,
-  type Planned,
+  type PlanResult,
   type Provision,
   type ProvisionRow,
 } from "./command.ts";
@@ -40,7 +40,7 @@ type KnownObjects = {
   readonly tanks: Map<string, TankState>;
 };
 
-export async function provision(lookups: Lookups, command: Commands["provision"], at: Instant): Planned {
+export async function provision(lookups: Lookups, command: Commands["provision"], at: Instant): PlanResult {
   const { isDryRun, result } = command;
   const planned = await planRows(lookups, command, at);
   if (isCommandError(planned)) return planned;

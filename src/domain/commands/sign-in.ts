@@ -27,7 +27,7 @@ import {
   type SignIn,
 } from "../sign-in.ts";
 import { asciiLowerCase } from "../text.ts";
-import { type ChangeSet, type Commands, changeSet, commandError, type Planned, type SignInProof } from "./command.ts";
+import { type ChangeSet, type Commands, changeSet, commandError, type PlanResult, type SignInProof } from "./command.ts";
 import { languageFor } from "./verification.ts";
 
 /** To one spelling of the address: the number of its secrets, and whom to greet in which language. */
@@ -39,7 +39,7 @@ const mailsResource = (mails: readonly SignInMail[]): ChangeSet["resource"] => (
  * An unknown address is stored as a known one is, so that wrong codes are counted for both, and nobody can tell them apart.
  * Beyond the limit of mails nothing is done.
  */
-export async function requestSignIn(lookups: Lookups, command: Commands["request_sign_in"], at: Instant): Planned {
+export async function requestSignIn(lookups: Lookups, command: Commands["request_sign_in"], at: Instant): PlanResult {
   const { email, browser, secrets } = command;
   // Not what was requested while the clock was ahead.
   const earlier = await lookups.signInsBetween(email, at - SIGN_IN_RETENTION_MS, at);
@@ -72,7 +72,7 @@ async function accountsAt(lookups: Lookups, email: string): Promise<SignInAccoun
 }
 
 /** The result is a session, the accounts to choose from, or INVALID_PROOF. */
-export async function signIn(lookups: Lookups, command: Commands["sign_in"], at: Instant): Planned {
+export async function signIn(lookups: Lookups, command: Commands["sign_in"], at: Instant): PlanResult {
   const { proof } = command;
   const candidates = await signInsFor(proof, lookups, at);
   const found = candidates.find(({ code }) => "token" in proof || code === proof.code);
@@ -121,7 +121,7 @@ async function sessionStarted(
   used: SignIn,
   account: Account,
   at: Instant,
-): Planned {
+): PlanResult {
   const { type, id } = account;
   const session: Session = {
     id: newId,
@@ -173,7 +173,7 @@ async function verified(
 }
 
 /** With `account`, ends only sessions of that account; an admin ends any. */
-export async function endSession(lookups: Lookups, { id, account }: Commands["end_session"]): Planned {
+export async function endSession(lookups: Lookups, { id, account }: Commands["end_session"]): PlanResult {
   const found = await findOne(lookups.sessions, id);
   if (found === undefined || (account !== undefined && !isOf(found, account))) {
     return commandError("session_unknown", "There is no session with this id.");

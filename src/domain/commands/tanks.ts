@@ -28,7 +28,7 @@ import {
   idTaken,
   invalidFields,
   isCommandError,
-  type Planned,
+  type PlanResult,
   withReleasedField,
 } from "./command.ts";
 
@@ -58,7 +58,7 @@ export type TankInput = Partial<Omit<Static<typeof NewTank>, "location">> & {
 
 const MAX_DEVICES_LISTED = 5;
 
-export async function createTank(lookups: Lookups, { newId, fields }: Commands["create_tank"], at: Instant): Planned {
+export async function createTank(lookups: Lookups, { newId, fields }: Commands["create_tank"], at: Instant): PlanResult {
   const errors = [...tankErrors(NewTank, fields), ...(await ownerErrors(lookups, fields))];
   if (errors.length > 0) return invalidFields(errors);
   const after = newTank(fields as TankInput, newId, at);
@@ -95,7 +95,7 @@ export function completeShape(shape: Shape | null): Shape | null {
   return shape === null ? null : shapeOf(shape);
 }
 
-export async function changeTank(lookups: Lookups, { id, fields, ifMatch, swap }: Commands["change_tank"], at: Instant): Planned {
+export async function changeTank(lookups: Lookups, { id, fields, ifMatch, swap }: Commands["change_tank"], at: Instant): PlanResult {
   const before = existing("tank", await findOne(lookups.tanks, id), ifMatch, tankResource);
   if (isCommandError(before)) return before;
   if (before.deleted) return commandError("state_conflict", "This tank is deleted. Restore it before you change it.");
@@ -128,7 +128,7 @@ export function changedTank(before: TankState, wanted: TankState, at: Instant): 
 }
 
 /** If the new device is in use and `swap` is set, both tanks swap their devices. */
-export async function tankChangeSet(lookups: Lookups, before: TankState, wanted: TankState, swap: boolean, at: Instant): Planned {
+export async function tankChangeSet(lookups: Lookups, before: TankState, wanted: TankState, swap: boolean, at: Instant): PlanResult {
   const after = changedTank(before, wanted, at);
   const resource = withReleasedField(tankResource(after));
   if (after === before) return changeSet(resource, {});
@@ -144,14 +144,14 @@ export async function tankChangeSet(lookups: Lookups, before: TankState, wanted:
   return changeSet(resource, { tanks: [change, { id: tank.id, before: other, after: { ...other, tank } }] });
 }
 
-export async function deleteTank(lookups: Lookups, { id, ifMatch }: Commands["delete_tank"], at: Instant): Planned {
+export async function deleteTank(lookups: Lookups, { id, ifMatch }: Commands["delete_tank"], at: Instant): PlanResult {
   const before = existing("tank", await findOne(lookups.tanks, id), ifMatch, tankResource);
   if (isCommandError(before)) return before;
   const after = before.deleted ? before : { ...before, deleted: true, deletedAt: at };
   return changeSet(tankResource(after), before.deleted ? {} : { tanks: [{ id, before, after }] });
 }
 
-export async function restoreTank(lookups: Lookups, command: Commands["restore_tank"], at: Instant): Planned {
+export async function restoreTank(lookups: Lookups, command: Commands["restore_tank"], at: Instant): PlanResult {
   const { id, fields = {}, ifMatch } = command;
   const before = existing("tank", await findOne(lookups.tanks, id), ifMatch, tankResource);
   if (isCommandError(before)) return before;

@@ -19,7 +19,7 @@ import {
   type IfMatch,
   invalidFields,
   isCommandError,
-  type Planned,
+  type PlanResult,
 } from "./command.ts";
 
 const MAX_USERS = 1000;
@@ -28,7 +28,7 @@ const { email, name, role } = UserObject.properties;
 export const NewUser = object({ email, name, role }, { description: "A user to create" });
 export const UserChangeObject = partial(NewUser, { description: "The fields to change" });
 
-export async function createUser(lookups: Lookups, { newId, fields }: Commands["create_user"], at: Instant): Planned {
+export async function createUser(lookups: Lookups, { newId, fields }: Commands["create_user"], at: Instant): PlanResult {
   const errors = errorsInObject(NewUser, fields);
   if (errors.length > 0) return invalidFields(errors);
   const after: User = { ...(fields as Static<typeof NewUser>), id: newId, created_at: at, updated_at: at };
@@ -43,7 +43,7 @@ export async function createUser(lookups: Lookups, { newId, fields }: Commands["
 }
 
 /** Another role or address ends the sessions. */
-export async function changeUser(lookups: Lookups, command: Commands["change_user"], at: Instant): Planned {
+export async function changeUser(lookups: Lookups, command: Commands["change_user"], at: Instant): PlanResult {
   const { id, fields, ifMatch } = command;
   const users = await lookups.userList();
   const before = existingUser(users, id, ifMatch);
@@ -64,7 +64,7 @@ export async function changeUser(lookups: Lookups, command: Commands["change_use
   });
 }
 
-export async function removeUser(lookups: Lookups, { id, ifMatch }: Commands["remove_user"]): Planned {
+export async function removeUser(lookups: Lookups, { id, ifMatch }: Commands["remove_user"]): PlanResult {
   const users = await lookups.userList();
   const before = existingUser(users, id, ifMatch);
   if (isCommandError(before)) return before;
@@ -81,7 +81,7 @@ export async function removeUser(lookups: Lookups, { id, ifMatch }: Commands["re
 }
 
 /** Creates a link for use without mail. */
-export async function createSignInLink(lookups: Lookups, command: Commands["create_sign_in_link"], at: Instant): Planned {
+export async function createSignInLink(lookups: Lookups, command: Commands["create_sign_in_link"], at: Instant): PlanResult {
   const user = existingUser(await lookups.userList(), command.id, undefined);
   if (isCommandError(user)) return user;
   const { id: user_id, email } = user;

@@ -8,7 +8,7 @@ import { languageOf } from "../mail/region.ts";
 import { verificationMail } from "../mail/service-mail.ts";
 import { customerResource, type ManagedCustomer, notificationResource } from "../resource.ts";
 import { TOKEN_PLACEHOLDER, type VerificationMail } from "../verification.ts";
-import { type CommandError, type Commands, changeSet, commandError, existing, isCommandError, type Planned } from "./command.ts";
+import { type CommandError, type Commands, changeSet, commandError, existing, isCommandError, type PlanResult } from "./command.ts";
 
 const MAX_LINKS = 5;
 
@@ -17,7 +17,7 @@ export async function requestVerification(
   lookups: Lookups,
   { id, newId, publicUrl }: Commands["request_verification"],
   at: Instant,
-): Planned {
+): PlanResult {
   const found = existing("customer", await findOne(lookups.customers, id), undefined, customerResource);
   if (isCommandError(found)) return found;
   if (found.deleted) return commandError("state_conflict", "This customer is deleted. Restore it first.");
@@ -67,7 +67,7 @@ export async function languageFor(lookups: Lookups, { customer, notifications }:
 }
 
 /** Once: all links of the customer become invalid. */
-export async function verifyCustomer(lookups: Lookups, { hash }: Commands["verify_customer"], at: Instant): Planned {
+export async function verifyCustomer(lookups: Lookups, { hash }: Commands["verify_customer"], at: Instant): PlanResult {
   const link = await lookups.verification(hash);
   const before = link && (await findOne(lookups.customers, link.customer_id));
   const isValid = link !== undefined && link.expires_at > at && before?.deleted === false && before.customer.email === link.email;
