@@ -8,7 +8,7 @@ import { DEFAULT_NOTIFICATION_SETTINGS, errorInNewCustomerId } from "./customer.
 import { assignmentObjects, type DeviceAssignment, DeviceUse, deviceObject, unknownDevice } from "./device.ts";
 import { deviceKey } from "./id.ts";
 import type { Instant } from "./instant.ts";
-import type { Lookups, Stored } from "./lookups.ts";
+import type { Lookups, MaybeDamaged } from "./lookups.ts";
 import type { CustomerRecord, Deletion, DeviceRecord, DeviceWithHistory, RecordOutcome, Removal, TankRecord } from "./records.ts";
 import type { ManagedDevice } from "./resource.ts";
 
@@ -19,7 +19,7 @@ export async function planCustomerImport(
   records: readonly CustomerRecord[],
   at: Instant,
 ): Promise<ImportPlan<CustomerState>> {
-  const known: ReadonlyMap<string, Stored<CustomerState>> = await lookups.customers(records.map(objectId));
+  const known: ReadonlyMap<string, MaybeDamaged<CustomerState>> = await lookups.customers(records.map(objectId));
   return planImport(records, objectId, known, (record, before) => {
     if ("remove" in record) return removed(before, "customer", at);
     const idError = before === undefined ? errorInNewCustomerId(record.customer.id) : undefined;
@@ -59,7 +59,7 @@ export async function planTankImport(
     return after;
   });
 
-  function decide(record: Exclude<TankRecord, Removal>, before: Stored<TankState> | undefined): TankState | RecordOutcome {
+  function decide(record: Exclude<TankRecord, Removal>, before: MaybeDamaged<TankState> | undefined): TankState | RecordOutcome {
     const isDamaged = before?.damage !== undefined;
     const missing = isDamaged ? (["shape", "alerts"] as const).find((name) => record[name] === undefined) : undefined;
     if (missing !== undefined) return { rejected: `${missing}: is missing, and needed because ${before?.damage}` };
@@ -91,7 +91,7 @@ function deletedAtOf(record: Deletion, kept: DeletionState | undefined, at: Inst
 const hasSameDeletion = (after: DeletionState, before: DeletionState): boolean =>
   after.deleted === before.deleted && after.deletedAt === before.deletedAt;
 
-function removed<S extends DeletionState>(before: Stored<S> | undefined, kind: string, at: Instant): S | RecordOutcome {
+function removed<S extends DeletionState>(before: MaybeDamaged<S> | undefined, kind: string, at: Instant): S | RecordOutcome {
   if (before === undefined) return { rejected: `id: there is no ${kind} with this id to delete` };
   if (before.damage !== undefined) return { rejected: `id: ${before.damage}; import it with all its fields first` };
   return before.deleted ? "unchanged" : { ...before, deleted: true, deletedAt: before.deletedAt ?? at };
@@ -101,10 +101,10 @@ function removed<S extends DeletionState>(before: Stored<S> | undefined, kind: s
 function planImport<R, S extends object>(
   records: readonly R[],
   idOf: (record: R) => string,
-  known: ReadonlyMap<string, Stored<S>>,
-  decide: (record: R, before: Stored<S> | undefined) => S | RecordOutcome,
+  known: ReadonlyMap<string, MaybeDamaged<S>>,
+  decide: (record: R, before: MaybeDamaged<S> | undefined) => S | RecordOutcome,
 ): ImportPlan<S> {
-  const states = new Map<string, Stored<S>>(known);
+  const states = new Map<string, MaybeDamaged<S>>(known);
   const outcomes = records.map((record): RecordOutcome => {
     const before = states.get(idOf(record));
     const after = decide(record, before);
@@ -149,13 +149,16 @@ export async function planDeviceImport(lookups: Lookups, records: readonly Devic
 }
 
 /** For a damaged device, only the tank is known. */
-async function loadDevices(lookups: Lookups, records: readonly DeviceRecord[]): Promise<Map<string, Stored<DeviceWithHistory>>> {
+async function loadDevices(
+  lookups: Lookups,
+  records: readonly DeviceRecord[],
+): Promise<Map<string, MaybeDamaged<DeviceWithHistory>>> {
   const ids = records.map(deviceId);
   const found = await lookups.devices(ids);
   const assignments = Map.groupBy(await lookups.assignments(ids), ({ device }) => device);
-  const stored = ([id, { device, dropped, damage: own }]: [string, Stored<ManagedDevice>]): [
+  const stored = ([id, { device, dropped, damage: own }]: [string, MaybeDamaged<ManagedDevice>]): [
     string,
-    Stored<DeviceWithHistory>,
+    MaybeDamaged<DeviceWithHistory>,
   ] => {
     const past = assignments.get(id) ?? [];
     const damage = own ?? past.find((assignment) => assignment.damage !== undefined)?.damage;

@@ -13,20 +13,20 @@ import type { AccountReads } from "./sign-in.ts";
 import type { EmailVerification, VerificationMail } from "./verification.ts";
 
 /** `damage` says that what is stored is not what was written. A shape or profile is then left out. */
-export type Stored<T> = T & { readonly damage?: string | undefined };
+export type MaybeDamaged<T> = T & { readonly damage?: string | undefined };
 
 export interface Lookups {
-  customers(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<ManagedCustomer>>>;
-  tanks(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<TankState>>>;
+  customers(ids: readonly string[]): Promise<ReadonlyMap<string, MaybeDamaged<ManagedCustomer>>>;
+  tanks(ids: readonly string[]): Promise<ReadonlyMap<string, MaybeDamaged<TankState>>>;
   /** The first live tanks of a customer, at most `limit`. */
-  tanksOfOwner(ownerId: string, limit: number): Promise<readonly Stored<TankState>[]>;
+  tanksOfOwner(ownerId: string, limit: number): Promise<readonly MaybeDamaged<TankState>[]>;
   /** The first tanks of a customer that were deleted at this instant, at most `limit`. */
-  tanksDeletedAt(ownerId: string, deletedAt: Instant, limit: number): Promise<readonly Stored<TankState>[]>;
+  tanksDeletedAt(ownerId: string, deletedAt: Instant, limit: number): Promise<readonly MaybeDamaged<TankState>[]>;
   /** Those of them whose device is assigned to another tank now. */
-  tanksDeletedWithoutDevice(ownerId: string, deletedAt: Instant): Promise<readonly Stored<TankState>[]>;
-  devices(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<ManagedDevice>>>;
+  tanksDeletedWithoutDevice(ownerId: string, deletedAt: Instant): Promise<readonly MaybeDamaged<TankState>[]>;
+  devices(ids: readonly string[]): Promise<ReadonlyMap<string, MaybeDamaged<ManagedDevice>>>;
   /** Past assignments of these devices, oldest first. */
-  assignments(deviceIds: readonly string[]): Promise<readonly Stored<DeviceAssignment>[]>;
+  assignments(deviceIds: readonly string[]): Promise<readonly MaybeDamaged<DeviceAssignment>[]>;
   /** How many devices have pending readings, counted up to `limit`. Nobody else adds one until the transaction ends. */
   devicesWithPending(limit: number): Promise<number>;
   keys(ids: readonly string[]): Promise<ReadonlyMap<string, StoredKey>>;

@@ -15,7 +15,7 @@ import { DamageError } from "../domain/errors.ts";
 import { deviceKey } from "../domain/id.ts";
 import { displayInstant, EARLIEST, type Instant } from "../domain/instant.ts";
 import type { StoredKey } from "../domain/key.ts";
-import type { Stored } from "../domain/lookups.ts";
+import type { MaybeDamaged } from "../domain/lookups.ts";
 import type { PendingReading } from "../domain/placement.ts";
 import type { DeviceWithHistory } from "../domain/records.ts";
 import type { ManagedCustomer, ManagedDevice } from "../domain/resource.ts";
@@ -126,7 +126,7 @@ export function customerChecksum(state: CustomerState): number {
   return checksumOf([id, ...values, state.deleted]) + (last_seen_at ?? 0);
 }
 
-export function storedCustomer(row: Row): Stored<ManagedCustomer> {
+export function storedCustomer(row: Row): MaybeDamaged<ManagedCustomer> {
   const state = customerState(row.slice(0, -1));
   return row.at(-1) === customerChecksum(state) ? state : { ...state, damage: `customer ${state.customer.id} is damaged` };
 }
@@ -161,7 +161,7 @@ export function tankChecksum(state: TankState): number {
   return checksumOf([state.tank.id, ...tankValues(state), state.deleted]);
 }
 
-export function storedTank(row: Row): Stored<TankState> {
+export function storedTank(row: Row): MaybeDamaged<TankState> {
   const columns = row.slice(0, -1);
   if (row.at(-1) === checksumOf(columns)) return tankState(columns);
   return { ...tankState(columns.with(-SETTINGS_AND_DELETED, null)), damage: `tank ${row[0]} is damaged` };
@@ -185,7 +185,7 @@ export function deviceChecksum({ id, since, profile }: Device, dropped: number):
   return checksumOf([id, since, storedProfile(profile)]) + dropped;
 }
 
-export function storedDevice(row: Row): Stored<ManagedDevice> {
+export function storedDevice(row: Row): MaybeDamaged<ManagedDevice> {
   const [id, , since, profile, , dropped, checksum] = row;
   if (checksum === checksumOf([id, since, profile]) + Number(dropped)) return managedDevice(row);
   return { ...managedDevice(row.with(3, null)), damage: `device ${id} is damaged` };
@@ -196,7 +196,7 @@ export const STORED_ASSIGNMENT_COLUMNS = `${ASSIGNMENT_COLUMNS}, checksum`;
 
 export const assignmentChecksum = ({ device, until, tankId }: DeviceAssignment): number => checksumOf([device, until, tankId]);
 
-export function storedAssignment([device, until, tankId, checksum]: Row): Stored<DeviceAssignment> {
+export function storedAssignment([device, until, tankId, checksum]: Row): MaybeDamaged<DeviceAssignment> {
   const assignment = { device, until, tankId } as DeviceAssignment;
   if (checksum === assignmentChecksum(assignment)) return assignment;
   return { ...assignment, damage: `device ${device}: its assignment until ${displayInstant(assignment.until)} is damaged` };
@@ -206,7 +206,7 @@ export function storedAssignment([device, until, tankId, checksum]: Row): Stored
  * For exports: the columns of a device, the device that its tank names, and the past assignments as JSON: until, tank and
  * checksum of each.
  */
-export function deviceWithHistory(row: Row): Stored<DeviceWithHistory> {
+export function deviceWithHistory(row: Row): MaybeDamaged<DeviceWithHistory> {
   const { device, dropped, damage } = storedDevice(row.slice(0, -2));
   const { assignments, damage: other } = assignmentsOf(device.id, row.at(-1));
   const named = row.at(-2);
@@ -214,12 +214,12 @@ export function deviceWithHistory(row: Row): Stored<DeviceWithHistory> {
   return { device, dropped, assignments, damage: damage ?? other ?? (isAssigned ? undefined : `device ${device.id} is damaged`) };
 }
 /** A removed device that has past assignments is exported as one that is assigned to no tank. */
-export function removedDevice([id, past]: Row): Stored<DeviceWithHistory> {
+export function removedDevice([id, past]: Row): MaybeDamaged<DeviceWithHistory> {
   const { assignments, damage } = assignmentsOf(String(id), past);
   const since = assignments.at(-1)?.until ?? EARLIEST;
   return { device: { ...unknownDevice(String(id)), since }, dropped: 0, assignments, damage };
 }
-function assignmentsOf(device: string, past: unknown): Stored<Pick<DeviceWithHistory, "assignments">> {
+function assignmentsOf(device: string, past: unknown): MaybeDamaged<Pick<DeviceWithHistory, "assignments">> {
   const assignments = ((storedJson(past, `the assignments of device ${device}`) ?? []) as readonly Row[]).map((row) =>
     storedAssignment([device, ...row]),
   );
@@ -244,7 +244,7 @@ export function intactPending(row: Row): PendingReading {
   return reading;
 }
 
-export function storedPending(row: Row): Stored<PendingReading> {
+export function storedPending(row: Row): MaybeDamaged<PendingReading> {
   const reading = pendingOf(row);
   if (row[5] === checksumOf(row.slice(0, 5))) return reading;
   const { device, created_at } = reading;

@@ -34,7 +34,11 @@ const NO_ETAG = "";
 type DeviceInput = { readonly tank_id?: string; readonly profile?: ProfileChoice | null; readonly shape?: Shape | null };
 
 /** Fields that are left out stay as they are. `shape` is that of the tank to which the device is assigned afterwards. */
-export async function putDevice(lookups: Lookups, { id, fields, ifMatch, swap }: Commands["put_device"], at: Instant): PlanResult {
+export async function putDevice(
+  lookups: Lookups,
+  { id, fields, ifMatch, swap }: Commands["put_device"],
+  at: Instant,
+): PlanResult {
   const key = deviceKey(id);
   const known = isPossibleId(key) ? await findOne(lookups.devices, key) : undefined;
   if (known === undefined && (!isPossibleId(key) || isDotSegment(key))) {

@@ -95,7 +95,11 @@ export function completeShape(shape: Shape | null): Shape | null {
   return shape === null ? null : shapeOf(shape);
 }
 
-export async function changeTank(lookups: Lookups, { id, fields, ifMatch, swap }: Commands["change_tank"], at: Instant): PlanResult {
+export async function changeTank(
+  lookups: Lookups,
+  { id, fields, ifMatch, swap }: Commands["change_tank"],
+  at: Instant,
+): PlanResult {
   const before = existing("tank", await findOne(lookups.tanks, id), ifMatch, tankResource);
   if (isCommandError(before)) return before;
   if (before.deleted) return commandError("state_conflict", "This tank is deleted. Restore it before you change it.");
@@ -128,7 +132,13 @@ export function changedTank(before: TankState, wanted: TankState, at: Instant): 
 }
 
 /** If the new device is in use and `swap` is set, both tanks swap their devices. */
-export async function tankChangeSet(lookups: Lookups, before: TankState, wanted: TankState, swap: boolean, at: Instant): PlanResult {
+export async function tankChangeSet(
+  lookups: Lookups,
+  before: TankState,
+  wanted: TankState,
+  swap: boolean,
+  at: Instant,
+): PlanResult {
   const after = changedTank(before, wanted, at);
   const resource = withReleasedField(tankResource(after));
   if (after === before) return changeSet(resource, {});

@@ -8,7 +8,15 @@ import { languageOf } from "../mail/region.ts";
 import { verificationMail } from "../mail/service-mail.ts";
 import { customerResource, type ManagedCustomer, notificationResource } from "../resource.ts";
 import { TOKEN_PLACEHOLDER, type VerificationMail } from "../verification.ts";
-import { type CommandError, type Commands, changeSet, commandError, existing, isCommandError, type PlanResult } from "./command.ts";
+import {
+  type CommandError,
+  type Commands,
+  changeSet,
+  commandError,
+  existing,
+  isCommandError,
+  type PlanResult,
+} from "./command.ts";
 
 const MAX_LINKS = 5;
 

@@ -7,7 +7,7 @@ import { sortKeysOf } from "../../domain/fleet-order.ts";
 import { deviceKey } from "../../domain/id.ts";
 import { displayInstant, EARLIEST } from "../../domain/instant.ts";
 import { errorInKey } from "../../domain/key.ts";
-import type { Stored } from "../../domain/lookups.ts";
+import type { MaybeDamaged } from "../../domain/lookups.ts";
 import type { PendingReading } from "../../domain/placement.ts";
 import { errorsInProfile } from "../../domain/profile.ts";
 import type { Reading } from "../../domain/reading.ts";
@@ -250,7 +250,7 @@ function profileErrors(profile: string): Inconsistency[] {
   return error === undefined ? [] : unrepairable(`${error.field}: ${error.message}; set its profile again`);
 }
 
-function pendingError({ created_at, fill, payload, damage }: Stored<PendingReading>): string | undefined {
+function pendingError({ created_at, fill, payload, damage }: MaybeDamaged<PendingReading>): string | undefined {
   const isReadable = payload === null ? fill !== null : isObject(parseJson(payload)?.value);
   if (isReadable && damage === undefined) return undefined;
   const unreadable = payload === null ? "has neither a fill nor a payload" : "has a payload that cannot be read";

@@ -5,7 +5,7 @@ import type { CustomerWithCount, NotificationSettings } from "../../domain/custo
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import type { StoredKey } from "../../domain/key.ts";
-import type { Stored } from "../../domain/lookups.ts";
+import type { MaybeDamaged } from "../../domain/lookups.ts";
 import type { PendingReading } from "../../domain/placement.ts";
 import type { Tank } from "../../domain/tank.ts";
 import {
@@ -296,7 +296,7 @@ function deviceChecks(engine: CheckEngine) {
       }
     },
     /** Returns pending readings, and whether their device is known. */
-    async *pendingReadings(): AsyncGenerator<{ readonly reading: Stored<PendingReading>; readonly isKnown: boolean }> {
+    async *pendingReadings(): AsyncGenerator<{ readonly reading: MaybeDamaged<PendingReading>; readonly isKnown: boolean }> {
       const all = `
         SELECT ${prefixed("pending_reading", STORED_PENDING_COLUMNS)}, device.id
         FROM pending_reading LEFT JOIN device ON device.id = pending_reading.device
@@ -305,7 +305,7 @@ function deviceChecks(engine: CheckEngine) {
         yield { reading: storedPending(row), isKnown: row.at(-1) !== null };
     },
     /** Returns assignments, and whether their tank exists. */
-    async *assignments(): AsyncGenerator<{ readonly assignment: Stored<DeviceAssignment>; readonly hasTank: boolean }> {
+    async *assignments(): AsyncGenerator<{ readonly assignment: MaybeDamaged<DeviceAssignment>; readonly hasTank: boolean }> {
       const all = `
         SELECT ${prefixed("device_assignment", STORED_ASSIGNMENT_COLUMNS)}, tank.id
         FROM device_assignment LEFT JOIN tank ON tank.id = device_assignment.tank

@@ -24,7 +24,7 @@ import { isIntactHead, openHead } from "../packed/checksum.ts";
 import type { TankWithOwner } from "./alert-tables.ts";
 import { type EventContext, lockForEvents, type Outgoing, toChannels } from "./events.ts";
 import { updateLists } from "./lists.ts";
-import { ownerMail, deferMailToNewOwners } from "./owner-mail.ts";
+import { deferMailToNewOwners, ownerMail } from "./owner-mail.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 /** The last step of every transaction. Returns how many notifications were created. */

@@ -3,7 +3,7 @@
 
 import { DamageError } from "../../domain/errors.ts";
 import { displayInstant } from "../../domain/instant.ts";
-import type { Stored } from "../../domain/lookups.ts";
+import type { MaybeDamaged } from "../../domain/lookups.ts";
 import type { ExportRecord } from "../../domain/store.ts";
 import {
   deviceWithHistory,
@@ -41,14 +41,14 @@ export async function* exportRecords(snapshot: Snapshot, sql: ExportSql): AsyncG
     table: "customer",
     key: [sql.key],
     index: idIndex(sql, "customer"),
-    recordsOf: (row) => intact(storedCustomer(row), (customer) => ({ kind: "customer", ...customer })),
+    recordsOf: (row) => recordOrDamage(storedCustomer(row), (customer) => ({ kind: "customer", ...customer })),
   });
   yield* scan(snapshot, {
     columns: STORED_TANK_COLUMNS,
     table: "tank",
     key: [sql.key],
     index: idIndex(sql, "tank"),
-    recordsOf: (row) => intact(storedTank(row), (tank) => ({ kind: "tank", ...tank })),
+    recordsOf: (row) => recordOrDamage(storedTank(row), (tank) => ({ kind: "tank", ...tank })),
   });
   const past = `(SELECT ${assignments} FROM device_assignment AS past WHERE past.device = device.id)`;
   yield* scan(snapshot, {
@@ -57,7 +57,7 @@ export async function* exportRecords(snapshot: Snapshot, sql: ExportSql): AsyncG
     joins: `LEFT JOIN tank ON tank.id = device.tank AND ${dialect.isLive("tank")}`,
     key: ["device.id"],
     index: primaryKey("device", ["device.id"], "devices", (id) => `device ${id}`),
-    recordsOf: (row) => intact(deviceWithHistory(row), (device) => ({ kind: "device", ...device })),
+    recordsOf: (row) => recordOrDamage(deviceWithHistory(row), (device) => ({ kind: "device", ...device })),
   });
   yield* scan(snapshot, {
     columns: `device, ${assignments}`,
@@ -66,7 +66,7 @@ export async function* exportRecords(snapshot: Snapshot, sql: ExportSql): AsyncG
     groupBy: "GROUP BY device",
     key: ["device"],
     index: primaryKey("device_assignment", ["device"], "past assignments of devices", (id) => `device ${id}`),
-    recordsOf: (row) => intact(removedDevice(row), (device) => ({ kind: "device", ...device })),
+    recordsOf: (row) => recordOrDamage(removedDevice(row), (device) => ({ kind: "device", ...device })),
   });
   yield* allReadings(snapshot, sql);
   const pendingKey = ["device", "created_at"];
@@ -80,7 +80,7 @@ export async function* exportRecords(snapshot: Snapshot, sql: ExportSql): AsyncG
       "pending readings",
       (id, at) => `device ${id}: its pending reading of ${displayInstant(Number(at))}`,
     ),
-    recordsOf: (row) => intact(storedPending(row), (reading) => ({ kind: "pending", reading })),
+    recordsOf: (row) => recordOrDamage(storedPending(row), (reading) => ({ kind: "pending", reading })),
   });
 }
 
@@ -98,7 +98,7 @@ function primaryKey(table: string, key: readonly string[], what: string, describ
   return { table, hint: "", key, names: key, what, describe };
 }
 
-function intact<T>(found: Stored<T>, record: (found: T) => ExportRecord): ExportRecord[] {
+function recordOrDamage<T>(found: MaybeDamaged<T>, record: (found: T) => ExportRecord): ExportRecord[] {
   const { damage, ...rest } = found;
   return [damage === undefined ? record(rest as T) : damaged(damage)];
 }

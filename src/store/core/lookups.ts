@@ -3,11 +3,11 @@
 
 import { DamageError } from "../../domain/errors.ts";
 import { isPossibleId } from "../../domain/id.ts";
-import type { Lookups, Stored } from "../../domain/lookups.ts";
+import type { Lookups, MaybeDamaged } from "../../domain/lookups.ts";
 import { lockedAlerts } from "./alerts.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
-function intact<T extends { values(): Iterable<Stored<object>> }>(found: T): T {
+function requireIntact<T extends { values(): Iterable<MaybeDamaged<object>> }>(found: T): T {
   for (const { damage } of found.values()) if (damage !== undefined) throw new DamageError(damage);
   return found;
 }
@@ -15,18 +15,18 @@ function intact<T extends { values(): Iterable<Stored<object>> }>(found: T): T {
 /** `withDamaged`: for imports, which replace damaged objects. */
 export function lookupsOn(tx: StoreTransaction, withDamaged = false): Lookups {
   const checkedLookup =
-    <T extends { values(): Iterable<Stored<object>> }>(lookup: (ids: readonly string[]) => Promise<T>) =>
+    <T extends { values(): Iterable<MaybeDamaged<object>> }>(lookup: (ids: readonly string[]) => Promise<T>) =>
     async (ids: readonly string[]): Promise<T> => {
       const found = await lookup([...new Set(ids)].filter(isPossibleId));
-      return withDamaged ? found : intact(found);
+      return withDamaged ? found : requireIntact(found);
     };
   return {
     ...tx,
     customers: checkedLookup(tx.customers),
     tanks: checkedLookup(tx.tanks),
-    tanksOfOwner: async (...query) => intact(await tx.tanksOfOwner(...query)),
-    tanksDeletedAt: async (...query) => intact(await tx.tanksDeletedAt(...query)),
-    tanksDeletedWithoutDevice: async (...query) => intact(await tx.tanksDeletedWithoutDevice(...query)),
+    tanksOfOwner: async (...query) => requireIntact(await tx.tanksOfOwner(...query)),
+    tanksDeletedAt: async (...query) => requireIntact(await tx.tanksDeletedAt(...query)),
+    tanksDeletedWithoutDevice: async (...query) => requireIntact(await tx.tanksDeletedWithoutDevice(...query)),
     devices: checkedLookup(tx.devices),
     assignments: checkedLookup(tx.assignments),
     keys: checkedLookup(tx.keys),
