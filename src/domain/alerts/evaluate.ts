@@ -90,10 +90,10 @@ export type Evaluation = ConditionChanges & {
 
 /**
  * Silent alerts open only in a sweep and close only after a reading or a changed setting: a clock that is set back closes none. A new
- * forecast leaves them unchanged. `silenceFrom`: the end of our own downtime, after which tanks have some time to send.
+ * forecast leaves them unchanged. `downtimeEndedAt`: the end of our own downtime, after which tanks have some time to send.
  */
 export type EvaluationTrigger =
-  | { readonly cause: "sweep"; readonly silenceFrom: Instant }
+  | { readonly cause: "sweep"; readonly downtimeEndedAt: Instant }
   | { readonly cause: "change"; readonly hasNewSettings: boolean }
   | { readonly cause: "forecast" };
 export const ON_READING: EvaluationTrigger = { cause: "change", hasNewSettings: false };
@@ -185,7 +185,7 @@ function evaluateSilent(
   trigger: EvaluationTrigger,
 ): ConditionChanges & { readonly silentAt: Instant } {
   const limit = silentLimit(input, settings);
-  const afterDowntime = trigger.cause === "sweep" ? trigger.silenceFrom + timeToSend(input, limit) : Number.NEGATIVE_INFINITY;
+  const afterDowntime = trigger.cause === "sweep" ? trigger.downtimeEndedAt + timeToSend(input, limit) : Number.NEGATIVE_INFINITY;
   const silentAt = Math.max(latestAt + limit, afterDowntime);
   if (isActive(input, CONDITION_BITS.silent)) {
     const isCleared = trigger.cause === "change" && now - latestAt < limit;

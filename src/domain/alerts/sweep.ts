@@ -8,8 +8,8 @@ import type { AlertSettings } from "./evaluate.ts";
 export const SWEEP_EVERY_MS = 30_000;
 /** A claim ends a little before the next sweep, so that inexact timers skip none. If the process dies, others wait no longer than that. */
 const CLAIM_MS = 25_000;
-/** A longer gap between two sweeps means that we were down, or that the clock jumped: readings may be missing although the devices work. */
-const GAP_MS = HOUR;
+/** A longer time between two sweeps means that we were down, or that the clock jumped: readings may be missing although the devices work. */
+const MAX_SWEEP_INTERVAL_MS = HOUR;
 
 /** What an evaluation depends on, besides the tank. */
 const SWEEP_SETTING_NAMES = [
@@ -29,8 +29,8 @@ export type Reevaluation = { readonly after: string; readonly scope: "all" | "sc
 export type SweepState = {
   /** The time of the last sweep, of whichever process. */
   readonly at: Instant;
-  /** The end of the last gap, after which tanks have some time to send; null if there was none. */
-  readonly silenceFrom: Instant | null;
+  /** The end of the last downtime, after which tanks have some time to send; null if there was none. */
+  readonly downtimeEndedAt: Instant | null;
   /** The re-evaluation in progress; null if only due tanks are evaluated. */
   readonly reevaluation: Reevaluation | null;
   readonly settings: SweepSettings | null;
@@ -64,10 +64,10 @@ export function sweepStateOf(stored: string): SweepState | undefined {
   return isObject(state) && isSweepState(state as SweepState) ? (state as SweepState) : undefined;
 }
 
-function isSweepState({ at, silenceFrom, reevaluation, settings }: SweepState): boolean {
+function isSweepState({ at, downtimeEndedAt, reevaluation, settings }: SweepState): boolean {
   return (
     isInstant(at) &&
-    (silenceFrom === null || isInstant(silenceFrom)) &&
+    (downtimeEndedAt === null || isInstant(downtimeEndedAt)) &&
     (reevaluation === null || (isObject(reevaluation) && typeof reevaluation.after === "string")) &&
     (settings === null || (isObject(settings) && SWEEP_SETTING_NAMES.every((name) => name in settings)))
   );
@@ -79,15 +79,15 @@ export function beginSweep(
   now: Instant,
   { claimedAt, settings }: SweepRequest,
 ): SweepState | undefined {
-  if (before === undefined) return { at: now, silenceFrom: null, reevaluation: null, settings: sweepSettings(settings) };
+  if (before === undefined) return { at: now, downtimeEndedAt: null, reevaluation: null, settings: sweepSettings(settings) };
   const passed = now - before.at;
   if (before.at !== claimedAt && Math.abs(passed) < CLAIM_MS) return undefined;
   const isChanged = settings !== undefined && before.settings !== null && !hasSameSettings(before.settings, settings);
-  const isSetBack = passed < -GAP_MS;
+  const isSetBack = passed < -MAX_SWEEP_INTERVAL_MS;
   const scope = isChanged || before.reevaluation?.scope === "all" ? "all" : "scheduled";
   return {
     at: now,
-    silenceFrom: Math.abs(passed) > GAP_MS ? now : before.silenceFrom,
+    downtimeEndedAt: Math.abs(passed) > MAX_SWEEP_INTERVAL_MS ? now : before.downtimeEndedAt,
     reevaluation: isChanged || isSetBack ? { after: "", scope } : before.reevaluation,
     settings: sweepSettings(settings) ?? before.settings,
   };
@@ -104,8 +104,8 @@ export function mayBeOutdated(
   { silentAfter }: Pick<AlertSettings, "silentAfter">,
 ): boolean {
   if (state === undefined) return false;
-  if (Math.abs(now - state.at) > GAP_MS) return latestAt <= state.at;
-  return state.silenceFrom !== null && latestAt < state.silenceFrom && now < state.silenceFrom + silentAfter;
+  if (Math.abs(now - state.at) > MAX_SWEEP_INTERVAL_MS) return latestAt <= state.at;
+  return state.downtimeEndedAt !== null && latestAt < state.downtimeEndedAt && now < state.downtimeEndedAt + silentAfter;
 }
 
 function sweepSettings(settings: SweepSettings | undefined): SweepSettings | null {

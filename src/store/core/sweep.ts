@@ -39,7 +39,7 @@ export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): 
 
 const sweepTrigger = (state: SweepState | undefined): EvaluationTrigger => ({
   cause: "sweep",
-  silenceFrom: state?.silenceFrom ?? EARLIEST,
+  downtimeEndedAt: state?.downtimeEndedAt ?? EARLIEST,
 });
 
 /** Undefined before the first sweep. */

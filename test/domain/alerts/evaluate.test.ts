@@ -34,8 +34,8 @@ const tank = (fill: number, fields: Partial<EvaluationInput> = {}): EvaluationIn
   ...fields,
 });
 const commit = (condition: EvaluationInput, now = NOW) => evaluate(condition, DEFAULT_ALERT_SETTINGS, now, ON_READING);
-const sweep = (condition: EvaluationInput, now: number, silenceFrom = 0) =>
-  evaluate(condition, DEFAULT_ALERT_SETTINGS, now, { cause: "sweep", silenceFrom });
+const sweep = (condition: EvaluationInput, now: number, downtimeEndedAt = 0) =>
+  evaluate(condition, DEFAULT_ALERT_SETTINGS, now, { cause: "sweep", downtimeEndedAt });
 const changes = ({ opened, cleared }: Evaluation): string[] => [
   ...opened.map(({ kind }) => `+${kind}`),
   ...cleared.map(({ kind }) => `-${kind}`),
@@ -123,8 +123,8 @@ test("silence counts from the end of a downtime or a clock jump", () => {
 
 test("after a downtime a tank has three usual intervals to send, an hour at least: one every night hides no silence", () => {
   const back = NOW + 40 * DAY;
-  const silentAfter = (medianInterval: number, silenceFrom = back, silentAfter: number | null = null): number =>
-    Number(sweep(tank(50, { medianInterval, silentAfter }), silenceFrom, silenceFrom).evaluateAt) - silenceFrom;
+  const silentAfter = (medianInterval: number, downtimeEndedAt = back, silentAfter: number | null = null): number =>
+    Number(sweep(tank(50, { medianInterval, silentAfter }), downtimeEndedAt, downtimeEndedAt).evaluateAt) - downtimeEndedAt;
   assert.equal(silentAfter(4 * HOUR), 12 * HOUR);
   assert.equal(silentAfter(60_000), HOUR);
   assert.equal(silentAfter(60_000, back, HOUR / 2), HOUR / 2);

@@ -68,7 +68,7 @@ export class NaiveAlerts {
   /** When a setting of a tank with readings was last changed: it is not silent since longer than that. */
   #changedAt = new Map<string, number>();
   #lastSweep: number | undefined;
-  #silenceFrom = Number.NEGATIVE_INFINITY;
+  #downtimeEndedAt = Number.NEGATIVE_INFINITY;
 
   copy(): NaiveAlerts {
     const copy = new NaiveAlerts();
@@ -82,7 +82,7 @@ export class NaiveAlerts {
     copy.#provisional = new Set(this.#provisional);
     copy.#changedAt = new Map(this.#changedAt);
     copy.#lastSweep = this.#lastSweep;
-    copy.#silenceFrom = this.#silenceFrom;
+    copy.#downtimeEndedAt = this.#downtimeEndedAt;
     return copy;
   }
 
@@ -117,7 +117,7 @@ export class NaiveAlerts {
   #isBeforeDowntime(until: number, now: number): boolean {
     if (this.#lastSweep === undefined) return false;
     if (Math.abs(now - this.#lastSweep) > HOUR) return until <= this.#lastSweep;
-    return until < this.#silenceFrom && now < this.#silenceFrom + SILENT_AFTER;
+    return until < this.#downtimeEndedAt && now < this.#downtimeEndedAt + SILENT_AFTER;
   }
 
   /** The fleet order is updated. */
@@ -144,7 +144,7 @@ export class NaiveAlerts {
   sweep(facts: Facts, now: number): boolean {
     const passed = this.#lastSweep === undefined ? HOUR : now - this.#lastSweep;
     if (Math.abs(passed) < 25_000) return false;
-    if (Math.abs(passed) > HOUR) this.#silenceFrom = now;
+    if (Math.abs(passed) > HOUR) this.#downtimeEndedAt = now;
     this.#lastSweep = now;
     for (const [tank, one] of facts) this.#evaluate(tank, one, now, "sweep");
     return true;
@@ -243,7 +243,7 @@ export class NaiveAlerts {
     const limit = Math.max(silent_after ?? SILENT_AFTER, 3 * (interval ?? 0));
     // After a downtime, tanks have as long as that to send, or three intervals, but an hour at least.
     const timeToSend = interval === undefined ? limit : Math.min(limit, Math.max(HOUR, 3 * interval));
-    const silentAt = Math.max(latest.created_at + limit, this.#silenceFrom + timeToSend);
+    const silentAt = Math.max(latest.created_at + limit, this.#downtimeEndedAt + timeToSend);
     if (!this.#active.has(`${tank} silent`)) {
       if (by === "sweep" && now >= silentAt && !isPaused) {
         const dueAt = Math.max(silentAt, paused_until ?? silentAt, this.#changedAt.get(tank) ?? silentAt);
