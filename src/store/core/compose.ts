@@ -21,10 +21,10 @@ import type { DeferredNotification, DigestDraft } from "./deferred-tables.ts";
 import { MAIL_COLLECT_MS } from "./events.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
-/** What follows a mail to the same recipient waits this long. */
-const WINDOW_MS = 10 * MINUTE;
-/** An attempt to send the mail before takes less. */
-const ATTEMPTED_MS = MINUTE;
+/** At most one mail per recipient in this time. What cannot be sent yet is deferred by it again. */
+const GROUPING_MS = 10 * MINUTE;
+/** Longer than an attempt takes. */
+const MAX_ATTEMPT_MS = MINUTE;
 /** In one transaction. More of them are collected in a draft, in several transactions. */
 const MAX_ROWS = 500;
 
@@ -53,7 +53,7 @@ export async function composeNotifications(
   return true;
 }
 
-/** Reminders of paused tanks wait until the pause ends. It may be changed, so that they wait a day at a time. */
+/** Reminders of paused tanks wait until the pause ends. It may be changed, so they wait ten minutes at a time. */
 async function withoutPaused(
   tx: StoreTransaction,
   rows: readonly DeferredNotification[],
@@ -66,7 +66,7 @@ async function withoutPaused(
   );
   if (paused.size === 0) return rows;
   const isPaused = ({ event, tank_id }: DeferredNotification): boolean => event === "alert.reminder" && paused.has(tank_id);
-  const untilOf = ({ tank_id }: DeferredNotification): Instant => Math.min(paused.get(tank_id) ?? now, now + WINDOW_MS);
+  const untilOf = ({ tank_id }: DeferredNotification): Instant => Math.min(paused.get(tank_id) ?? now, now + GROUPING_MS);
   for (const [until, pausedRows] of Map.groupBy(rows.filter(isPaused), untilOf))
     await tx.postponeDeferred(idsOf(pausedRows), until);
   return rows.filter((row) => !isPaused(row));
@@ -87,9 +87,9 @@ async function withoutTanksAboveThreshold(
     if (alert?.kind !== "low" || alert.state === "closed" || tank?.owner_id !== customer_id) return false;
     return alert.latest_fill_percentage > tank.min_fill_alert_percentage;
   };
-  const held = new Set(toNewOwners.filter(isAboveThreshold));
-  await tx.postponeDeferred(idsOf([...held]), now + WINDOW_MS);
-  return rows.filter((row) => !held.has(row));
+  const aboveThreshold = new Set(toNewOwners.filter(isAboveThreshold));
+  await tx.postponeDeferred(idsOf([...aboveThreshold]), now + GROUPING_MS);
+  return rows.filter((row) => !aboveThreshold.has(row));
 }
 
 export async function postponeNotifications(tx: StoreTransaction, recipientId: string, until: Instant): Promise<void> {
@@ -126,16 +126,16 @@ async function holdUntil(
   now: Instant,
 ): Promise<Instant | undefined> {
   const last = first && (await tx.lastMail(first, now));
-  const windowEnd = last === undefined ? now : last.createdAt + WINDOW_MS;
+  const groupingEnd = last === undefined ? now : last.createdAt + GROUPING_MS;
   const quietEnd = channel?.quiet_hours && quietUntil(channel.quiet_hours, now);
-  const end = Math.max(windowEnd, quietEnd ?? now, lookAgainAt(last?.pendingUntil ?? null, now));
+  const end = Math.max(groupingEnd, quietEnd ?? now, checkAgainAt(last?.pendingUntil ?? null, now));
   return end > now ? end : undefined;
 }
 
 /** After the next attempt to send the mail before. Mail that is overdue may not be sent at all, as without a mail server: it expires. */
-function lookAgainAt(pendingUntil: Instant | null, now: Instant): Instant {
+function checkAgainAt(pendingUntil: Instant | null, now: Instant): Instant {
   if (pendingUntil === null) return now;
-  return pendingUntil > now ? pendingUntil + ATTEMPTED_MS : now + WINDOW_MS;
+  return pendingUntil > now ? pendingUntil + MAX_ATTEMPT_MS : now + GROUPING_MS;
 }
 
 /** The events as the feed has them. */
