@@ -61,7 +61,7 @@ type ErrorDetails = {
   readonly param?: string;
   /** The invalid fields. */
   readonly errors?: readonly FieldError[];
-  /** Seconds after which trying again makes sense. */
+  /** Seconds after which to retry. */
   readonly retryAfter?: number;
   /** What happened, for the operator's log; a caller never sees it. */
   readonly cause?: unknown;

@@ -6,7 +6,7 @@ import type { Scope } from "./key.ts";
 /** In degrees. West is greater than east where it crosses the date line. */
 export type Box = { readonly west: number; readonly south: number; readonly east: number; readonly north: number };
 
-/** "none": of tanks without coordinates. */
+/** "none": only tanks without coordinates. */
 export type Area = Box | "none";
 
 /**
@@ -23,7 +23,7 @@ export const POSITION_UNITS = 10_000;
 
 export const MAX_TOWNS = 1000;
 
-/** In the middle of its tanks. */
+/** Its coordinates are the mean of those of its tanks. */
 export type Town = { readonly name: string; readonly latitude: number; readonly longitude: number; readonly tanks: number };
 
 export type FleetMap = {

@@ -102,7 +102,7 @@ const isFleetOrderState = ({ asOf, holder, at }: FleetOrderState): boolean =>
 
 /** A forecast is computed again after a day, also without a new reading: its range widens. */
 export const FORECAST_MAX_AGE_MS = DAY;
-/** After new readings it is computed again no sooner than this: some devices send every second. No forecast is put off for longer. */
+/** After new readings it is computed again no sooner than this: some devices send every second. No forecast is scheduled later than that. */
 export const FORECAST_MIN_AGE_MS = MINUTE;
 
 /** The next tanks by id: how many were looked at, the last of them, and those whose sort keys or forecasts are outdated. */

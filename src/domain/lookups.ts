@@ -57,7 +57,7 @@ export interface Lookups {
   /** Mail with links that verify the customer's address, created since then, oldest first. */
   verificationMailSince(customerId: string, since: Instant): Promise<readonly VerificationMail[]>;
   userList: AccountReads["userList"];
-  /** Where the first tank of the customer is. */
+  /** Returns the country of the customer's first tank. */
   countryOf(customerId: string): Promise<string | null>;
   customersWithEmail: AccountReads["customersWithEmail"];
   signInByHash: AccountReads["signInByHash"];

@@ -23,7 +23,7 @@ export async function updateForecasts(store: Store): Promise<void> {
   await updateFleetOrder(store, now, { failed });
   await store.putFleetOrderState(before, { asOf: now, holder: HOLDER, at: RELEASED });
   const isStopping = (): boolean => Date.now() - now > COMPUTING_MS;
-  // Also those that a service would put off.
+  // Also those that a service would compute later.
   const dueForecasts: Store["dueForecasts"] = (at, limit) => store.dueForecasts(at + FORECAST_MIN_AGE_MS, limit);
   await computeDueForecasts({
     store: { ...store, dueForecasts },

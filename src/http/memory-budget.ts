@@ -21,7 +21,7 @@ export type MemoryReservation = {
   readonly release: () => void;
 };
 
-/** What the client is told: the key or address holds too much, or all together do. */
+/** Error details for the client: the key or address holds too much, or all together do. */
 type Messages = { readonly ofKey: string; readonly ofAll: string };
 
 export class MemoryBudget {

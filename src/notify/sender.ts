@@ -270,11 +270,11 @@ export class NotificationSender {
       });
       this.#attempts.add(attempt);
     }
-    this.#wakeFor(destination);
+    this.#claimMoreFor(destination);
   }
 
-  /** Before its queue runs dry. */
-  #wakeFor(destination: Destination): void {
+  /** Claims more before the queue is empty. */
+  #claimMoreFor(destination: Destination): void {
     if (destination.mayHaveMore && wantedClaim(destination, performance.now()) > 0) this.wake();
   }
 
@@ -308,7 +308,7 @@ export class NotificationSender {
     if (this.#isStopping) return;
     if (this.#isAtAttemptLimit) this.#startAll();
     else while (this.#mayStart(destination)) this.#startNext(destination);
-    this.#wakeFor(destination);
+    this.#claimMoreFor(destination);
   }
 
   #finish({ outgoing, record }: Result): void {

@@ -167,7 +167,7 @@ function dueForecasts(engine: Engine): void {
     }
   });
 
-  test("a clock that was ahead does not put a forecast off", async (t) => {
+  test("a clock that was ahead does not delay a forecast", async (t) => {
     const { store } = await engine.open(t);
     await putFleet(store, { a: ["one"], b: [] });
     await ingest(store, ...falling("one", 50, 1, 30));

@@ -256,7 +256,7 @@ for (const engine of ENGINES) {
       assert.equal((await queue.channelRow(channel)).state, "active");
     });
 
-    test("a channel is disabled with the next notification that fails for good after five days without a delivery", async (t) => {
+    test("a channel is disabled with the next notification that fails permanently after five days without a delivery", async (t) => {
       const queue = await emptyQueue(t);
       const channel = await queue.channel("https://hooks.example.com/");
       const attempt = async (outcome: "delivered" | "retried" | "failed") => {

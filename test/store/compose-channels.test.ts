@@ -130,7 +130,7 @@ function changedChannels(engine: Engine): void {
     assert.deepEqual(await subjects(opened), [LOW]);
   });
 
-  test("a delay that is changed again, after the clock was ahead, puts nothing off until the time it showed", async (t) => {
+  test("a delay that is changed again, after the clock was ahead, delays nothing until the time it showed", async (t) => {
     const opened = await openWithTank(t, engine);
     const { store } = opened;
     await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "8h" });

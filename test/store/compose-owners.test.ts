@@ -197,7 +197,7 @@ function owners(engine: Engine): void {
     }
   });
 
-  test("an owner whose mail about an alert failed for good gets none about its recovery, unless a reminder arrived", async (t) => {
+  test("an owner whose mail about an alert failed permanently gets none about its recovery, unless a reminder arrived", async (t) => {
     const opened = await engine.open(t);
     const { store } = opened;
     await putOwner(store, "a", ["t1"]);

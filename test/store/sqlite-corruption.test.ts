@@ -108,7 +108,7 @@ suite("a corrupted SQLite database", () => {
     const store = await corrupted(t, "DELETE FROM head WHERE tank IN (SELECT pk FROM tank WHERE id IN ('long', 'short'))");
     await assert.rejects(readingsOf(store, "short"), { code: "data_damaged" });
     const sent = incomingBatch([{ tank: "short", at: 1_000_000_000_000, fill: 50 }]);
-    await assert.rejects(store.ingest(sent), { code: "data_damaged" }, "a reading is not rejected for good");
+    await assert.rejects(store.ingest(sent), { code: "data_damaged" }, "a reading is not rejected permanently");
     const { findings } = await checked(store, true);
     assert.ok(findings.every(({ repaired }) => repaired));
     for (const id of ["long", "short"]) {

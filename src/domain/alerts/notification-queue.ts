@@ -23,11 +23,11 @@ export const MAIL_CONCURRENCY = 5;
 export const MAX_CLOCK_SKEW_MS = 1000;
 /** The longest delay of an attempt. */
 const MAX_ATTEMPT_DELAY_MS = 30 * HOUR;
-/** Quiet hours may add up to a day. What is due later was put off by a clock that was wrong. */
+/** Quiet hours may add up to a day. What is due later was scheduled too late, by a clock that was wrong. */
 export const MAX_DUE_AHEAD_MS = MAX_ATTEMPT_DELAY_MS + DAY;
 /** Mail that is pending for longer is not sent any more. */
 export const MAIL_EXPIRES_MS = 24 * HOUR;
-/** A channel that fails for longer is disabled with the next notification that has failed for good. */
+/** A channel that fails for longer is disabled with the next notification that has failed permanently. */
 export const DISABLED_AFTER_MS = 5 * DAY;
 /** A notification that is pending for longer is reported. */
 export const LATE_MS = 10 * MINUTE;
@@ -195,7 +195,7 @@ export interface NotificationQueueWrites {
   recordAttempts(records: readonly AttemptRecord[], now: Instant): Promise<RecordedAttempts>;
   /** Marks pending notifications of a disabled or deleted channel as failed, a limited number at a time. Returns how many. */
   endPending(destination: string, now: Instant): Promise<number>;
-  /** Expires mail, and returns its recipients: a limited number. Makes due what a clock that was wrong has put off for too long. */
+  /** Expires mail, and returns its recipients: a limited number. Makes due what a clock that was wrong has scheduled too late. */
   expireAndReschedule(destinations: readonly string[], now: Instant): Promise<readonly RecipientType[]>;
   /** Events and ended notifications that have been kept long enough. Returns how many: a limited number. */
   removeOldNotifications(now: Instant): Promise<number>;

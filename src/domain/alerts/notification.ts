@@ -118,7 +118,7 @@ const JITTER = 0.2;
 /** Mail is tried again until it expires. What follows for its recipient waits for it, so the delays are short. */
 const MAX_MAIL_DELAY = 30 * MINUTE;
 
-/** How long to wait after `attempts` failed ones; undefined: it has failed for good. `random` is from 0 to 1. */
+/** How long to wait after `attempts` failed ones; undefined: it has failed permanently. `random` is from 0 to 1. */
 export function retryDelay(attempts: number, isMail: boolean, random: number): number | undefined {
   const delay = isMail ? Math.min(DELAYS[attempts] ?? MAX_MAIL_DELAY, MAX_MAIL_DELAY) : DELAYS[attempts];
   return delay === undefined ? undefined : Math.round(delay * (1 + JITTER * (2 * random - 1)));

@@ -105,7 +105,7 @@ export type Command = { [T in keyof Commands]: CommandOf<T> }[keyof Commands];
 export type ProvisionRow = { readonly newId: string; readonly fields: unknown };
 export type Provision = { readonly customers: readonly ProvisionRow[]; readonly tanks: readonly ProvisionRow[] };
 
-/** Stored for each part of a command but the last: the idempotency key is taken, but the same request may continue. */
+/** Stored for each part of a command but the last: the idempotency key is reserved, but the same request may continue. */
 export const INCOMPLETE = { is_incomplete: true };
 
 /** What a provisioning would do. */
@@ -166,7 +166,7 @@ export type ChangeSet = {
 
 export type PlanResult = Promise<ChangeSet | CommandError>;
 
-/** `retryAfter`: seconds after which trying again makes sense. */
+/** `retryAfter`: seconds after which to retry. */
 export type CommandError = {
   readonly error: ErrorCode;
   readonly detail: string;

@@ -61,7 +61,7 @@ export async function requestSignIn(lookups: Lookups, command: Commands["request
 
 type SignInAccount = { readonly account: Account; readonly language: () => Promise<Language> };
 
-/** Users first: they read English, as everywhere. */
+/** Users come first. Their mail is always in English. */
 async function accountsAt(lookups: Lookups, email: string): Promise<SignInAccount[]> {
   const users = (await lookups.userList()).filter((user) => asciiLowerCase(user.email) === asciiLowerCase(email));
   const customers = await lookups.customersWithEmail(email);
@@ -100,7 +100,7 @@ export async function signInsFor(
   return requested.filter((one) => one.code !== null && isUsable(one, at));
 }
 
-/** Not if it was created while the clock was ahead: it would stay valid for as much longer. */
+/** A link created while the clock was ahead is not usable: it would be valid for too long. */
 const isUsable = ({ created_at, expires_at }: SignIn, at: Instant): boolean =>
   expires_at > at && created_at <= at + SIGN_IN_LINK_LIFETIME_MS;
 

@@ -35,7 +35,7 @@ const SESSIONS = `SELECT ${SESSION_COLUMNS} FROM session s
   LEFT JOIN app_user u ON u.id = s.user_id LEFT JOIN customer c ON c.id = s.customer_id`;
 const SESSION_BY_HASH = `${SESSIONS} WHERE s.hash = $1`; // unique index on hash
 
-/** None where the customer is deleted. */
+/** Empty if the customer is deleted. */
 function sessionWithAccount(row: Row): SessionWithAccount[] {
   const session = fieldsOf(SESSION_FIELDS, row) as Session;
   const user = row.slice(SESSION_FIELDS.length, SESSION_FIELDS.length + USER_FIELDS.length);

@@ -165,7 +165,7 @@ async function tankIds(snapshot: Snapshot, { key, dialect }: ExportSql): Promise
   return ids;
 }
 
-/** Of a block or of a head, which has a total; none of an empty head. */
+/** The readings of a block, or of a head, which has a total. An empty head has none. */
 function readingsIn([, id, total, start, data, checksum]: Row): ExportRecord[] {
   const tankId = String(id);
   try {

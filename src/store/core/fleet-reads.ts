@@ -88,7 +88,7 @@ export function fleetReadsOn(engine: LongReadEngine) {
     },
 
     async scanFleet(after: string, now: Instant): Promise<FleetScan> {
-      // The clock may have been ahead when a forecast was computed or put off.
+      // The clock may have been ahead when a forecast was computed or scheduled.
       const isOutdated = `forecast.id IS NULL OR forecast.at <> part.at OR forecast.fill IS DISTINCT FROM part.fill
         OR (forecast.due_at IS NULL AND (forecast.computed_at <= $2 OR forecast.computed_at > $3))
         OR forecast.due_at > $3`;

@@ -146,7 +146,7 @@ export function notificationQueueTables(
       }));
     },
 
-    /** What a clock that was ahead has put off becomes due: attempts, and new notifications, except those that quiet hours hold. */
+    /** What a clock that was ahead has scheduled too late becomes due: attempts, and new notifications, except those that quiet hours hold. */
     async advanceDue(destinations: readonly string[], at: Instant): Promise<void> {
       const time = now(at, 2);
       const advance = prepare(

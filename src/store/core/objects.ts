@@ -97,7 +97,7 @@ export async function writeDevices(
 const hasNewAddress = ({ before, after }: Change<CustomerState>): boolean =>
   before !== undefined && after.customer.email !== before.customer.email;
 
-/** Whoever has signed in did so with the address before. */
+/** Sessions were opened with the old address, so a new address ends them. */
 const endsSessions = (change: Change<CustomerState>): boolean =>
   hasNewAddress(change) || (change.before !== undefined && change.after.deleted);
 
