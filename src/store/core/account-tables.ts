@@ -19,9 +19,9 @@ import {
 } from "../../domain/sign-in.ts";
 import { asciiLowerCase } from "../../domain/text.ts";
 import type { User } from "../../domain/user.ts";
-import { CUSTOMER_COLUMNS, customerOf, customerState, fieldsOf, type Row } from "../columns.ts";
-import { type Dialect, placeholders, prefixed } from "./dialect.ts";
-import type { Prepare, SqlRunner } from "./sql-runner.ts";
+import { CUSTOMER_COLUMNS, customerOf, customerState, fieldsOf, type Row, valuesOf } from "../columns.ts";
+import { type Dialect, prefixed } from "./dialect.ts";
+import { type Prepare, type SqlRunner, updateExisting } from "./sql-runner.ts";
 
 const USER_FIELDS = ["id", "email", "name", "role", "created_at", "updated_at"] as const;
 const USER_COLUMNS = USER_FIELDS.join(", ");
@@ -76,7 +76,7 @@ export function accountReads(prepare: Prepare, dialect: Dialect): AccountReads &
   };
 }
 
-export function accountTables({ prepare, runForIds }: SqlRunner, dialect: Dialect) {
+export function accountTables({ prepare, insert, runForIds }: SqlRunner, dialect: Dialect) {
   return {
     ...accountReads(prepare, dialect),
 
@@ -101,7 +101,7 @@ export function accountTables({ prepare, runForIds }: SqlRunner, dialect: Dialec
     async putUsers(changes: readonly UserChange[]): Promise<void> {
       for (const { before, after } of changes) {
         if (after === undefined) await prepare("DELETE FROM app_user WHERE id = $1")(before?.id ?? "");
-        else await prepare(PUT_USER)(...USER_FIELDS.map((name) => after[name]));
+        else await insert("app_user", USER_FIELDS, [valuesOf(USER_FIELDS, after)], updateExisting(USER_FIELDS));
       }
     },
 
@@ -109,15 +109,16 @@ export function accountTables({ prepare, runForIds }: SqlRunner, dialect: Dialec
     async putSignIns(signIns: readonly SignIn[], at: Instant): Promise<void> {
       await prepare("DELETE FROM sign_in WHERE created_at < $1")(at - SIGN_IN_RETENTION_MS); // sign_in_by_creation
       await prepare("DELETE FROM sign_in WHERE created_at > $1")(at + SIGN_IN_LINK_LIFETIME_MS); // sign_in_by_creation
-      for (const signIn of signIns) await prepare(PUT_SIGN_IN)(...SIGN_IN_FIELDS.map((name) => signIn[name]));
+      const rows = signIns.map((signIn) => valuesOf(SIGN_IN_FIELDS, signIn));
+      await insert("sign_in", SIGN_IN_FIELDS, rows, updateExisting(SIGN_IN_FIELDS));
     },
 
     /** Also removes expired sessions. */
     async startSessions(sessions: readonly (Session & { readonly hash: string })[], at: Instant): Promise<void> {
       await prepare("DELETE FROM session WHERE expires_at <= $1")(at); // session_by_expiry
-      for (const session of sessions) {
-        await prepare(INSERT_SESSION)(...SESSION_FIELDS.map((name) => session[name]), session.hash);
-      }
+      const fields = [...SESSION_FIELDS, "hash"] as const;
+      const rows = sessions.map((session) => valuesOf(fields, session));
+      await insert("session", fields, rows);
     },
 
     async endSessions(ids: readonly string[]): Promise<void> {
@@ -129,11 +130,3 @@ export function accountTables({ prepare, runForIds }: SqlRunner, dialect: Dialec
     },
   };
 }
-
-const PUT_USER = `INSERT INTO app_user (${USER_COLUMNS}) VALUES (${placeholders(USER_FIELDS)})
-  ON CONFLICT (id) DO UPDATE SET email = excluded.email, name = excluded.name, role = excluded.role,
-    updated_at = excluded.updated_at`;
-const PUT_SIGN_IN = `INSERT INTO sign_in (${SIGN_IN_COLUMNS}) VALUES (${placeholders(SIGN_IN_FIELDS)})
-  ON CONFLICT (hash) DO UPDATE SET code = excluded.code, tries = excluded.tries, expires_at = excluded.expires_at`;
-const INSERT_SESSION = `INSERT INTO session (${SESSION_FIELDS.join(", ")}, hash)
-  VALUES (${placeholders([...SESSION_FIELDS, "hash"])})`;

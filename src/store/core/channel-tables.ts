@@ -5,7 +5,7 @@ import type { ChannelWithSecrets } from "../../domain/alerts/notification-queue.
 import type { ChannelChange } from "../../domain/commands/command.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { fieldsOf, type Row, type Scalar, storedJson, valuesOf } from "../columns.ts";
-import { type Dialect, placeholders } from "./dialect.ts";
+import type { Dialect } from "./dialect.ts";
 import type { SqlRunner } from "./sql-runner.ts";
 
 export const CHANNEL_FIELDS = [
@@ -60,8 +60,6 @@ function sendingChannelOf(row: Row): ChannelWithSecrets {
   return { ...channel, to: recipient } as ChannelWithSecrets;
 }
 
-const INSERT = `INSERT INTO channel (${CHANNEL_COLUMNS}, secret)
-  VALUES (${placeholders([...CHANNEL_FIELDS, "secret"])})`;
 const UPDATE = `UPDATE channel SET ${CHANNEL_FIELDS.map((name, i) => `${name} = $${i + 1}`).join(", ")} WHERE id = $1`;
 const ROTATE = `UPDATE channel SET secret = $2, previous_until = $3,
   previous_secret = CASE WHEN CAST($3 AS bigint) IS NULL THEN NULL ELSE secret END WHERE id = $1`;
@@ -69,7 +67,7 @@ const ROTATE = `UPDATE channel SET secret = $2, previous_until = $3,
 const RESCHEDULE = `UPDATE deferred_notification
   SET due_at = CASE WHEN created_at + $2 > $3 THEN created_at + $2 ELSE $3 END WHERE recipient = $1`; // deferred_notification_by_recipient
 
-export function channelTables({ prepare, runForIds }: SqlRunner, { now }: Pick<Dialect, "now">) {
+export function channelTables({ prepare, insert, runForIds }: SqlRunner, { now }: Pick<Dialect, "now">) {
   async function putChannel({ before, after, secret }: ChannelChange, at: Instant): Promise<void> {
     if (before !== undefined && after === undefined) {
       await prepare("DELETE FROM channel WHERE id = $1")(before.id);
@@ -79,7 +77,7 @@ export function channelTables({ prepare, runForIds }: SqlRunner, { now }: Pick<D
     }
     if (after === undefined) return;
     if (before === undefined) {
-      await prepare(INSERT)(...channelValues(after), secret?.value ?? null);
+      await insert("channel", [...CHANNEL_FIELDS, "secret"], [[...channelValues(after), secret?.value ?? null]]);
       return;
     }
     await prepare(UPDATE)(...channelValues(after));

@@ -35,9 +35,6 @@ export class SqlParameters {
   }
 }
 
-/** `$1, $2` and so on: one for each column of a row that is inserted. */
-export const placeholders = (columns: readonly string[]): string => columns.map((_, i) => `$${i + 1}`).join(", ");
-
 /** `order` is that of the condition's index. */
 export type SqlCondition = { readonly holds: string; readonly order: string };
 

@@ -39,9 +39,7 @@ const LAST_AUDIT_ENTRY = "SELECT number, at FROM audit ORDER BY number DESC LIMI
 
 const MAX_EXPIRED_REMOVED = 500;
 const SAVED_RESULT = "SELECT fingerprint, resource FROM idempotency WHERE who = $1 AND key = $2 AND at > $3";
-const SAVE_RESULT = `
-  INSERT INTO idempotency (who, key, at, fingerprint, resource) VALUES ($1, $2, $3, $4, $5)
-  ${updateExisting(["who", "key", "at", "fingerprint", "resource"], 2)}`;
+const RESULT_COLUMNS = ["who", "key", "at", "fingerprint", "resource"];
 const REMOVE_EXPIRED = `
   DELETE FROM idempotency WHERE at <= coalesce(
     (SELECT at FROM idempotency WHERE at <= $1 ORDER BY at LIMIT 1 OFFSET ${MAX_EXPIRED_REMOVED - 1}), $1
@@ -152,7 +150,8 @@ export function objectTables({ prepare, insert, runForIds }: SqlRunner, addHeads
       expired: Instant,
     ): Promise<void> {
       await prepare(REMOVE_EXPIRED)(expired);
-      await prepare(SAVE_RESULT)(by, key, at, fingerprint, JSON.stringify(resource));
+      const row = [by, key, at, fingerprint, JSON.stringify(resource)];
+      await insert("idempotency", RESULT_COLUMNS, [row], updateExisting(RESULT_COLUMNS, 2));
     },
   };
 }
