@@ -38,7 +38,7 @@ export const forecasts: Figure = {
     },
     { name: "leaks-found-high-use", label: "… of tanks that use 0.5 to 1 % a day", unit: "" },
     { name: "leaks-found-any-use", label: "… of all tanks that are read at least daily", unit: "", aim: { atLeast: 0.95 } },
-    { name: "leaks-false", label: "false leak alarms in 20 tank-years, simulated", unit: "", aim: { atMost: 1 } },
+    { name: "leaks-false", label: "false leak alerts in 20 tank-years, simulated", unit: "", aim: { atMost: 1 } },
     {
       name: "forecast-error-30",
       label: "error of the level 30 days ahead ÷ that of the 14-day average, simulated heating",
@@ -94,10 +94,10 @@ function refillRows(tanks: number): Measured[] {
 
 function leakRows(tanks: number): Measured[] {
   const [low, high, any]: [boolean[], boolean[], boolean[]] = [[], [], []];
-  let [falseAlarms, years] = [0, 0];
+  let [falseAlerts, years] = [0, 0];
   for (const history of simulatedFleet({ seed: "bench leaks", tanks, start: START, days: DAYS, leak: LEAK })) {
-    const { isFound, usePerDay, falseAlarms: alarms } = scoreLeak(history);
-    falseAlarms += alarms;
+    const { isFound, usePerDay, falseAlerts: alerts } = scoreLeak(history);
+    falseAlerts += alerts;
     years += ((history.leak?.from ?? START) - START) / DAY / 365;
     if (isFound === undefined) continue;
     any.push(isFound);
@@ -116,8 +116,8 @@ function leakRows(tanks: number): Measured[] {
     share("leaks-found-any-use", any),
     {
       row: "leaks-false",
-      value: (20 * falseAlarms) / years,
-      raw: [{ label: "tank-years without a leak, false alarms", unit: "", values: [Math.round(years), falseAlarms] }],
+      value: (20 * falseAlerts) / years,
+      raw: [{ label: "tank-years without a leak, false alerts", unit: "", values: [Math.round(years), falseAlerts] }],
     },
   ];
 }

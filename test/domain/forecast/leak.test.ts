@@ -34,8 +34,8 @@ const historyOf = (daily: readonly DailyLevel[]) => ({
   isErratic: false,
 });
 
-/** The alarms: days since the first level, and the leak as it was when it opened. */
-function alarmsIn(levels: readonly DailyLevel[], latitude: number | null = 48): Opening[] {
+/** The alerts: days since the first level, and the leak as it was when it opened. */
+function alertsIn(levels: readonly DailyLevel[], latitude: number | null = 48): Opening[] {
   const states = leakStates(historyOf(levels), seasonAt(latitude, null));
   return states.flatMap(({ day, leak }, i) =>
     leak !== undefined && states[i - 1]?.leak === undefined ? [{ day: day - START, leak }] : [],
@@ -56,10 +56,10 @@ describe("leaks", () => {
   ];
   for (const [name, levels, from] of leaky) {
     it(`finds a leak within seven days: ${name}`, () => {
-      const [alarm, ...others] = alarmsIn(levels);
+      const [alert, ...others] = alertsIn(levels);
       assert.deepEqual(others, []);
-      assert.ok(alarm !== undefined && alarm.day > from && alarm.day <= from + 7.6, JSON.stringify(alarm));
-      assert.ok(Math.abs(alarm.leak.since / DAY - START - from) <= 3, JSON.stringify(alarm));
+      assert.ok(alert !== undefined && alert.day > from && alert.day <= from + 7.6, JSON.stringify(alert));
+      assert.ok(Math.abs(alert.leak.since / DAY - START - from) <= 3, JSON.stringify(alert));
     });
   }
 
@@ -73,12 +73,12 @@ describe("leaks", () => {
     ["readings once a week, of use that changes", levelsOf(400, (day) => 0.3 + (day % 100) / 80, 7), null],
   ];
   for (const [name, levels, latitude] of tight) {
-    it(`opens no alarm: ${name}`, () => assert.deepEqual(alarmsIn(levels, latitude), []));
+    it(`opens no alert: ${name}`, () => assert.deepEqual(alertsIn(levels, latitude), []));
   }
 
   it("closes when the leak is repaired, and opens again for the next one", () => {
     const levels = levelsOf(260, (day) => 0.4 + ((day >= 150 && day < 170) || day >= 230 ? 1 : 0));
-    assert.equal(alarmsIn(levels).length, 2);
+    assert.equal(alertsIn(levels).length, 2);
     const states = leakStates(historyOf(levels), seasonAt(null, null));
     assert.equal(states.find(({ day }) => day > START + 178)?.leak, undefined);
     assert.notEqual(states.at(-1)?.leak, undefined);
@@ -100,24 +100,24 @@ describe("leaks", () => {
 
   it("finds a leak of a generator while it stands still", () => {
     const inBursts = levelsOf(300, (day) => (day % 23 < 2 ? random.between(5, 12) : 0) + (day >= 212 ? 1 : 0));
-    const [alarm] = alarmsIn(inBursts, null);
-    assert.ok(alarm !== undefined && alarm.day > 212 && alarm.day <= 219.6, JSON.stringify(alarm));
+    const [alert] = alertsIn(inBursts, null);
+    assert.ok(alert !== undefined && alert.day > 212 && alert.day <= 219.6, JSON.stringify(alert));
   });
 
-  it("opens at most one false alarm in 20 tank-years of a simulated fleet, and finds 95 % of leaks of twice the use or more", () => {
+  it("opens at most one false alert in 20 tank-years of a simulated fleet, and finds 95 % of leaks of twice the use or more", () => {
     const [tanks, days, start] = [80, 730, Date.parse("2023-07-01")];
     const found: boolean[] = [];
-    let [falseAlarms, daysWithoutLeak] = [0, 0];
+    let [falseAlerts, daysWithoutLeak] = [0, 0];
     for (const history of simulatedFleet({ seed: "leaks", tanks, start, days, leak: { afterDay: 365, perDay: 1 } })) {
       const score = scoreLeak(history);
-      falseAlarms += score.falseAlarms;
+      falseAlerts += score.falseAlerts;
       daysWithoutLeak += ((history.leak?.from ?? start) - start) / DAY;
       // A generator uses nothing on most days: its average says little.
       if (score.isFound !== undefined && score.usePerDay <= 0.5 && history.use !== "generator") found.push(score.isFound);
     }
     assert.ok(found.length > 30, `${found.length}`);
     assert.ok(found.filter(Boolean).length / found.length >= 0.95, `${found.filter(Boolean).length} of ${found.length}`);
-    assert.ok(falseAlarms <= daysWithoutLeak / 365 / 20, `${falseAlarms}`);
+    assert.ok(falseAlerts <= daysWithoutLeak / 365 / 20, `${falseAlerts}`);
   });
 });
 

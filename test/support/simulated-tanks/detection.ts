@@ -41,8 +41,8 @@ const FOUND_WITHIN = 7.6;
 const DAYS_BEFORE = 14;
 
 export type LeakScore = {
-  /** Alarms that were opened before the leak. */
-  readonly falseAlarms: number;
+  /** Alerts that were opened before the leak. */
+  readonly falseAlerts: number;
   /** Whether the leak was found in time; undefined without one, or where readings cannot show it. */
   readonly isFound: boolean | undefined;
   /** Points a day, in the two weeks before the leak. */
@@ -54,12 +54,12 @@ export function scoreLeak(history: TankHistory): LeakScore {
   const known = historyOf(thinned(readings));
   const levels = known.daily;
   const start = leak === undefined ? Number.POSITIVE_INFINITY : leak.from / DAY;
-  let falseAlarms = 0;
+  let falseAlerts = 0;
   let foundAt: number | undefined;
   let wasOpen = false;
   for (const { day, leak: found } of leakStates(known, seasonAt(latitude, null))) {
     if (day > start && found !== undefined) foundAt ??= day;
-    if (day <= start && found !== undefined && !wasOpen) falseAlarms++;
+    if (day <= start && found !== undefined && !wasOpen) falseAlerts++;
     wasOpen = found !== undefined;
   }
   const isFound =
@@ -71,7 +71,7 @@ export function scoreLeak(history: TankHistory): LeakScore {
     used += before.fill - level.fill;
     days += level.day - before.day;
   }
-  return { falseAlarms, isFound, usePerDay: days === 0 ? 0 : used / days };
+  return { falseAlerts, isFound, usePerDay: days === 0 ? 0 : used / days };
 }
 
 /** Whether a sensor that works has sent readings on most of the days after the leak began, of a tank that is not empty. */
