@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FLEET_SORTS, type FleetEntry, type FleetQuery, FLEET_STATES } from "../../src/domain/fleet.ts";
+import { FLEET_SORTS, FLEET_STATES, type FleetEntry, type FleetQuery } from "../../src/domain/fleet.ts";
 import type { Area } from "../../src/domain/fleet-map.ts";
 import { type ForecastValues, forecastSettings } from "../../src/domain/forecast/stored.ts";
 import type { Page } from "../../src/domain/page.ts";

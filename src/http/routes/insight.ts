@@ -5,11 +5,11 @@ import type { AlertReads } from "../../domain/alerts/reads.ts";
 import {
   daysLeft,
   FLEET_SORTS,
+  FLEET_STATES,
   type FleetEntry,
   type FleetQuery,
   type FleetReads,
   isSilent,
-  FLEET_STATES,
   marginOf,
   volumesOf,
 } from "../../domain/fleet.ts";
