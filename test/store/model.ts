@@ -235,10 +235,10 @@ export class ModelStore extends ModelReads implements ModelledStore {
     return Uint8Array.from(tank, (index, i) => {
       const [id, at, value] = [tankIds[index] as string, createdAt[i] as number, fill[i] as number];
       if (!this.data.tanks.has(id)) return OUTCOME.tank_unknown;
-      const series = this.data.readings.get(id) ?? new Map<Instant, number>();
-      this.data.readings.set(id, series);
-      const known = series.get(at);
-      series.set(at, value);
+      const readings = this.data.readings.get(id) ?? new Map<Instant, number>();
+      this.data.readings.set(id, readings);
+      const known = readings.get(at);
+      readings.set(at, value);
       if (known !== value) this.data.sortedReadings.delete(id);
       return OUTCOME[known === undefined ? "stored" : known === value ? "duplicate" : "replaced"];
     });
