@@ -3,7 +3,7 @@
 import { medianInterval } from "../domain/alerts/evaluate.ts";
 import { isAboveForecast, isBelowForecast } from "../domain/alerts/forecast-conditions.ts";
 import { volumeAt } from "../domain/fleet.ts";
-import { thinned } from "../domain/forecast/daily.ts";
+import { thinned, thinningInterval } from "../domain/forecast/daily.ts";
 import { forecastFrom, type History, historyOf, NEVER } from "../domain/forecast/forecast.ts";
 import { leakStates } from "../domain/forecast/leak.ts";
 import { type LeakState, leakStateOf } from "../domain/forecast/leak-state.ts";
@@ -14,14 +14,14 @@ import type { Instant } from "../domain/instant.ts";
 import type { ReadingColumns } from "../domain/reading.ts";
 import type { Tank } from "../domain/tank.ts";
 
-/** Readings of the last two years, in order of time. */
+/** Readings of the two years before the latest, in order of time. */
 export type ForecastTask = Omit<DueTank, "dueAt"> & {
   readonly parts: readonly Pick<ReadingColumns, "instants" | "fills">[];
   readonly now: Instant;
 };
 
 export function computeForecast({ tank, latestAt, latestFill, parts, now }: ForecastTask): ComputedForecast {
-  const history = historyOf(parts.flatMap((part) => thinned(levelsOf(part))));
+  const history = historyOf(thinnedLevels(parts));
   const settings = forecastSettings(tank);
   const { levelAt, ...values } = forecastFrom(history, { ...settings, now });
   const found = { level: levelAt(now)?.p50 ?? null, leak: leakIn(history, tank), interval: usualInterval(parts) };
@@ -51,13 +51,30 @@ export function computeForecast({ tank, latestAt, latestFill, parts, now }: Fore
 const RECENT_READINGS = 50;
 
 function usualInterval(parts: ForecastTask["parts"]): number | undefined {
-  const newest = parts.findLast(({ instants }) => instants.length > 1);
-  return newest === undefined ? undefined : medianInterval(newest.instants.slice(-RECENT_READINGS));
+  let newest: number[] = [];
+  for (let i = parts.length - 1; i >= 0 && newest.length < RECENT_READINGS; i--) {
+    newest = [...(parts[i]?.instants ?? []).slice(newest.length - RECENT_READINGS), ...newest];
+  }
+  return newest.length < 2 ? undefined : medianInterval(Float64Array.from(newest));
 }
 
 function leakIn(history: History, { location, use_case }: Tank): LeakState {
   const lastDay = history.daily.at(-1)?.day ?? 0;
   return leakStateOf(leakStates(history, seasonAt(location.latitude, use_case)), lastDay);
+}
+
+/** Part by part, so that few readings are objects at a time. An interval may begin in one part and end in the next. */
+function thinnedLevels(parts: ForecastTask["parts"]): Level[] {
+  const kept: Level[] = [];
+  let unfinished: Level[] = [];
+  for (const part of parts) {
+    const levels = [...unfinished, ...levelsOf(part)];
+    const last = thinningInterval(levels.at(-1)?.at ?? 0);
+    const finished = levels.findLastIndex(({ at }) => thinningInterval(at) < last) + 1;
+    kept.push(...thinned(levels.slice(0, finished)));
+    unfinished = levels.slice(finished);
+  }
+  return [...kept, ...thinned(unfinished)];
 }
 
 function levelsOf({ instants, fills }: ForecastTask["parts"][number]): Level[] {

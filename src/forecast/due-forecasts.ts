@@ -59,7 +59,9 @@ async function computeOne(options: ComputingOptions, { dueAt, ...known }: DueTan
   const { clock, observe, compute } = options;
   const now = clock();
   try {
-    return await compute({ ...known, parts: await readingsOf(options, known.tank.id, now), now });
+    // Of a tank that has long been silent, too, so that its forecast is stale.
+    const parts = await readingsOf(options, known.tank.id, Math.min(now, known.latestAt));
+    return await compute({ ...known, parts, now });
   } catch (error) {
     if (hasCode(error, "store_unavailable")) throw error;
     // The store has already reported damage.
@@ -68,10 +70,10 @@ async function computeOne(options: ComputingOptions, { dueAt, ...known }: DueTan
   }
 }
 
-/** Those of the last two years, or of a shorter time if they are too many. */
-async function readingsOf(options: ComputingOptions, tankId: string, now: Instant): Promise<readonly ReadingColumns[]> {
+/** Those of the two years before the instant and after it, or of a shorter time if they are too many. */
+async function readingsOf(options: ComputingOptions, tankId: string, until: Instant): Promise<readonly ReadingColumns[]> {
   for (let history = HISTORY_MS; history > MIN_HISTORY_MS; history /= 2) {
-    const parts = await readingsSince(options, tankId, now - history);
+    const parts = await readingsSince(options, tankId, until - history);
     if (parts !== undefined) return parts;
   }
   return [];

@@ -289,13 +289,13 @@ test("the thread goes on after an error", async (t) => {
 const threadPriorities = (): number[] => readdirSync("/proc/self/task").map((id) => getPriority(Number(id)));
 
 test("the thread has a lower priority than reads and writes, on Linux", { skip: process.platform !== "linux" }, async (t) => {
-  const isLow = (priority: number): boolean => priority === constants.priority.PRIORITY_BELOW_NORMAL;
-  assert.deepEqual(threadPriorities().filter(isLow), []);
+  const low = Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL);
+  const before = threadPriorities().filter((priority) => priority === low).length;
   const thread = new ForecastThread();
   t.after(() => thread.close());
   const parts = [{ instants: Float64Array.of(NOW), fills: Float64Array.of(49) }];
   await thread.compute({ tank: tank("one", "a"), latestAt: NOW, latestFill: 49, parts, now: NOW });
-  assert.equal(threadPriorities().filter(isLow).length, 1);
+  assert.ok(threadPriorities().filter((priority) => priority === low).length > before);
 });
 
 for (const engine of [sqliteEngine, postgresEngine]) suite(`forecasts on ${engine.name}`, () => forecastJob(engine));

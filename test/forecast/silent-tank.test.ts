@@ -12,6 +12,7 @@ import { postgresEngine, sqliteEngine } from "../store/engines.ts";
 import { at, executed } from "../support/commands.ts";
 import { updateWholeOrder } from "../support/fleet-order.ts";
 import { incomingBatch } from "../support/readings.ts";
+import { forecastOf } from "./support.ts";
 
 const DAY = 24 * 3_600_000;
 const MINUTE = 60_000;
@@ -61,6 +62,15 @@ for (const engine of [sqliteEngine, postgresEngine]) {
       await send(store, 140, 160, last + 50 * DAY + 2 * MINUTE);
       await computeForecasts(store, last + 50 * DAY + 3 * MINUTE);
       assert.deepEqual(await changesOf(store), [["runs_low_soon alert.opened", "runs_low_soon alert.closed"], 2]);
+    });
+
+    test("a tank that has been silent for years is stale, as one that has been silent for months", async (t) => {
+      const store = await open(t);
+      await send(store, 0, 40, START + 40 * DAY);
+      for (const days of [200, 1000]) {
+        await computeForecasts(store, START + days * DAY);
+        assert.equal((await forecastOf(store, "one")).state, "stale", `after ${days} days`);
+      }
     });
 
     test("an import opens none while newer readings may follow; if there are none, the next forecast opens it, once", async (t) => {

@@ -1,11 +1,14 @@
 // Reduces readings to one level a day, the median: daily temperature swings and noise cancel out, and a year is 365 levels
 // whatever the interval of the readings.
 
-import { DAY, HOUR } from "../instant.ts";
+import { DAY, HOUR, type Instant } from "../instant.ts";
 import type { Refill } from "./refills.ts";
 import type { Level } from "./variation.ts";
 
 const THINNING_INTERVAL_MS = 4 * HOUR;
+
+/** The readings of one interval become one. */
+export const thinningInterval = (at: Instant): number => Math.floor(at / THINNING_INTERVAL_MS);
 
 /**
  * At most one reading every four hours, the median, so that what follows takes the same time whatever a device sends. Of an even number
@@ -16,7 +19,7 @@ export function thinned(readings: readonly Level[]): Level[] {
   for (let from = 0, to = 0; from < readings.length; from = to) {
     const first = readings[from];
     if (first === undefined) break;
-    const end = Math.floor(first.at / THINNING_INTERVAL_MS) * THINNING_INTERVAL_MS + THINNING_INTERVAL_MS;
+    const end = (thinningInterval(first.at) + 1) * THINNING_INTERVAL_MS;
     while ((readings[to]?.at ?? end) < end) to++;
     if (to === from + 1) kept.push(first);
     else {
