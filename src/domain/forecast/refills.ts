@@ -23,8 +23,9 @@ const MIN_STEPS = 1.2;
 const NEW_TANK = { rise: 6, time: 30 * DAY } as const;
 /** Within this time a rise counts as one. */
 const RISE_MS = DAY;
-/** A rise that pauses for longer has ended. */
+/** A rise that pauses for longer has ended, unless the next reading, which comes within the longer time, goes on with it. */
 const PAUSE_MS = 12 * HOUR;
+const LONGEST_GAP_MS = 30 * HOUR;
 /** A rise is certain once it has held for two days: false readings may last that long. Daily readings come a little early at times. */
 const MIN_HOLD_MS = 44 * HOUR;
 /** One that ends where the refills before it did is certain sooner: this many points, and time. */
@@ -110,7 +111,9 @@ function lowestBefore(cleaned: readonly Level[], index: number, first: number): 
 /** The highest reading of the rise that `index` belongs to, and the one with which it was up, apart from noise. */
 function topAfter(cleaned: readonly Level[], index: number): { readonly top: number; readonly risen: number } {
   let [top, risen] = [index, index];
-  for (let i = index + 1; i < cleaned.length && itemAt(cleaned, i).at - itemAt(cleaned, risen).at <= PAUSE_MS; i++) {
+  for (let i = index + 1; i < cleaned.length; i++) {
+    const paused = itemAt(cleaned, i).at - itemAt(cleaned, risen).at;
+    if (paused > (i === risen + 1 ? LONGEST_GAP_MS : PAUSE_MS)) break;
     if (itemAt(cleaned, i).fill > itemAt(cleaned, top).fill) top = i;
     if (itemAt(cleaned, i).fill > itemAt(cleaned, risen).fill + BOUNDS_MARGIN) risen = i;
   }

@@ -18,6 +18,11 @@ const every = (interval: number, days: number, fillAt: (day: number) => number |
     const fill = fillAt(at / DAY);
     return fill === undefined ? [] : [{ at, fill: Math.min(100, Math.max(0, fill)) }];
   });
+/** Readings at these hours of each day. */
+const listedAt = (hours: readonly number[], days: number, fillAt: (day: number) => number): Level[] =>
+  Array.from({ length: days }, (_, day) => hours.map((hour) => day + hour / 24))
+    .flat()
+    .map((day) => ({ at: day * DAY, fill: fillAt(day) }));
 const listed = (fills: readonly number[], interval = DAY): Level[] => fills.map((fill, i) => ({ at: i * interval, fill }));
 
 describe("outliers", () => {
@@ -74,6 +79,8 @@ describe("refills", () => {
   const found: readonly [name: string, readings: Level[]][] = [
     ["read once a minute", every(MINUTE, 24, (day) => filled(day, (day - 20) * 36))],
     ["spread over several readings", every(4 * HOUR, 40, (day) => filled(day, (day - 20) * 1.5))],
+    ["spread over two days of readings at 7:00 and 19:30", listedAt([7, 19.5], 40, (day) => filled(day, (day - 20) / 1.2))],
+    ["spread over two days of daily readings", listedAt([7], 40, (day) => filled(day, (day - 20.1) / 1.2))],
     [
       "while readings are missing",
       every(4 * HOUR, 40, (day) => (day > 17 && day < 23 ? undefined : filled(day, (day - 20) * 40))),
