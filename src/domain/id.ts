@@ -27,7 +27,8 @@ export function newId(prefix: IdPrefix, now: Instant): string {
     randomFillSync(randomPool);
     usedBytes = 0;
   }
-  const random = randomPool.subarray(usedBytes, (usedBytes += RANDOM_CHARACTERS));
+  usedBytes += RANDOM_CHARACTERS;
+  const random = randomPool.subarray(usedBytes - RANDOM_CHARACTERS, usedBytes);
   return `${prefix}_${time}${idCharacters(random)}`;
 }
 
