@@ -40,6 +40,18 @@ async function openWithTanks(t: Parameters<Engine["open"]>[0], engine: Engine): 
 }
 
 function channelCustomers(engine: Engine): void {
+  test("an e-mail channel for one customer is sent mail about this customer's tanks, and about no others", async (t) => {
+    const opened = await openWithTanks(t, engine);
+    const { store, url } = opened;
+    await putMailChannel(store, { customer_id: "a" });
+    await measure(store, 10, NOON, "a1", "b1");
+    await compose(opened, NOON + MINUTE);
+    await runSql(url, `UPDATE notification SET due_at = 1, pending_since = ${Date.now()}`);
+    const { notifications, reasonsNotToSend } = await claim(store);
+    const sent = notifications.filter(({ id }) => !reasonsNotToSend.has(id)).map(({ payload }) => JSON.parse(payload).subject);
+    assert.deepEqual(sent, ["Tank low, 10%: Tank a1"]);
+  });
+
   test("what is pending about the customer before fails, and is not sent again", async (t) => {
     const opened = await openWithTanks(t, engine);
     const { store } = opened;
