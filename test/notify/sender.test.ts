@@ -11,6 +11,7 @@ import {
 } from "../../src/domain/alerts/notification-queue.ts";
 import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
 import type { Mail } from "../../src/domain/mail/mail.ts";
+import { customer, putCustomers } from "../store/conformance/objects.ts";
 import { manualClock } from "../support/clock.ts";
 import { at, executed } from "../support/commands.ts";
 import { until } from "../support/until.ts";
@@ -149,11 +150,13 @@ for (const engine of ENGINES) {
       assert.ok((last?.at ?? 0) > Date.now() + HOUR / 2 && (due_at ?? 0) < Date.now() + 10 * SECOND);
     });
 
-    test("410 disables the channel: what is pending fails, and the operator's e-mail channels are notified", async (t) => {
+    test("410 disables the channel: what is pending fails, and e-mail channels that are not for one customer are notified", async (t) => {
       const queue = await emptyQueue(t);
       const receiver = await recordingReceiver(t, 410);
       const gone = await queue.channel(receiver.url);
       await queue.channel(null, { id: "chn_office", type: "email", to: "office@example.com" });
+      await putCustomers(queue.store, customer("one"));
+      await queue.channel(null, { id: "chn_one", type: "email", to: "one@example.com", customerId: "one" });
       await queue.channel(null, { id: "chn_off", type: "email", to: "off@example.com", state: "disabled" });
       await queue.notify(gone, 3);
       await queue.sql("UPDATE notification SET due_at = due_at + 3600000 WHERE id <> (SELECT min(id) FROM notification)");
