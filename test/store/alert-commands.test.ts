@@ -5,8 +5,10 @@ import { suite, test } from "node:test";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import { at, command, errorOf, executed, OPERATOR } from "../support/commands.ts";
 import { alertsOf, measure, openAlert, putFleet } from "./alert-support.ts";
+import { DAY, putChannel } from "./compose-support.ts";
 import { checked, WHOLE_LOG } from "./conformance/objects.ts";
 import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
+import { runSql } from "./raw-sql.ts";
 
 const SECOND = 1000;
 
@@ -105,6 +107,22 @@ function alertCommands(engine: Engine): void {
     assert.equal((await alertsOf(store)).totalItems, 1);
     assert.notEqual((await openAlert(store, "a1", start + 11 * SECOND)).id, id);
     assert.equal((await alertsOf(store)).totalItems, 2);
+  });
+
+  test("a recent reading that confirms an alert notifies nobody once the alert is acknowledged", async (t) => {
+    const { store, url } = await engine.open(t);
+    await putFleet(store, { a: ["acknowledged", "open"], b: [] });
+    await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/" });
+    const now = Date.now();
+    const { id } = await openAlert(store, "acknowledged", now - 2 * DAY);
+    await openAlert(store, "open", now - 2 * DAY);
+    await executed(store, command.acknowledgeAlert(id), at(now));
+    for (const tankId of ["acknowledged", "open"]) await measure(store, tankId, 9, now);
+    const sent = await runSql(url, "SELECT event, tank_id FROM notification ORDER BY event");
+    assert.deepEqual(
+      sent.map(({ event, tank_id }) => `${tank_id}: ${event}`),
+      ["acknowledged: alert.acknowledged", "open: alert.opened"],
+    );
   });
 
   test("a command is executed once per idempotency key, and only on the version it names", async (t) => {
