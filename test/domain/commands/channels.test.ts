@@ -3,7 +3,7 @@ import test from "node:test";
 import type { Channel } from "../../../src/domain/alerts/channel.ts";
 import type { Notification } from "../../../src/domain/alerts/notification.ts";
 import type { Command } from "../../../src/domain/commands/command.ts";
-import { formatInstant } from "../../../src/domain/instant.ts";
+import { formatInstant, LAST_INSTANT } from "../../../src/domain/instant.ts";
 import { channelResource } from "../../../src/domain/resource.ts";
 import { errorOf as errorIn, NOW, planned as plan, STORED } from "./planned.ts";
 
@@ -247,6 +247,8 @@ test("a rotation keeps the old secret for the overlap; an e-mail channel has non
   assert.deepEqual(await previousUntil(DAY), { value: SECRET, previousUntil: NOW + DAY });
   assert.deepEqual(await previousUntil(0), { value: SECRET, previousUntil: null });
   assert.equal((await errorOf(rotate("mail", DAY))).error, "state_conflict");
+  const { channels } = await plan(rotate("hook", DAY), OBJECTS, LAST_INSTANT - 1000);
+  assert.equal(channels[0]?.secret?.previousUntil, LAST_INSTANT, "not later than any instant can be");
 });
 
 test("a test is a notification like others, due at once; to a disabled channel there is none", async () => {
