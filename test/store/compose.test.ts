@@ -8,6 +8,7 @@ import { Composer } from "../../src/notify/compose.ts";
 import { openStore } from "../../src/store/open.ts";
 import { at, command, executed } from "../support/commands.ts";
 import { until } from "../support/until.ts";
+import { requestLink } from "../support/verification.ts";
 import { putForecast } from "./alert-support.ts";
 import {
   compose,
@@ -63,6 +64,20 @@ function composing(engine: Engine): void {
     await measure(opened.store, 5, NOON + 4 * SECOND, "t2", "t3");
     await compose(opened, NOON + 5 * SECOND);
     assert.deepEqual(await subjects(opened), ["3 tanks are low"]);
+  });
+
+  test("mail with a verification link, and a test of a channel, do not hold up the mail that follows", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1"], { verified_at: null });
+    await putMailChannel(store);
+    await requestLink(store, "a", NOON);
+    await executed(store, { type: "test_channel", id: "chn_mail", newId: "msg_test" }, at(NOON));
+    await executed(store, command.changeCustomer("a", { is_verified: true }), at(NOON + SECOND));
+    await measure(store, 10, NOON + 2 * SECOND, "t1");
+    await compose(opened, NOON + 10 * SECOND);
+    const sent = (await mails(opened)).filter(({ event }) => event === "alert.opened").map(({ to }) => to);
+    assert.deepEqual(sent.toSorted(), ["a@customers.example", "dispatch@operator.example"]);
   });
 
   test("customers whose address is not verified, who have unsubscribed or are deleted get nothing", async (t) => {
