@@ -98,6 +98,8 @@ export class NotificationSender {
   /** What could not be recorded, as on a damaged page. When such a notification is claimed again, it is recorded, not sent. */
   readonly #unrecorded = new Map<string, AttemptRecord>();
   #recording: Promise<void> | undefined;
+  /** Destinations that want no more webhooks: nothing is claimed for them while that is being recorded. */
+  readonly #gone = new Set<string>();
   #ending: Promise<void> | undefined;
   #isStopping = false;
   #isInterrupted = false;
@@ -196,7 +198,7 @@ export class NotificationSender {
   #dueDestination({ destination: name, isDue, isActive }: PendingDestination): Destination[] {
     const { webhooks, mail } = this.#options;
     const transport = name === MAIL_DESTINATION ? mail : webhooks;
-    if (!isDue || !isActive || transport === undefined) return [];
+    if (!isDue || !isActive || transport === undefined || this.#gone.has(name)) return [];
     const load = { inProgress: 0, claimLimit: transport.concurrency, claimedAt: 0, mayHaveMore: false };
     const known = this.#destinations.get(name);
     return [known ?? { name, transport, waiting: [], ...load, respondedAt: Number.NEGATIVE_INFINITY }];
@@ -298,6 +300,7 @@ export class NotificationSender {
     this.#finish({ outgoing, record });
     if (result.isGone !== true) return;
     // The channel is disabled with this record.
+    this.#gone.add(destination.name);
     for (const waiting of destination.waiting.splice(0)) this.#release(destination, waiting);
     destination.mayHaveMore = false;
   }
@@ -343,8 +346,9 @@ export class NotificationSender {
         const middle = results.length >> 1;
         return (await this.#record(results.slice(0, middle))) && (await this.#record(results.slice(middle)));
       }
-      for (const { record } of results) {
+      for (const { outgoing, record } of results) {
         this.#outgoing.delete(record.id);
+        this.#gone.delete(outgoing.notification.destination);
         if (this.#unrecorded.size < MAX_UNRECORDED) this.#unrecorded.set(record.id, record);
       }
       observe({ kind: "sending_failed", error });
@@ -356,6 +360,7 @@ export class NotificationSender {
     for (const { outgoing, record } of results) {
       this.#outgoing.delete(record.id);
       this.#unrecorded.delete(record.id);
+      if (record.health === "gone") this.#gone.delete(outgoing.notification.destination);
       if (recorded.has(record.id)) this.#report(outgoing, record);
     }
     for (const { id: channelId, type, url, reason } of disabled) {

@@ -100,9 +100,9 @@ function alertSweep(engine: Engine): void {
     await sweep(store, START + 3 * HOUR + MINUTE);
     assert.deepEqual(await stateOf(store), ["a1 silent open"]);
     await set("6h", START + 4 * HOUR);
-    assert.deepEqual(await stateOf(store), ["a1 silent recovered"]);
+    assert.deepEqual(await stateOf(store), ["a1 silent setting_changed"]);
     await sweepUntil(store, START + 4 * HOUR, START + 6 * HOUR + MINUTE);
-    assert.deepEqual(await stateOf(store), ["a1 silent open", "a1 silent recovered"]);
+    assert.deepEqual(await stateOf(store), ["a1 silent open", "a1 silent setting_changed"]);
   });
 
   test("a tank that begins to send more often is silent by its new interval", async (t) => {
@@ -278,12 +278,12 @@ function alertSweep(engine: Engine): void {
     await before.close();
     const strict = await restarted(DEFAULT_ALERT_SETTINGS);
     assert.ok((await sweep(strict, START + 3 * DAY + MINUTE, DEFAULT_ALERT_SETTINGS)) > 1, "all tanks, then those that are due");
-    assert.deepEqual(await stateOf(strict), ["low low recovered", "silent silent open"]);
+    assert.deepEqual(await stateOf(strict), ["low low setting_changed", "silent silent open"]);
     assert.equal(await sweep(strict, START + 3 * DAY + 2 * MINUTE, DEFAULT_ALERT_SETTINGS), 1, "not again");
     await strict.close();
     const after = await restarted(loose);
     await sweep(after, START + 3 * DAY + 3 * MINUTE, loose);
-    assert.deepEqual(await stateOf(after), ["low low recovered", "silent silent recovered"]);
+    assert.deepEqual(await stateOf(after), ["low low setting_changed", "silent silent setting_changed"]);
     await after.close();
   });
 }

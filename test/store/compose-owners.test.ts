@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { type AlertSettings, DEFAULT_ALERT_SETTINGS } from "../../src/domain/alerts/evaluate.ts";
 import type { Store } from "../../src/domain/store.ts";
+import { openStore } from "../../src/store/open.ts";
 import { at, command, executed } from "../support/commands.ts";
 import { incomingBatch } from "../support/readings.ts";
 import {
@@ -26,6 +28,13 @@ import { runSql } from "./raw-sql.ts";
 const sent = async (opened: Opened) => (await mails(opened)).map(({ to, subject }) => `${to.split("@")[0]}: ${subject}`);
 const move = (store: Store, tankId: string, owner_id: string, now: number) =>
   executed(store, command.changeTank(tankId, { owner_id }), at(now));
+
+async function sweep(store: Store, now: number, settings?: AlertSettings): Promise<void> {
+  let claimedAt: number | undefined;
+  for (let hasMore = true; hasMore; ) {
+    ({ hasMore, claimedAt } = await store.sweepAlerts({ at: now, claimedAt, settings }));
+  }
+}
 
 function owners(engine: Engine): void {
   for (const outcome of ["delivered", "failed", "expired"] as const) {
@@ -86,6 +95,76 @@ function owners(engine: Engine): void {
     await compose(opened, NOON + 4 * DAY + MINUTE);
     assert.deepEqual(await sent(opened), ["a: Reminder: tank still low, 10%: Tank t1", "a: Tank no longer low, 50%: Tank t1"]);
     assert.equal(await deferred(opened), 0);
+  });
+
+  test("an alert that was confirmed during a pause is reported at its end, also without another reading", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1"]);
+    await store.ingest({ ...incomingBatch([{ tank: "t1", fill: 10, at: NOON - 30 * HOUR }]), receivedAt: NOON });
+    await executed(
+      store,
+      command.changeTank("t1", { alerts: { paused_until: new Date(NOON + 2 * HOUR).toISOString() } }),
+      at(NOON),
+    );
+    await measure(store, 9, NOON + HOUR, "t1");
+    await compose(opened, NOON + HOUR + MINUTE);
+    assert.deepEqual(await sent(opened), []);
+    await sweep(store, NOON + 2 * HOUR + MINUTE);
+    await compose(opened, NOON + 2 * HOUR + 2 * MINUTE);
+    assert.deepEqual(await sent(opened), ["a: Tank low, 9%: Tank t1"]);
+  });
+
+  test("the new owner of a paused tank gets mail about its alert when the pause has ended", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1"]);
+    await putOwner(store, "b", []);
+    await measure(store, 10, NOON, "t1");
+    await compose(opened, NOON + MINUTE);
+    await executed(
+      store,
+      command.changeTank("t1", { alerts: { paused_until: new Date(NOON + 3 * HOUR).toISOString() } }),
+      at(NOON + HOUR),
+    );
+    await move(store, "t1", "b", NOON + HOUR);
+    await compose(opened, NOON + 2 * HOUR);
+    assert.deepEqual(await sent(opened), ["a: Tank low, 10%: Tank t1"]);
+    await compose(opened, NOON + 3 * HOUR + MINUTE);
+    assert.deepEqual(await sent(opened), ["a: Tank low, 10%: Tank t1", "b: Tank low, 10%: Tank t1"]);
+  });
+
+  test("owners get no reminder of a kind that was turned off for owners meanwhile", async (t) => {
+    const opened = await engine.open(t);
+    const { store, url } = opened;
+    await putOwner(store, "a", ["t1"]);
+    await measure(store, 10, NOON, "t1");
+    await compose(opened, NOON + MINUTE);
+    const alerts = { ...DEFAULT_ALERT_SETTINGS, ownerKinds: [] };
+    const restarted = await openStore(url, () => {}, { connections: 2, replicaUrls: [], replicaLagMs: 2000, alerts });
+    t.after(() => restarted.close());
+    await compose({ store: restarted, url }, NOON + 4 * DAY);
+    assert.deepEqual(await sent(opened), ["a: Tank low, 10%: Tank t1"]);
+    assert.equal(await deferred(opened), 0);
+  });
+
+  test("owners get no mail about an alert that a changed setting has closed; channels get the reason", async (t) => {
+    const opened = await engine.open(t);
+    const { store, url } = opened;
+    await putOwner(store, "a", ["t1"]);
+    await putMailChannel(store);
+    await sweep(store, NOON, DEFAULT_ALERT_SETTINGS);
+    await measure(store, 10, NOON, "t1");
+    await measure(store, 21.5, NOON + HOUR, "t1");
+    await compose(opened, NOON + 2 * HOUR);
+    const alerts = { ...DEFAULT_ALERT_SETTINGS, closeMargin: 1 };
+    const restarted = await openStore(url, () => {}, { connections: 2, replicaUrls: [], replicaLagMs: 2000, alerts });
+    t.after(() => restarted.close());
+    await sweep(restarted, NOON + 3 * HOUR, alerts);
+    await compose({ store: restarted, url }, NOON + 4 * HOUR);
+    const all = (await sent(opened)).toSorted();
+    assert.deepEqual(all.slice(0, 1), ["a: Tank low, 21.5%: Tank t1"]);
+    assert.deepEqual(all.slice(1), ["dispatch: Closed: low-fill alert of Tank t1", "dispatch: Tank low, 21.5%: Tank t1"]);
   });
 
   test("the new owner of a tank gets mail about its alerts, and the reminder, unless somebody handles them", async (t) => {

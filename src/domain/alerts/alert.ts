@@ -15,6 +15,7 @@ const CLOSE_REASONS = [
   "recovered",
   "became_low",
   "threshold_changed",
+  "setting_changed",
   "turned_off",
   "tank_deleted",
   "manual",
@@ -80,7 +81,7 @@ export const AlertObject = object(
     close_reason: nullable(
       oneOf(CLOSE_REASONS, {
         description:
-          "recovered: the condition has cleared; became_low: the tank is low now; threshold_changed: it has cleared by another threshold; turned_off: alerts of this kind are off; tank_deleted: the tank was deleted; manual: somebody closed it; replaced: a sudden loss followed, which has an alert of its own",
+          "recovered: the condition has cleared; became_low: the tank is low now; threshold_changed: it has cleared by another threshold; setting_changed: it has cleared by another setting; turned_off: alerts of this kind are off; tank_deleted: the tank was deleted; manual: somebody closed it; replaced: a sudden loss followed, which has an alert of its own",
         examples: [null],
       }),
     ),

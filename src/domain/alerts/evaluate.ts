@@ -94,11 +94,18 @@ export type Evaluation = ConditionChanges & {
  */
 export type EvaluationTrigger =
   | { readonly cause: "sweep"; readonly downtimeEndedAt: Instant }
-  | { readonly cause: "change"; readonly hasNewSettings: boolean }
+  | { readonly cause: "change"; readonly hasNewReading: boolean; readonly hasNewSettings: boolean }
   | { readonly cause: "forecast" };
-export const ON_READING: EvaluationTrigger = { cause: "change", hasNewSettings: false };
-export const ON_SETTINGS: EvaluationTrigger = { cause: "change", hasNewSettings: true };
+export const ON_READING: EvaluationTrigger = { cause: "change", hasNewReading: true, hasNewSettings: false };
+export const ON_SETTINGS: EvaluationTrigger = { cause: "change", hasNewReading: false, hasNewSettings: true };
 export const ON_FORECAST: EvaluationTrigger = { cause: "forecast" };
+
+/** The trigger of an evaluation for which there are two in one transaction. */
+export function bothTriggers(a: EvaluationTrigger, b: EvaluationTrigger): EvaluationTrigger {
+  if (a.cause !== "change" || b.cause !== "change") return b === ON_READING ? a : b;
+  const hasNewReading = a.hasNewReading || b.hasNewReading;
+  return { cause: "change", hasNewReading, hasNewSettings: a.hasNewSettings || b.hasNewSettings };
+}
 
 export function evaluate(input: EvaluationInput, settings: AlertSettings, now: Instant, trigger: EvaluationTrigger): Evaluation {
   const { isLive, latest, activeConditions } = input;
@@ -148,7 +155,7 @@ function evaluateLow(
   if (isRecovered(fill, input.threshold, closeMargin)) {
     return { opened: [], cleared: [{ kind: "low", shouldNotify: !wasUnnotified }], state: "not_low", shouldNotifyLow: false };
   }
-  const shouldNotifyLow = isAtThreshold && wasUnnotified && mayNotify && cause === "change";
+  const shouldNotifyLow = isAtThreshold && wasUnnotified && mayNotify && cause !== "forecast";
   return { opened: [], cleared: [], state: wasUnnotified && !shouldNotifyLow ? "unnotified" : "notified", shouldNotifyLow };
 }
 
@@ -259,15 +266,20 @@ function nextEvaluation(
   return isKept ? evaluateAt : wanted;
 }
 
-/** Why an alert closes whose condition has cleared: it may have done so by another threshold only. */
-export function closeReason(alert: Alert, threshold: number, fill: number, closeMargin: number): CloseReason {
+/** Why an alert closes whose condition has cleared: it may have done so by another threshold, or another setting, only. */
+export function closeReason(
+  alert: Alert,
+  { threshold, fill, closeMargin }: { readonly threshold: number; readonly fill: number; readonly closeMargin: number },
+  trigger: EvaluationTrigger,
+): CloseReason {
   const isByThreshold: Readonly<Record<AlertKind, boolean>> = {
     low: !isRecovered(fill, alert.threshold, closeMargin),
     runs_low_soon: threshold < alert.threshold && fill <= alert.fill_percentage,
     leak: false,
     silent: false,
   };
-  return isByThreshold[alert.kind] ? "threshold_changed" : "recovered";
+  if (isByThreshold[alert.kind]) return "threshold_changed";
+  return trigger.cause === "change" && !trigger.hasNewReading ? "setting_changed" : "recovered";
 }
 
 /** The middle one of the intervals between readings; undefined for fewer than two readings. */

@@ -116,7 +116,7 @@ export function recordOf(claimed: ClaimedNotification, attempt: Attempt, result:
   if (result.error === null) return { ...own, state: "delivered", delayMs: null, health: "working" };
   const isMail = recipientType(claimed) !== "webhook";
   const delay = result.isPermanent || result.isGone ? undefined : retryDelay(tries, isMail, random);
-  const delayMs = delay === undefined ? null : Math.min(Math.max(delay, result.retryAfterMs ?? 0), MAX_ATTEMPT_DELAY_MS);
+  const delayMs = delay === undefined ? null : Math.max(delay, result.retryAfterMs ?? 0);
   return { ...own, state: delayMs === null ? "failed" : "pending", delayMs, health: healthAfter(claimed, result) };
 }
 
@@ -140,7 +140,7 @@ export const releaseRecord = ({ id, lease, channel_id, attempts }: ClaimedNotifi
 
 /** Recorded in place of an attempt: why nothing was sent. */
 export const skippedAttempt = (at: Instant, error: string): Attempt => ({ at, status: null, duration_ms: 0, error });
-const CHANNEL_DISABLED = "the channel is disabled or was deleted";
+export const CHANNEL_DISABLED = "the channel is disabled or was deleted";
 /** It may be about others: see `mayReceive`. */
 export const CHANNEL_LIMITED = "the channel is now limited to a customer, and this may be about others";
 export const disabledAttempt = (at: Instant): Attempt => skippedAttempt(at, CHANNEL_DISABLED);

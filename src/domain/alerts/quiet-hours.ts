@@ -14,9 +14,10 @@ export function quietUntil({ from, to, timezone }: QuietHours, now: Instant): In
   const isOvernight = order > 0;
   if (order === 0 || !(isOvernight ? isAfterStart || isBeforeEnd : isAfterStart && isBeforeEnd)) return undefined;
   const day = local.toPlainDate().add({ days: isOvernight && isAfterStart ? 1 : 0 });
-  const endsAt = (disambiguation: "compatible" | "later"): Instant =>
-    day.toPlainDateTime(end).toZonedDateTime(timezone, { disambiguation }).epochMilliseconds;
-  // When clocks go back, the local time of the end may come twice.
-  const first = endsAt("compatible");
-  return first > now ? first : endsAt("later");
+  const endsAt = (disambiguation: "earlier" | "later") => day.toPlainDateTime(end).toZonedDateTime(timezone, { disambiguation });
+  const first = endsAt("earlier");
+  // Clocks that go forward may skip the end: the quiet hours end when they do.
+  if (!first.toPlainTime().equals(end)) return first.getTimeZoneTransition("next")?.epochMilliseconds;
+  // Clocks that go back may come to the end twice.
+  return first.epochMilliseconds > now ? first.epochMilliseconds : endsAt("later").epochMilliseconds;
 }

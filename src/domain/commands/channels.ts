@@ -12,7 +12,7 @@ import {
   webhookUrl,
 } from "../alerts/channel.ts";
 import { EVENT_RETENTION_MS, type EventType } from "../alerts/event.ts";
-import { CHANNEL_LIMITED } from "../alerts/notification-queue.ts";
+import { CHANNEL_DISABLED, CHANNEL_LIMITED } from "../alerts/notification-queue.ts";
 import { errorInWebhookUrl, maskedUrl, type WebhookAllow } from "../alerts/webhook-url.ts";
 import { type AuditedChange, type AuditedFields, differences } from "../audit.ts";
 import { hasSameFields } from "../changes.ts";
@@ -121,13 +121,24 @@ export async function changeChannel(lookups: Lookups, command: Commands["change_
   if (hasSameFields(merged, before)) return changeSet(channelResource(before), {});
   const after = { ...merged, updated_at: nextUpdatedAt(before.updated_at, at) };
   const change = { before, after };
-  const isLimited = after.customer_id !== null && after.customer_id !== before.customer_id;
-  const ended = isLimited ? await lookups.pendingNotifications(after, MAX_ENDED, after.customer_id) : [];
+  const ended = await endedNotifications(lookups, change);
   return changeSet(channelResource(after), {
     channels: [change],
-    notificationsEnded: ended.length === 0 ? [] : [{ ids: ended, reason: CHANNEL_LIMITED }],
+    notificationsEnded: ended.ids.length === 0 ? [] : [ended],
     audit: [auditOf(change, id, "changed")],
   });
+}
+
+/** What is pending for a channel that is disabled, or limited to a customer, is not sent. */
+async function endedNotifications(lookups: Lookups, { before, after }: { readonly before: Channel; readonly after: Channel }) {
+  if (after.state === "disabled" && before.state === "active") {
+    return { ids: await lookups.pendingNotifications(after, MAX_ENDED, null), reason: CHANNEL_DISABLED };
+  }
+  const isLimited = after.customer_id !== null && after.customer_id !== before.customer_id;
+  return {
+    ids: isLimited ? await lookups.pendingNotifications(after, MAX_ENDED, after.customer_id) : [],
+    reason: CHANNEL_LIMITED,
+  };
 }
 
 /** Its pending notifications end; its deferred ones are removed. */

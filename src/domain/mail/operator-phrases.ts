@@ -21,6 +21,7 @@ export const CLOSE_REASONS: Readonly<Record<CloseReason, string>> = {
   recovered: "recovered",
   became_low: "the tank is low now",
   threshold_changed: "the threshold was changed",
+  setting_changed: "a setting was changed",
   turned_off: "alerts of this kind were turned off",
   tank_deleted: "the tank was deleted",
   manual: "closed manually",

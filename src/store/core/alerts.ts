@@ -96,7 +96,11 @@ export async function evaluateAlerts(
   ]);
   const alerts = Map.groupBy(unclosed, ({ tank_id }) => tank_id);
   const changes = affected.flatMap(({ input, evaluation }) =>
-    alertChanges(input, evaluation, alerts.get(input.tankId) ?? [], tx.alertSettings, now),
+    alertChanges(input, evaluation, alerts.get(input.tankId) ?? [], {
+      settings: tx.alertSettings,
+      trigger: triggerOf(input),
+      now,
+    }),
   );
   return writeAlerts(tx, changes, context, now);
 }
@@ -136,12 +140,13 @@ async function withHeadReadings(
   });
 }
 
+type EvaluationContext = { readonly settings: AlertSettings; readonly trigger: EvaluationTrigger; readonly now: Instant };
+
 function alertChanges(
   input: EvaluationInput,
   { opened, cleared, shouldNotifyLow }: Evaluation,
   alerts: readonly Alert[],
-  { closeMargin }: AlertSettings,
-  now: Instant,
+  { settings: { closeMargin }, trigger, now }: EvaluationContext,
 ): AlertChange[] {
   const { isLive, latest, threshold } = input;
   const closed = (alert: Alert, close_reason: CloseReason, shouldNotify: boolean): AlertChange => ({
@@ -157,7 +162,7 @@ function alertChanges(
       alerts
         .filter((alert) => alert.kind === kind)
         .map((alert) => {
-          const why = reason ?? closeReason(alert, threshold, latest.fill_percentage, closeMargin);
+          const why = reason ?? closeReason(alert, { threshold, fill: latest.fill_percentage, closeMargin }, trigger);
           return closed(alert, why, shouldNotify || alert.state === "acknowledged");
         }),
     ),

@@ -53,24 +53,28 @@ export async function composeNotifications(
   return true;
 }
 
-/** Reminders of paused tanks wait until the pause ends. It may be changed, so they wait ten minutes at a time. */
+/**
+ * Of paused tanks, reminders and mail to new owners wait until the pause ends. It may be changed, so they wait ten minutes at a time.
+ */
 async function withoutPaused(
   tx: StoreTransaction,
   rows: readonly DeferredNotification[],
   now: Instant,
 ): Promise<readonly DeferredNotification[]> {
-  const reminders = rows.filter(({ event }) => event === "alert.reminder");
+  const held = rows.filter((row) => row.event === "alert.reminder" || isToNewOwner(row));
   const paused = await tx.pausedTanks(
-    reminders.map(({ tank_id }) => tank_id),
+    held.map(({ tank_id }) => tank_id),
     now,
   );
-  if (paused.size === 0) return rows;
-  const isPaused = ({ event, tank_id }: DeferredNotification): boolean => event === "alert.reminder" && paused.has(tank_id);
+  const postponed = held.filter(({ tank_id }) => paused.has(tank_id));
+  if (postponed.length === 0) return rows;
   const untilOf = ({ tank_id }: DeferredNotification): Instant => Math.min(paused.get(tank_id) ?? now, now + GROUPING_MS);
-  for (const [until, pausedRows] of Map.groupBy(rows.filter(isPaused), untilOf))
-    await tx.postponeDeferred(idsOf(pausedRows), until);
-  return rows.filter((row) => !isPaused(row));
+  for (const [until, own] of Map.groupBy(postponed, untilOf)) await tx.postponeDeferred(idsOf(own), until);
+  return rows.filter((row) => !postponed.includes(row));
 }
+
+/** Mail to a new owner is not about an event. */
+const isToNewOwner = ({ customer_id, sequence }: DeferredNotification): boolean => customer_id !== null && sequence === null;
 
 /** Mail to a new owner about a low tank waits while it is above its threshold, but not far enough for the alert to be closed. */
 async function withoutTanksAboveThreshold(
@@ -78,8 +82,7 @@ async function withoutTanksAboveThreshold(
   rows: readonly DeferredNotification[],
   now: Instant,
 ): Promise<readonly DeferredNotification[]> {
-  // Mail to a new owner is not about an event.
-  const toNewOwners = rows.filter(({ customer_id, sequence }) => customer_id !== null && sequence === null);
+  const toNewOwners = rows.filter(isToNewOwner);
   const alerts = await tx.alerts(alertIdsOf(toNewOwners));
   const owned = await tx.tanksWithOwners(toNewOwners.map(({ tank_id }) => tank_id));
   const isAboveThreshold = ({ alert_id, tank_id, customer_id }: DeferredNotification): boolean => {
@@ -257,7 +260,10 @@ function channelUpdates(channel: Channel): Decide {
   };
 }
 
-/** Owners are not notified of tanks that now belong to somebody else, and only of the recovery of what they were notified of. */
+/**
+ * Owners are not notified of tanks that now belong to somebody else, nor of kinds that were turned off for owners since, and only of the
+ * recovery of what they were notified of.
+ */
 async function ownerUpdates(
   tx: StoreTransaction,
   ownerId: string,
@@ -267,7 +273,7 @@ async function ownerUpdates(
   const notified = await tx.alertsNotifiedTo(ownerId, alertIdsOf(rows.filter(({ event }) => event === "alert.closed")));
   const known = new Set([...alerts.values()].filter(({ id }) => notified.has(id)).map(alertKey));
   return (alert, updates) => {
-    if (alert.owner_id !== ownerId) return undefined;
+    if (alert.owner_id !== ownerId || !tx.alertSettings.ownerKinds.includes(alert.kind)) return undefined;
     if (updates.has("closed")) return known.has(alertKey(alert)) ? "closed" : undefined;
     if (alert.state === "closed") return undefined;
     if (updates.has("opened")) return "opened";

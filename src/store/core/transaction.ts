@@ -4,7 +4,13 @@
 // Calls that do not need each other's results are made at once, with `Promise.all`: an engine may send them together. They are
 // executed in the order in which they are made.
 
-import { type AlertSettings, type Evaluation, type EvaluationTrigger, ON_READING } from "../../domain/alerts/evaluate.ts";
+import {
+  type AlertSettings,
+  bothTriggers,
+  type Evaluation,
+  type EvaluationTrigger,
+  ON_READING,
+} from "../../domain/alerts/evaluate.ts";
 import type { AlertChange } from "../../domain/alerts/event.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Lookups } from "../../domain/lookups.ts";
@@ -117,7 +123,10 @@ export class PendingAlertWork {
   }
 
   addTanks(tankIds: Iterable<string>, trigger = ON_READING): void {
-    for (const id of tankIds) if (trigger !== ON_READING || !this.#tanks.has(id)) this.#tanks.set(id, trigger);
+    for (const id of tankIds) {
+      const other = this.#tanks.get(id);
+      this.#tanks.set(id, other === undefined ? trigger : bothTriggers(other, trigger));
+    }
   }
 
   /** New owners, keyed by tank. */

@@ -1,5 +1,6 @@
 // Statements that write many rows at once: one array per column.
 
+import { chunksOf } from "../../domain/chunks.ts";
 import type { InsertRows, RunForIds, RunForRows } from "../core/sql-runner.ts";
 import { bigints, doubles, texts } from "./arrays.ts";
 import { type Db, statement, type Value } from "./connection.ts";
@@ -14,10 +15,15 @@ export function insertOn(db: Db): InsertRows {
     const types = columns.map((column) => typeOf(table, column));
     const arrays = types.map((type, i) => `$${i + 1}::${type}[]`);
     const insertion = `INSERT INTO ${table} (${columns.join(", ")}) SELECT * FROM unnest(${arrays.join(", ")}) ${end}`;
-    const values = transposed(rows).map((column, i) => arrayParameter(types[i] as string, column));
-    await db.rows(statement(insertion), values);
+    for (const some of chunksOf(rows, MAX_ROWS_PER_STATEMENT)) {
+      const values = transposed(some).map((column, i) => arrayParameter(types[i] as string, column));
+      await db.rows(statement(insertion), values);
+    }
   };
 }
+
+/** A statement has a time limit: the alerts of many tanks may be notifications to many channels. */
+const MAX_ROWS_PER_STATEMENT = 10_000;
 
 function typeOf(table: string, column: string): string {
   const type = COLUMN_TYPES.get(`${table}.${column}`);

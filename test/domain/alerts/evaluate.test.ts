@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { Alert } from "../../../src/domain/alerts/alert.ts";
 import {
+  bothTriggers,
   CONDITION_BITS,
   closeReason,
   DEFAULT_ALERT_SETTINGS,
   type Evaluation,
   type EvaluationInput,
+  type EvaluationTrigger,
   evaluate,
   LOW_UNNOTIFIED_BIT,
   medianInterval,
@@ -186,11 +188,19 @@ test("a deleted tank, and one without readings, have no conditions", () => {
   assert.deepEqual(commit(tank(5, { latest: undefined })), nothing);
 });
 
-test("a low alert that only another threshold has cleared did not recover", () => {
+test("an alert that only another threshold or setting has cleared did not recover", () => {
   const alert = { kind: "low", threshold: 20 } as Alert;
-  assert.equal(closeReason(alert, 15, 23, 3), "recovered");
-  assert.equal(closeReason(alert, 15, 22, 3), "threshold_changed");
-  assert.equal(closeReason({ ...alert, kind: "silent" }, 20, 5, 3), "recovered");
+  const reason = (fill: number, trigger: EvaluationTrigger, kind: Alert["kind"] = "low") =>
+    closeReason({ ...alert, kind }, { threshold: 15, fill, closeMargin: 3 }, trigger);
+  assert.equal(reason(23, ON_READING), "recovered");
+  assert.equal(reason(22, ON_READING), "threshold_changed");
+  assert.equal(reason(22, ON_SETTINGS), "threshold_changed");
+  assert.equal(reason(5, ON_READING, "silent"), "recovered");
+  assert.equal(reason(5, ON_SETTINGS, "silent"), "setting_changed");
+  assert.equal(reason(23, ON_SETTINGS), "setting_changed");
+  // A reading of the same transaction may have cleared it.
+  assert.equal(reason(23, bothTriggers(ON_SETTINGS, ON_READING)), "recovered");
+  assert.equal(reason(23, bothTriggers(ON_READING, ON_SETTINGS)), "recovered");
 });
 
 test("the median of intervals", () => {

@@ -193,8 +193,10 @@ test("a new forecast leaves silent alerts as they are, also after the clock was 
 
 test("an alert that only a lower threshold has cleared did not recover", () => {
   const alert = { kind: "runs_low_soon", threshold: 20, fill_percentage: 30 } as Alert;
-  assert.equal(closeReason(alert, 10, 30, 3), "threshold_changed");
-  assert.equal(closeReason(alert, 10, 80, 3), "recovered");
-  assert.equal(closeReason(alert, 20, 29, 3), "recovered");
-  assert.equal(closeReason({ ...alert, kind: "leak" }, 10, 10, 3), "recovered");
+  const reason = (threshold: number, fill: number, kind: Alert["kind"] = "runs_low_soon") =>
+    closeReason({ ...alert, kind }, { threshold, fill, closeMargin: 3 }, ON_FORECAST);
+  assert.equal(reason(10, 30), "threshold_changed");
+  assert.equal(reason(10, 80), "recovered");
+  assert.equal(reason(20, 29), "recovered");
+  assert.equal(reason(10, 10, "leak"), "recovered");
 });

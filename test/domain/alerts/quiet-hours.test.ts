@@ -27,8 +27,8 @@ test("the night of the change to and from daylight saving time ends at the local
   assert.equal(until("21:00", "07:00", "2026-10-24T22:00:00+02:00"), "2026-10-25T06:00:00.000Z");
 });
 
-test("an end that the clocks skip is the moment after the gap; one that comes twice is the next to come", () => {
-  assert.equal(until("21:00", "02:30", "2026-03-29T01:00:00+01:00"), "2026-03-29T01:30:00.000Z");
+test("an end that the clocks skip is the moment at which they do; one that comes twice is the next to come", () => {
+  assert.equal(until("21:00", "02:30", "2026-03-29T01:00:00+01:00"), "2026-03-29T01:00:00.000Z");
   assert.equal(until("21:00", "02:30", "2026-10-25T02:15:00+02:00"), "2026-10-25T00:30:00.000Z");
   assert.equal(until("21:00", "02:30", "2026-10-25T02:15:00+01:00"), "2026-10-25T01:30:00.000Z");
 });
