@@ -7,9 +7,9 @@ import type { RecipientType } from "./alerts/notification-queue.ts";
 import type { ErrorCode } from "./errors.ts";
 
 /** Where readings arrived: over HTTP, at the embedded MQTT endpoint (`--mqtt`), or from an external broker (`MQTT_URL`). */
-export const INGEST_SOURCES = ["http", "mqtt", "mqtt_url"] as const;
-export type IngestSource = (typeof INGEST_SOURCES)[number];
-export type MqttEndpointKind = Exclude<IngestSource, "http">;
+export const INGEST_ENDPOINTS = ["http", "mqtt", "mqtt_url"] as const;
+export type IngestEndpoint = (typeof INGEST_ENDPOINTS)[number];
+export type MqttEndpointKind = Exclude<IngestEndpoint, "http">;
 
 /** Why the embedded endpoint closed a client's connection. */
 export type MqttDisconnectReason =
@@ -83,7 +83,7 @@ export type LogEvent =
    */
   | { readonly kind: "forecast_failed"; readonly tankId: string; readonly error: unknown }
   /** `stored`: new readings and those that replaced another value. */
-  | { readonly kind: "readings_ingested"; readonly source: IngestSource; readonly stored: number; readonly rejected: number }
+  | { readonly kind: "readings_ingested"; readonly endpoint: IngestEndpoint; readonly stored: number; readonly rejected: number }
   /** Some readings of one message: `count` of them, with the reason for the first. */
   | {
       readonly kind: "readings_rejected";

@@ -5,7 +5,7 @@ import { hasCode, type RequestError } from "../domain/errors.ts";
 import { deviceKey } from "../domain/id.ts";
 import { type Clock, formatInstant, type Instant, MAX_AHEAD_MS } from "../domain/instant.ts";
 import type { KeyBinding } from "../domain/key.ts";
-import type { IngestSource, Observe } from "../domain/log-events.ts";
+import type { IngestEndpoint, Observe } from "../domain/log-events.ts";
 import {
   type IncomingBatch,
   READING_OUTCOMES,
@@ -26,9 +26,9 @@ export type IncomingReading = {
 
 /**
  * What the key allows. `wasPending`: the readings were pending in another database, and stay so if they cannot be interpreted.
- * `source`: where they arrived, for the metrics.
+ * `endpoint`: where they arrived, for the metrics.
  */
-export type ReadingSender = KeyBinding & { readonly wasPending?: boolean; readonly source?: IngestSource };
+export type ReadingSender = KeyBinding & { readonly wasPending?: boolean; readonly endpoint?: IngestEndpoint };
 
 /**
  * Resolves with one result per reading, in order, once they are durable: acknowledge only then. Rejects with a
@@ -58,11 +58,11 @@ export function createIngest(
     return readings.map((_, i) => toResult(outcomes[i] ?? 0, reasons.get(i)));
   }
 
-  function report(results: readonly ReadingResult[], { source }: ReadingSender): void {
-    if (source === undefined) return;
+  function report(results: readonly ReadingResult[], { endpoint }: ReadingSender): void {
+    if (endpoint === undefined) return;
     const stored = results.filter((result) => result === "stored" || result === "replaced").length;
     const rejected = results.filter((result) => typeof result === "object").length;
-    observe({ kind: "readings_ingested", source, stored, rejected });
+    observe({ kind: "readings_ingested", endpoint, stored, rejected });
   }
 
   async function storeValid(readings: readonly IncomingReading[], sender: ReadingSender): Promise<ReadingResult[]> {
@@ -128,9 +128,12 @@ export function rejectedAsDamaged({ cause, message }: RequestError): Rejected {
   return { rejected: `stored data is damaged: ${cause instanceof Error ? cause.message : message}` };
 }
 
-/** Adds the source of the readings, for the metrics. */
-export function ingestFrom<R>(source: IngestSource, ingest: (readings: R, sender: ReadingSender) => Promise<ReadingResult[]>) {
-  return (readings: R, sender: ReadingSender): Promise<ReadingResult[]> => ingest(readings, { ...sender, source });
+/** Adds the endpoint at which the readings arrived, for the metrics. */
+export function ingestFrom<R>(
+  endpoint: IngestEndpoint,
+  ingest: (readings: R, sender: ReadingSender) => Promise<ReadingResult[]>,
+) {
+  return (readings: R, sender: ReadingSender): Promise<ReadingResult[]> => ingest(readings, { ...sender, endpoint });
 }
 
 function errorIn({ source, createdAt }: IncomingReading, { deviceId }: ReadingSender, now: Instant): Rejected | undefined {

@@ -3,7 +3,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Registry } from "prom-client";
 import { RECIPIENT_TYPES } from "../domain/alerts/notification-queue.ts";
-import { INGEST_SOURCES, type LogEvent, type Observe } from "../domain/log-events.ts";
+import { INGEST_ENDPOINTS, type LogEvent, type Observe } from "../domain/log-events.ts";
 import { type Metric, type MetricsReport, prometheusText } from "./report.ts";
 
 export type MetricsCollector = {
@@ -102,7 +102,7 @@ function addEventMetrics(registry: Registry) {
   );
   const rejectedReadings = counter("readings_rejected", "Readings rejected, by where they arrived", "source");
   // From 0 on, so that the first readings count as an increase.
-  for (const source of INGEST_SOURCES) for (const readings of [storedReadings, rejectedReadings]) readings.inc({ source }, 0);
+  for (const source of INGEST_ENDPOINTS) for (const readings of [storedReadings, rejectedReadings]) readings.inc({ source }, 0);
   const notifications = counter(
     "notifications",
     "Notifications by type of channel, or to a customer, and by what became of an attempt",
@@ -144,8 +144,8 @@ function addEventMetrics(registry: Registry) {
         damagedData.inc();
         return;
       case "readings_ingested":
-        storedReadings.inc({ source: event.source }, event.stored);
-        rejectedReadings.inc({ source: event.source }, event.rejected);
+        storedReadings.inc({ source: event.endpoint }, event.stored);
+        rejectedReadings.inc({ source: event.endpoint }, event.rejected);
         return;
       case "notification_delivered":
         notifications.inc({ channel: event.recipient, outcome: "delivered" });

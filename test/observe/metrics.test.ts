@@ -85,9 +85,9 @@ test("readings and MQTT clients are counted", async (t) => {
   t.after(() => metrics.close());
   const observe = metrics.withCounters(ignore);
   const address = "127.0.0.1";
-  observe({ kind: "readings_ingested", source: "mqtt", stored: 5, rejected: 3 });
-  observe({ kind: "readings_ingested", source: "mqtt_url", stored: 2, rejected: 1 });
-  observe({ kind: "readings_ingested", source: "mqtt_url", stored: 4, rejected: 0 });
+  observe({ kind: "readings_ingested", endpoint: "mqtt", stored: 5, rejected: 3 });
+  observe({ kind: "readings_ingested", endpoint: "mqtt_url", stored: 2, rejected: 1 });
+  observe({ kind: "readings_ingested", endpoint: "mqtt_url", stored: 4, rejected: 0 });
   observe({ kind: "mqtt_client_rejected", code: "key_invalid", address });
   observe({ kind: "mqtt_client_dropped", reason: "too_slow", address });
   observe({ kind: "mqtt_failed", error: new Error("…") });

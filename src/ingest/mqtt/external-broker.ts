@@ -224,7 +224,7 @@ export class ExternalBroker {
       const { observe, clock } = this.#dependencies;
       const message = createMqttMessage(topic, Buffer.alloc(0), clock());
       reportRejected(observe, "mqtt_url", { topic, message, publisher: BROKER }, [TOO_LARGE]);
-      observe({ kind: "readings_ingested", source: "mqtt_url", stored: 0, rejected: 1 });
+      observe({ kind: "readings_ingested", endpoint: "mqtt_url", stored: 0, rejected: 1 });
       // Otherwise the broker would send it again on every connection.
       if (qos > 0) this.#acknowledge(stream, messageId);
     });
