@@ -145,7 +145,7 @@ function errorInNumber(schema: Schema, value: unknown, isInteger: boolean): stri
   return schema.minimum === undefined ? `must be at most ${maximum}` : `must be from ${minimum} to ${maximum}`;
 }
 
-// Values take many times the memory of their text, so a text with too many values or levels is found before any memory is used
+// Values take many times the memory of their text, so a text with too many values or too much depth is found before any memory is used
 // for it. Whether it is valid JSON is left to the parser.
 
 export const MAX_JSON_DEPTH = 64;
@@ -157,7 +157,7 @@ export const TOO_MANY_FIELDS = `must have at most ${MAX_JSON_FIELDS} fields in o
 /** `entries` are those of the list if the text is one, 1 otherwise. */
 type JsonSize = {
   readonly values: number;
-  readonly levels: number;
+  readonly depth: number;
   /** Of the object that has most of them. */
   readonly fields: number;
   readonly entries: number;
@@ -181,7 +181,7 @@ for (const byte of [QUOTE, COMMA, LIST, LIST + 2, OBJECT, OBJECT + 2]) IS_STRUCT
 const CUT_BYTES = 8192;
 const STEP_BYTES = 131_072;
 
-/** Measures JSON in UTF-8. Stops at the first value, level or field that exceeds its limit. */
+/** Measures JSON in UTF-8. Stops at the first value, depth or field that exceeds its limit. */
 export function measureJson(bytes: Uint8Array, maxValues: number): JsonSize {
   const measuring = measureJsonInSteps(bytes, maxValues);
   for (;;) {
@@ -199,13 +199,13 @@ export function* measureJsonInSteps(bytes: Uint8Array, maxValues: number): Gener
   let longestEntry = 0;
   let nextStep = STEP_BYTES;
   let values = 0;
-  let levels = 0;
+  let depth = 0;
   let deepest = 0;
   let entries = 1;
   let isList = false;
   let fields = 0;
-  /** Of the open object at each level; negative in a list. */
-  const fieldsAtLevel: number[] = [];
+  /** Of the open object at each depth; negative in a list. */
+  const fieldsAtDepth: number[] = [];
   for (let at = 0; at < length; at++) {
     const byte = bytes[at] as number;
     if (at >= nextStep) {
@@ -215,7 +215,7 @@ export function* measureJsonInSteps(bytes: Uint8Array, maxValues: number): Gener
     if (IS_STRUCTURAL[byte] === 0) continue;
     if (byte === QUOTE) at = endOfString(bytes, at);
     else if (byte === COMMA) {
-      if (levels === 1 && isList) {
+      if (depth === 1 && isList) {
         if (values - entryStart > longestEntry) longestEntry = values - entryStart;
         entryStart = values;
         if (at - lastCut >= CUT_BYTES) {
@@ -224,18 +224,18 @@ export function* measureJsonInSteps(bytes: Uint8Array, maxValues: number): Gener
         }
         entries++;
       }
-      const fieldsHere = (fieldsAtLevel[levels] ?? 0) + 1;
-      fieldsAtLevel[levels] = fieldsHere;
+      const fieldsHere = (fieldsAtDepth[depth] ?? 0) + 1;
+      fieldsAtDepth[depth] = fieldsHere;
       if (fieldsHere > fields) fields = fieldsHere;
       if (++values > maxValues || fields > MAX_JSON_FIELDS) break;
     } else if (byte === LIST || byte === OBJECT) {
       if (deepest === 0) isList = byte === LIST;
-      if (++levels > deepest) deepest = levels;
-      fieldsAtLevel[levels] = byte === OBJECT ? 1 : Number.NEGATIVE_INFINITY;
+      if (++depth > deepest) deepest = depth;
+      fieldsAtDepth[depth] = byte === OBJECT ? 1 : Number.NEGATIVE_INFINITY;
       if (++values > maxValues || deepest > MAX_JSON_DEPTH) break;
-    } else levels--;
+    } else depth--;
   }
-  return { values, levels: deepest, fields, entries, longestEntry: Math.max(longestEntry, values - entryStart), cuts };
+  return { values, depth: deepest, fields, entries, longestEntry: Math.max(longestEntry, values - entryStart), cuts };
 }
 
 /** The position of the closing quote. */

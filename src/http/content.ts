@@ -111,8 +111,8 @@ function reserveParsed({ values, entries }: Pick<Size, "values" | "entries">, ru
   reservation.reserve(values * VALUE_BYTES + (rule.kind === "readings" ? entries * READING_BYTES : 0));
 }
 
-function checkSize({ values, levels, fields, entries, longestEntry }: Size, rule: BodyRule): void {
-  if (levels > MAX_JSON_DEPTH) throw invalidBody([{ field: "", message: TOO_DEEP }]);
+function checkSize({ values, depth, fields, entries, longestEntry }: Size, rule: BodyRule): void {
+  if (depth > MAX_JSON_DEPTH) throw invalidBody([{ field: "", message: TOO_DEEP }]);
   if (fields > MAX_JSON_FIELDS) throw invalidBody([{ field: "", message: TOO_MANY_FIELDS }]);
   if (rule.kind === "readings" && entries > rule.maxItems) throw tooManyReadings(rule.maxItems);
   if (values > maxValues(rule)) throw tooManyValues(maxValues(rule));
@@ -188,13 +188,13 @@ function* parseLines(bytes: Buffer, rule: ReadingsBodyRule, reservation: Reserva
       continue;
     }
     if (entries++ === rule.maxItems) throw tooManyReadings(rule.maxItems);
-    const { values, levels, fields } = measureJson(line, Math.min(remaining, MAX_VALUES_OF_READING));
+    const { values, depth, fields } = measureJson(line, Math.min(remaining, MAX_VALUES_OF_READING));
     remaining -= values;
     if (remaining < 0) throw tooManyValues(maxValues(rule));
     reserveParsed({ values, entries: 1 }, rule, reservation);
     if (values > MAX_VALUES_OF_READING) yield [{ unreadable: `must have at most ${MAX_VALUES_OF_READING} values` }];
     else if (fields > MAX_JSON_FIELDS) yield [{ unreadable: TOO_MANY_FIELDS }];
-    else yield [levels > MAX_JSON_DEPTH ? { unreadable: TOO_DEEP } : parseLine(line.toString(), number)];
+    else yield [depth > MAX_JSON_DEPTH ? { unreadable: TOO_DEEP } : parseLine(line.toString(), number)];
   }
 }
 

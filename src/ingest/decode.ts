@@ -42,14 +42,14 @@ const MAX_VALUES = 40_000;
 const IGNORED: TopicMatch = { format: "ignored" };
 
 export function matchTopic(topic: string): TopicMatch | undefined {
-  const levels = topic.split("/");
-  const [first, second = "", third, fourth = "", fifth, sixth] = levels;
-  if (first === "tanks" && third === "readings" && levels.length === 3) return { format: "readings", device: second };
+  const parts = topic.split("/");
+  const [first, second = "", third, fourth = "", fifth, sixth] = parts;
+  if (first === "tanks" && third === "readings" && parts.length === 3) return { format: "readings", device: second };
   if (first === "application" && third === "device") {
-    return fifth === "event" && sixth === "up" && levels.length === 6 ? { format: "chirpstack", device: fourth } : IGNORED;
+    return fifth === "event" && sixth === "up" && parts.length === 6 ? { format: "chirpstack", device: fourth } : IGNORED;
   }
   if (first === "v3" && third === "devices") {
-    return fifth === "up" && levels.length === 5 ? { format: "tts", device: fourth } : IGNORED;
+    return fifth === "up" && parts.length === 5 ? { format: "tts", device: fourth } : IGNORED;
   }
   return undefined;
 }
@@ -63,8 +63,8 @@ export function createMqttMessage(topic: string, bytes: Buffer, receivedAt: Inst
 /** Parsed values need many times the memory of their text, so their number and depth are checked first. */
 function checkedText(bytes: Buffer): string | Rejected {
   if (!isUtf8(bytes)) return rejected("the message is not valid UTF-8");
-  const { values, levels, fields } = measureJson(bytes, MAX_VALUES);
-  if (levels > MAX_JSON_DEPTH) return rejected(`the message ${TOO_DEEP}`);
+  const { values, depth, fields } = measureJson(bytes, MAX_VALUES);
+  if (depth > MAX_JSON_DEPTH) return rejected(`the message ${TOO_DEEP}`);
   if (fields > MAX_JSON_FIELDS) return rejected(`the message ${TOO_MANY_FIELDS}`);
   if (values > MAX_VALUES) return rejected(`the message must have at most ${MAX_VALUES} values`);
   return bytes.toString("utf8");
@@ -357,7 +357,7 @@ function parsePayload(name: string, value: unknown, missing?: string): { readonl
   return rejected(`${name}: must have at most ${MAX_PAYLOAD_BYTES} bytes as JSON, this one has ${bytes}`);
 }
 
-function isDeeperThan(levels: number, value: object): boolean {
-  if (levels === 0) return true;
-  return Object.values(value).some((part) => typeof part === "object" && part !== null && isDeeperThan(levels - 1, part));
+function isDeeperThan(depth: number, value: object): boolean {
+  if (depth === 0) return true;
+  return Object.values(value).some((part) => typeof part === "object" && part !== null && isDeeperThan(depth - 1, part));
 }
