@@ -101,7 +101,7 @@ export async function refreshAll(): Promise<void> {
   else unreachableSince.value ??= Date.now();
 }
 
-/** A response that refuses something, such as what is deleted by now, or that fails because of one object, is no outage. */
+/** A response that rejects the request, such as one for a deleted object, or that fails because of one object, is no outage. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof ApiError)) return true;
   const { code, status } = error;

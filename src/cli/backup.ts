@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { RequestError, UserError } from "../domain/errors.ts";
 import { type CliCommand, configOf, withStore } from "./command.ts";
-import { cannotWrite, refuseDatabaseFile, writeAtomically } from "./files.ts";
+import { cannotWrite, rejectDatabaseFile, writeAtomically } from "./files.ts";
 import { ProgressBar, printMessage } from "./output.ts";
 
 export const backup: CliCommand = {
@@ -19,7 +19,7 @@ export const backup: CliCommand = {
     if (file === undefined) throw new UserError("backup: FILE is missing", 2);
     if (file === "-") throw new UserError("backup: stdout is not supported; name a file", 2);
     const config = configOf(call);
-    refuseDatabaseFile(file, config.databaseUrl);
+    rejectDatabaseFile(file, config.databaseUrl);
     if (existsSync(file)) throw new UserError(`${file} already exists; backup does not overwrite files`);
     const progress = new ProgressBar("backup");
     try {

@@ -58,7 +58,7 @@ The demo does not use MQTT, whatever the settings for it are.`,
     const isOwn = [process.env, readEnvFile()].every(({ DATABASE_URL = "" }) => DATABASE_URL === "");
     const progress = new ProgressBar("readings");
     const prepare = async (store: Store) => {
-      await refuseSecondDemo(store);
+      await rejectSecondDemo(store);
       await prepareDemo(store, SEED, Date.now(), {
         onCreate: () => printMessage("Creating the fleet: 200 customers, 500 tanks, a year of readings …"),
         onProgress: (done, total) => progress.show(done, total),
@@ -82,7 +82,7 @@ The demo does not use MQTT, whatever the settings for it are.`,
 };
 
 /** It would replace the key and the channel of the first. */
-async function refuseSecondDemo(store: Store): Promise<void> {
+async function rejectSecondDemo(store: Store): Promise<void> {
   for (const { url, description } of await store.channelList()) {
     if (description === RECEIVER && url !== null && (await isReceiving(url))) {
       throw new UserError("a demo is already running on this database. Stop it, or set DATABASE_URL=sqlite:data/demo2.db");

@@ -8,7 +8,7 @@ import type { ExportRecord, Store } from "../domain/store.ts";
 import { csvCell } from "../ingest/csv.ts";
 import { exportLines } from "../ingest/records.ts";
 import { type CliCommand, configOf, withStore } from "./command.ts";
-import { cannotWrite, refuseDatabaseFile, writeAtomically } from "./files.ts";
+import { cannotWrite, rejectDatabaseFile, writeAtomically } from "./files.ts";
 import { ProgressBar, printMessage } from "./output.ts";
 
 const NOT_EXPORTED = "users, sessions, keys, channels, notifications, alerts, events and the audit log";
@@ -39,7 +39,7 @@ complete. Damaged data is left out and reported on stderr, and the exit code is 
       );
     }
     const config = configOf(call);
-    if (file !== "-") refuseDatabaseFile(file, config.databaseUrl);
+    if (file !== "-") rejectDatabaseFile(file, config.databaseUrl);
     if (call.flags["force"] !== true && file !== "-" && statSync(file, { throwIfNoEntry: false })?.isFile() === true) {
       throw new UserError(`${file} already exists; --force overwrites it`);
     }

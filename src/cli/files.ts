@@ -19,8 +19,8 @@ export function requireReadable(file: string): void {
   }
 }
 
-/** Refuses files of the database, also under other names, and paths at which no file can be. */
-export function refuseDatabaseFile(file: string, databaseUrl: string): void {
+/** Rejects files of the database, also under other names, and paths at which no file can be. */
+export function rejectDatabaseFile(file: string, databaseUrl: string): void {
   const folder = dirname(file);
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
     throw new UserError(`${file} is a folder; name a file in it`);

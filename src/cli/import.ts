@@ -40,7 +40,7 @@ Exit 1 if a line was rejected.`,
     const files = call.arguments;
     if (files.length === 0) throw new UserError("import: FILE is missing: name at least one file, or - for stdin", 2);
     for (const file of files) requireReadable(file);
-    refuseRejectsFiles(files);
+    requireNoRejectsFiles(files);
     const csv = { decimal: decimalMark(call), timezone: timezoneOf(call) };
     if (!files.some(isCsv) && (csv.decimal ?? csv.timezone) !== undefined) {
       throw new UserError("import: --timezone, --decimal-comma and --decimal-point are for CSV files (*.csv, *.tsv)", 2);
@@ -126,7 +126,7 @@ async function importLines(store: Store, file: string, csv: CsvOptions, rejects:
       if (error !== undefined) throw new UserError(error);
       if (!isCsv(file) && start.length < MAX_HEADER_BYTES && !start.includes("\n")) {
         start = `${start}${chunk.toString("utf8", 0, MAX_HEADER_BYTES)}`.slice(0, MAX_HEADER_BYTES);
-        refuseCsvHeader(file, start);
+        rejectCsvHeader(file, start);
       }
       done += chunk.length;
       progress.show(done, size, `${task.summary.read.toLocaleString("en")} lines`);
@@ -149,7 +149,7 @@ async function importLines(store: Store, file: string, csv: CsvOptions, rejects:
 const MAX_HEADER_BYTES = 200;
 
 /** CSV under another name: each of its lines would be rejected as JSON. */
-function refuseCsvHeader(file: string, start: string): void {
+function rejectCsvHeader(file: string, start: string): void {
   const [line = ""] = start.replace(/^\ufeff/, "").split(/\r?\n/);
   if ("error" in csvRowDecoder(line)) return;
   const advice = file === "-" ? "save it to a file whose name ends in .csv" : "rename the file so that its name ends in .csv";
@@ -169,7 +169,7 @@ const MAX_REJECTS_SHOWN = 20;
 const nameOf = (file: string): string => (file === "-" ? "stdin" : file);
 const rejectsFileOf = (file: string): string => `${nameOf(file)}.rejects.ndjson`;
 
-function refuseRejectsFiles(files: readonly string[]): void {
+function requireNoRejectsFiles(files: readonly string[]): void {
   for (const file of files) {
     const own = files.find((other) => other !== "-" && isSameFile(other, rejectsFileOf(file)));
     if (own === undefined) continue;

@@ -4,7 +4,7 @@ import { UserError } from "../domain/errors.ts";
 import type { Finding } from "../domain/store.ts";
 import { restoreStore } from "../store/open.ts";
 import { type CliCommand, configOf } from "./command.ts";
-import { exitOnSignals, refuseDatabaseFile, requireReadable } from "./files.ts";
+import { exitOnSignals, rejectDatabaseFile, requireReadable } from "./files.ts";
 import { counted, ProgressBar, print, printMessage } from "./output.ts";
 
 export const restore: CliCommand = {
@@ -26,7 +26,7 @@ space.
     if (file === "-") throw new UserError("restore: stdin is not supported; name the backup file", 2);
     const { databaseUrl } = configOf(call);
     requireReadable(file);
-    refuseDatabaseFile(file, databaseUrl);
+    rejectDatabaseFile(file, databaseUrl);
     exitOnSignals();
     using progress = new ProgressBar("restoring");
     const options = {

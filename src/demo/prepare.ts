@@ -27,7 +27,7 @@ type DemoObserver = { readonly onCreate: () => void; readonly onProgress: OnProg
 /** A tank, and the instant up to which it has readings. */
 type TankUntil = { readonly tank: Tank; readonly until: Instant };
 
-/** Refuses a database that contains anything but a demo. */
+/** Rejects a database that contains anything but a demo. */
 export async function prepareDemo(store: Store, seed: Seed, now: Instant, { onCreate, onProgress }: DemoObserver): Promise<void> {
   const isDemo = (await store.customerById(FIRST_CUSTOMER, UNRESTRICTED)) !== undefined;
   if (!isDemo && !(await store.isEmpty())) {

@@ -31,7 +31,7 @@ export function requireSecureContext(request: FastifyRequest, publicUrl: string 
     publicUrl === null
       ? `Open it over https. In a private network the operator of the service can set PUBLIC_URL=${origin} instead.`
       : `Open ${publicUrl} instead.`;
-  const problem = "This page was opened over plain HTTP, where browsers refuse the cookie that signs you in.";
+  const problem = "This page was opened over plain HTTP, where browsers reject the cookie that signs you in.";
   throw new RequestError("origin_not_allowed", `${problem} ${remedy}`);
 }
 

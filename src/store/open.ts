@@ -15,7 +15,7 @@ type StoreSettings = PostgresSettings & { readonly alerts: AlertSettings };
 
 const DEFAULTS: StoreSettings = { connections: 10, replicaUrls: [], replicaLagMs: 2000, alerts: DEFAULT_ALERT_SETTINGS };
 
-/** Without `mayCreate`, a database that does not exist or is empty is refused. */
+/** Without `mayCreate`, a database that does not exist or is empty is rejected. */
 export async function openStore(
   url: string,
   observe: Observe,

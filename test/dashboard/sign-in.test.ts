@@ -135,7 +135,7 @@ test("after the session has ended, the page says so, and the person comes back t
   await page.waitForURL(`${url}/?sort=silent`);
 });
 
-test("over plain HTTP on another host than loopback, the page says why it refuses, and the link can still be used", async (t) => {
+test("over plain HTTP on another host than loopback, the page says why signing in is rejected, and the link can still be used", async (t) => {
   const own = await startService(t, { environment: { RATE_LIMIT: "0" } });
   const token = await linkFor(own, await createUser(own, "admin"));
   const named = { ...own, url: own.url.replace("127.0.0.1", "tanks.lan") };
@@ -170,5 +170,5 @@ test("a browser that keeps no cookies: the page says so", async (t) => {
     await route.continue();
   });
   await page.getByRole("button", { name: /Sign in as The admin/ }).click();
-  await page.getByRole("alert").getByText("Your browser has refused the cookie").waitFor();
+  await page.getByRole("alert").getByText("Your browser has rejected the cookie").waitFor();
 });

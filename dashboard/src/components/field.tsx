@@ -35,7 +35,7 @@ export const Field = ({ label, help, type = "text", ...input }: Props) => (
 );
 
 type DecimalProps = Omit<Props, "type" | "inputMode" | "onInput"> & {
-  /** Usually a thousand or more: 2.700 is refused, because 2700 may be meant. */
+  /** Usually a thousand or more: 2.700 is rejected, because 2700 may be meant. */
   readonly isLarge?: boolean;
 };
 

@@ -208,7 +208,7 @@ const RateField = ({ rate }: { readonly rate: number | null }) => (
     step="any"
     inputMode="decimal"
     defaultValue={rate === null ? "" : String(rate)}
-    help="Requests above this rate are refused. Empty: the default, RATE_LIMIT for keys of one customer, and no limit for others."
+    help="Requests above this rate are rejected. Empty: the default, RATE_LIMIT for keys of one customer, and no limit for others."
   />
 );
 
@@ -255,7 +255,7 @@ function RevokeDialog({ of: key, close, done }: Props<void> & { readonly of: Key
   };
   return (
     <Dialog title={`Revoke ${key.name}?`} action="Revoke" isDangerous submit={submit} close={close}>
-      <p>Requests with this key are refused within a second. This cannot be undone; a new key can be created.</p>
+      <p>Requests with this key are rejected within a second. This cannot be undone; a new key can be created.</p>
     </Dialog>
   );
 }

@@ -69,8 +69,8 @@ async function openLink(token: string | undefined, setStep: Go): Promise<void> {
   }
 }
 
-const COOKIE_REFUSED =
-  "Your browser has refused the cookie that signs you in. Allow cookies for this page, open it over https, and request another link.";
+const COOKIE_REJECTED =
+  "Your browser has rejected the cookie that signs you in. Allow cookies for this page, open it over https, and request another link.";
 
 /** Throws if it fails. The proof can then be used again, unless the error says that it is invalid. */
 async function signIn(proof: SignInProof, setStep: Go): Promise<void> {
@@ -84,7 +84,7 @@ async function signIn(proof: SignInProof, setStep: Go): Promise<void> {
     () => true,
     () => false,
   );
-  if (isLoaded && me.value === undefined) return setStep({ name: "email", email: proof.email, problem: COOKIE_REFUSED });
+  if (isLoaded && me.value === undefined) return setStep({ name: "email", email: proof.email, problem: COOKIE_REJECTED });
   navigate(takeReturn(query.value.get("return")), { replace: true });
 }
 

@@ -31,7 +31,7 @@ import {
   type ReceivedPacket,
   ReplyWriter,
   reasonProperties,
-  refusedConnack,
+  rejectedConnack,
   replyTo,
   replyToControl,
   replyVersion,
@@ -226,14 +226,14 @@ export class Connection implements ConnectedClient {
     const packet = this.#parse(bytes);
     const unknownVersion = packet === undefined ? replyVersion(bytes) : undefined;
     this.#version = unknownVersion ?? (packet?.cmd === "connect" && packet.protocolVersion === 5 ? 5 : 4);
-    if (unknownVersion !== undefined) this.#refuse("protocol_version", "protocol_version");
+    if (unknownVersion !== undefined) this.#reject("protocol_version", "protocol_version");
     else if (packet?.cmd !== "connect") this.close("protocol");
-    else if (packet.properties?.authenticationMethod !== undefined) this.#refuse("bad_authentication_method", "protocol");
+    else if (packet.properties?.authenticationMethod !== undefined) this.#reject("bad_authentication_method", "protocol");
     else void this.#authenticate(packet);
   }
 
-  #refuse(error: ConnectError, reason: MqttDisconnectReason): void {
-    this.#send(refusedConnack(error));
+  #reject(error: ConnectError, reason: MqttDisconnectReason): void {
+    this.#send(rejectedConnack(error));
     this.close(reason);
   }
 
@@ -246,7 +246,7 @@ export class Connection implements ConnectedClient {
     const clientId = packet.clientId === "" ? `auto-${randomUUID()}` : packet.clientId;
     const connectedKey = await connectedKeys.connect(packet.password?.toString() ?? "", clientId, this);
     if (typeof connectedKey === "string") {
-      this.#send(refusedConnack(connectedKey));
+      this.#send(rejectedConnack(connectedKey));
       this.#end();
       return;
     }
@@ -257,7 +257,7 @@ export class Connection implements ConnectedClient {
     const hasTooMuch = this.#input.length > 0 && connectedKey.buffer.isFull;
     if (hasTooMuch || !this.#shared.connections.accept(this)) {
       connectedKeys.disconnect(connectedKey, clientId, this);
-      this.#refuse("too_many", "too_many");
+      this.#reject("too_many", "too_many");
       return;
     }
     this.#connectedKey = connectedKey;

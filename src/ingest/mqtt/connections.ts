@@ -8,7 +8,7 @@ type Droppable = { readonly drop: () => void };
 export class Connections<T extends Droppable> {
   readonly all = new Set<T>();
   readonly #limits: EndpointLimits;
-  /** Not accepted yet, or refused and not closed yet; the oldest first. */
+  /** Not accepted yet, or rejected and not closed yet; the oldest first. */
   readonly #connecting = new Set<T>();
   readonly #clients = new Set<T>();
 

@@ -235,7 +235,7 @@ export function replyVersion(connect: Buffer): MqttVersion | undefined {
   return isUnknown ? (version > 5 ? 5 : 4) : undefined;
 }
 
-/** Why a CONNECT was refused. */
+/** Why a CONNECT was rejected. */
 export type ConnectError = ErrorCode | "too_many" | "bad_authentication_method" | "protocol_version";
 
 /** The return code of MQTT 3.1.1 and the reason code of MQTT 5. For any other error the server is unavailable. */
@@ -258,7 +258,7 @@ export function isKeyError(error: unknown): boolean {
   return returnCode >= 4;
 }
 
-export function refusedConnack(error: ConnectError): IConnackPacket {
+export function rejectedConnack(error: ConnectError): IConnackPacket {
   const [returnCode, reasonCode] = CONNACK_CODES[error] ?? [3, 0x88];
   return { cmd: "connack", sessionPresent: false, returnCode, reasonCode };
 }
@@ -288,7 +288,7 @@ export function acceptedConnack(packet: IConnectPacket, clientId: string, limits
 
 /**
  * ChirpStack subscribes to the commands for its devices and gives up the connection if it may not. There are never any commands,
- * so this subscription is granted; all others are refused.
+ * so this subscription is granted; all others are rejected.
  */
 const CHIRPSTACK_COMMANDS = /^(\$share\/[^/]+\/)?application\/[^/]+\/device\/[^/]+\/command\/[^/]+$/;
 
@@ -302,8 +302,8 @@ export function replyToControl(packet: Packet | undefined, version: MqttVersion,
     return { cmd: "pubcomp", messageId, reasonCode: isRelease ? ReasonCode.success : ReasonCode.packetIdentifierNotFound };
   }
   if (packet.cmd === "subscribe" && packet.subscriptions.length > 0) {
-    const refused = version === 5 ? ReasonCode.notAuthorized : ReasonCode.unspecifiedError;
-    const granted = packet.subscriptions.map(({ topic }) => (CHIRPSTACK_COMMANDS.test(topic) ? 0 : refused));
+    const rejected = version === 5 ? ReasonCode.notAuthorized : ReasonCode.unspecifiedError;
+    const granted = packet.subscriptions.map(({ topic }) => (CHIRPSTACK_COMMANDS.test(topic) ? 0 : rejected));
     return { cmd: "suback", messageId, granted };
   }
   if (packet.cmd === "unsubscribe" && packet.unsubscriptions.length > 0) {

@@ -102,7 +102,7 @@ export const DIALECT: Dialect = {
 const FINGERPRINT = hash("sha256", SCHEMA + READINGS_SQL, "hex").slice(0, 16);
 const MARK = "CREATE TABLE tank_monitor (fingerprint text NOT NULL)";
 
-/** Makes the database usable: the last statement of a backup, so that what an incomplete one restores is refused. */
+/** Makes the database usable: the last statement of a backup, so that what an incomplete one restores is rejected. */
 export const FINGERPRINT_SCRIPT = `INSERT INTO tank_monitor VALUES ('${FINGERPRINT}');\n`;
 /** The tables as a script, for a temporary copy, which only the program itself reads. */
 export const TABLES_SCRIPT = `${MARK};\n${FINGERPRINT_SCRIPT}${SCHEMA}`;
