@@ -55,7 +55,7 @@ function actionCommand(
     summary,
     help,
     example: `alert ${name} alr_… --note "Delivery on Thursday"`,
-    takes: ["alert"],
+    argumentNames: ["alert"],
     body: [NOTE],
     options: [JSON_OPTION],
     async execute({ call, id, body, service }) {
@@ -80,7 +80,7 @@ const update = apiCommand({
   summary: "change the note of an acknowledged alert",
   help: "Change the note of an acknowledged alert. Nobody is notified.",
   example: 'alert update alr_… --note "Delivery on Friday"',
-  takes: ["alert"],
+  argumentNames: ["alert"],
   body: [{ ...NOTE, help: "another note; an empty value removes it", clearable: true }],
   options: [JSON_OPTION],
   async execute({ call, id, body, service }) {

@@ -38,7 +38,7 @@ type ApiCommand = Pick<CliCommand, "name" | "summary"> & {
   /** An example call, without the program's name. */
   readonly example: string;
   /** The arguments: nouns, each given by id; one that ends in `…` may be repeated. */
-  readonly takes?: readonly string[];
+  readonly argumentNames?: readonly string[];
   readonly body?: readonly Field[];
   readonly query?: readonly Field[];
   /** Flags that are not sent. */
@@ -63,23 +63,33 @@ function serviceOptions(keyRole: KeyRole): readonly Option[] {
 }
 
 export function apiCommand(definition: ApiCommand): CliCommand {
-  const { name, summary, example, takes = [], body = [], query = [], options = [], required = [], mayCreate } = definition;
+  const {
+    name,
+    summary,
+    example,
+    argumentNames = [],
+    body = [],
+    query = [],
+    options = [],
+    required = [],
+    mayCreate,
+  } = definition;
   const { keyRole = "manage" } = definition;
   const help = definition.help ?? `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
   const fields = [...body, ...query];
   const flags = [...fields, ...options];
   const allFlags = [...flags, ...serviceOptions(keyRole)];
-  const usage = [...takes.map((noun) => noun.toUpperCase()), flagUsage(flags, required), "[--url URL]"];
+  const usage = [...argumentNames.map((noun) => noun.toUpperCase()), flagUsage(flags, required), "[--url URL]"];
   return {
     name,
     summary,
     usage: usage.filter((word) => word !== "").join(" "),
     help: `${help}\n\n${flagHelp(allFlags)}\n\nExample: npx tank-monitor ${example}`,
-    maxArguments: takes.some((noun) => noun.endsWith("…")) ? Number.POSITIVE_INFINITY : takes.length,
+    maxArguments: argumentNames.some((noun) => noun.endsWith("…")) ? Number.POSITIVE_INFINITY : argumentNames.length,
     flags: flagsOf(allFlags),
     keyRole,
     async run(call) {
-      requireArguments(call, takes);
+      requireArguments(call, argumentNames);
       requireFlags(call, required);
       const [id = ""] = call.arguments;
       const input = { call, id, body: bodyFrom(call, body), query: queryFrom(call, query) };
@@ -138,8 +148,8 @@ async function keyIdIn(store: Store, given: string): Promise<string> {
 
 const LISTED_NOUNS = ["customer", "tank", "device", "key", "alert", "channel", "notification", "user"];
 
-function requireArguments({ name, arguments: given }: CliCall, takes: readonly string[]): void {
-  const noun = takes.find((word, i) => given[i] === undefined || (given[i] === "" && LISTED_NOUNS.includes(word)));
+function requireArguments({ name, arguments: given }: CliCall, argumentNames: readonly string[]): void {
+  const noun = argumentNames.find((word, i) => given[i] === undefined || (given[i] === "" && LISTED_NOUNS.includes(word)));
   if (noun === undefined) return;
   const hint = LISTED_NOUNS.includes(noun)
     ? `${noun === "user" ? "an address or id" : "an id"} from "npx tank-monitor ${noun} list"`
@@ -162,7 +172,7 @@ export function report(call: CliCall, object: Item, message: string): number {
   return 0;
 }
 
-type ResourceCommand = Omit<ApiCommand, "name" | "summary" | "execute" | "takes"> & {
+type ResourceCommand = Omit<ApiCommand, "name" | "summary" | "execute" | "argumentNames"> & {
   readonly noun: string;
   readonly summary?: string;
   /** More to say about the result; `before` is the object before the change. */
@@ -201,7 +211,7 @@ export function updateCommand({ noun, outcome = none, nameOf, resolveId, ...rest
     summary: `change a ${noun}`,
     options: [JSON_OPTION],
     ...rest,
-    takes: [noun],
+    argumentNames: [noun],
     async execute({ call, id: given, body, query, service }) {
       if (Object.keys(body).length === 0)
         throw new UserError(`${call.name}: nothing to change. Give a flag, as in npx tank-monitor ${rest.example}`, 2);
@@ -210,7 +220,7 @@ export function updateCommand({ noun, outcome = none, nameOf, resolveId, ...rest
       const before = await service({ method: "GET", path });
       const after = await service({ method: "PATCH", path, query, body });
       const what = `${noun} ${id} (${nameOf?.(after) ?? after["name"]})`;
-      const changes = changesBetween(before, after);
+      const changes = changedFields(before, after);
       const result = changes.length === 0 ? "unchanged" : `updated: ${changes.join(", ")}`;
       return report(call, after, `${what} ${result}${await outcome(after, service, before)}`);
     },
@@ -218,11 +228,11 @@ export function updateCommand({ noun, outcome = none, nameOf, resolveId, ...rest
 }
 
 /** `capacity 2700 → 2.7`, as `provision` shows changes. */
-function changesBetween(before: Item, after: Item, prefix = ""): string[] {
+function changedFields(before: Item, after: Item, prefix = ""): string[] {
   return Object.keys(before).flatMap((field) => {
     const [from, to] = [before[field], after[field]];
     if (field === "updated_at" || !(field in after) || JSON.stringify(from) === JSON.stringify(to)) return [];
-    if (SHOWN_BY_FIELD.includes(field) && isObject(from) && isObject(to)) return changesBetween(from, to, `${prefix}${field}.`);
+    if (SHOWN_BY_FIELD.includes(field) && isObject(from) && isObject(to)) return changedFields(from, to, `${prefix}${field}.`);
     return [`${prefix}${field} ${JSON.stringify(from)} → ${JSON.stringify(to)}`];
   });
 }
@@ -233,7 +243,7 @@ export function stateCommand({ noun, outcome = none, ...rest }: StateChange): Cl
   return apiCommand({
     options: [JSON_OPTION],
     ...rest,
-    takes: [noun],
+    argumentNames: [noun],
     async execute({ call, id, query, body, service }) {
       const path = pathTo(`${noun}s`, id);
       const before = await service({ method: "GET", path });
@@ -256,7 +266,7 @@ export function showCommand({ noun, group = "manage", ...rest }: ShowCommand): C
     options: [JSON_OPTION],
     keyRole: group === "insight" ? "read" : "manage",
     ...rest,
-    takes: [noun],
+    argumentNames: [noun],
     async execute({ call, id, service }) {
       const object = await service({ method: "GET", path: `/${group}/v1/${noun}s/${encodeURIComponent(id)}` });
       if (call.flags["json"] === true) return report(call, object, "");
@@ -286,7 +296,7 @@ function linesOf(object: Item, prefix: string): [name: string, value: string][] 
 
 const CSV_OPTION: Option = { flag: "csv", help: "print CSV, for a spreadsheet or a route planner" };
 
-export function listCommand(definition: Omit<ApiCommand, "execute" | "takes" | "options"> & List): CliCommand {
+export function listCommand(definition: Omit<ApiCommand, "execute" | "argumentNames" | "options"> & List): CliCommand {
   return apiCommand({
     ...definition,
     keyRole: definition.path.startsWith("/insight/") ? "read" : "manage",

@@ -139,7 +139,7 @@ const remove = apiCommand({
   name: "delete",
   summary: "delete a channel permanently; pending notifications are not sent",
   example: "channel delete chn_…",
-  takes: ["channel"],
+  argumentNames: ["channel"],
   async execute({ id, service }) {
     await service({ method: "DELETE", path: pathTo("channels", id) });
     printMessage(clean(`channel ${id} deleted`));
@@ -157,7 +157,7 @@ const test = apiCommand({
   summary: "send a test notification and print the result",
   help: "Have the running service send a test notification, and wait up to 20 seconds for the result; 5 if nothing can be sent to the channel.",
   example: "channel test chn_…",
-  takes: ["channel"],
+  argumentNames: ["channel"],
   async execute({ id, service }) {
     const { problem, failing_since } = await service({ method: "GET", path: pathTo("channels", id) });
     const created = await service({ method: "POST", path: pathTo("channels", id, "test"), sendsIdempotencyKey: true });
@@ -193,7 +193,7 @@ const rotate = apiCommand({
   summary: "replace the secret of a webhook and print the new one",
   help: `Replace the secret of a webhook and print the new one. Webhooks are also signed with the old one for --overlap (${DEFAULT_OVERLAP}).`,
   example: "channel rotate chn_… --overlap 7d",
-  takes: ["channel"],
+  argumentNames: ["channel"],
   query: [overlapField("how long webhooks are also signed with the old secret")],
   async execute({ id, query, service }) {
     const overlap = query["overlap"] ?? DEFAULT_OVERLAP;
@@ -214,7 +214,7 @@ const recover = apiCommand({
   name: "recover",
   summary: "send failed and expired notifications again",
   example: "channel recover chn_… --since 24h",
-  takes: ["channel"],
+  argumentNames: ["channel"],
   body: [RECOVERED_SINCE],
   required: ["since"],
   async execute({ id, body, service }) {

@@ -112,7 +112,7 @@ const verify = apiCommand({
   help: `Send a link to the customer's e-mail address, valid for 7 days. The recipient verifies the address with it. Earlier links become invalid.
 A running service sends it: see "npx tank-monitor notification show ID".`,
   example: "customer verify cus_…",
-  takes: ["customer"],
+  argumentNames: ["customer"],
   options: [JSON_OPTION],
   async execute({ call, id, service }) {
     const path = pathTo("customers", id, "verification");

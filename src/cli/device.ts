@@ -30,7 +30,7 @@ const assign = apiCommand({
 them, for example test readings, run "device remove" first. Readings measured while it was assigned to another tank
 stay with that tank.`,
   example: `device assign a84041c2f1827d3e tank_… --profile milesight-em500-udl --shape '{"kind":"upright","height":2.1,"unit":"m","sensor_height":2.3}'`,
-  takes: ["device", "tank"],
+  argumentNames: ["device", "tank"],
   body: [
     { flag: "tank", path: "tank_id", position: 1, value: "TANK", help: "" },
     { ...PROFILE, value: "NAME|JSON|@FILE" },
@@ -60,7 +60,7 @@ const profile = apiCommand({
   help: `Set the profile that interprets the payloads of a device: the name of a built-in profile, or your own as JSON or @FILE.
 Readings that were pending for it are stored. An empty name removes the profile. See docs/devices.md.`,
   example: "device profile a84041c2f1827d3e dragino-dds75-lb",
-  takes: ["device", "profile"],
+  argumentNames: ["device", "profile"],
   body: [{ ...PROFILE, position: 1, value: "PROFILE" }],
   options: [JSON_OPTION],
   async execute({ call, id, body, service }) {
@@ -148,7 +148,7 @@ const remove = apiCommand({
   help: `Remove the profile and the pending readings of a device that is assigned to no tank. Its past assignments are kept:
 late readings from those times are still stored. A device that was never assigned to a tank is removed entirely.`,
   example: "device remove a84041c2f1827d3e",
-  takes: ["device"],
+  argumentNames: ["device"],
   async execute({ call, id, service }) {
     const { removed, last_assignment: last } = await service({ method: "DELETE", path: pathTo("devices", id) });
     const readings = Number(removed) > 0 ? `; ${counted(Number(removed), "pending reading")} removed` : "";

@@ -77,7 +77,7 @@ const rotate = apiCommand({
   summary: "replace a key and print the new secret",
   help: `Create a new key with the same permissions and print its secret. The old key keeps working for --overlap (${DEFAULT_OVERLAP}).`,
   example: "key rotate key_… --overlap 7d",
-  takes: ["key"],
+  argumentNames: ["key"],
   query: [overlapField("how long the old key keeps working")],
   async execute({ id: given, query, service, keyId }) {
     const id = await keyId(given);
@@ -103,7 +103,7 @@ const revoke = apiCommand({
   summary: "revoke a key permanently; it is rejected within a second",
   help: `Revoke a key permanently; it is rejected within a second. KEY is its id or, without --url, its secret.`,
   example: "key revoke key_…",
-  takes: ["key"],
+  argumentNames: ["key"],
   async execute({ id: given, service, keyId }) {
     const id = await keyId(given);
     const path = pathTo("keys", id);

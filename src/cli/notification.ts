@@ -45,7 +45,7 @@ const show = apiCommand({
   name: "show",
   summary: "show a notification and the attempts to send it",
   example: "notification show msg_…",
-  takes: ["notification"],
+  argumentNames: ["notification"],
   options: [JSON_OPTION],
   async execute({ call, id, service }) {
     const notification = await service({ method: "GET", path: pathTo("notifications", id) });
@@ -63,7 +63,7 @@ const retry = apiCommand({
   summary: "send a notification again",
   help: "Send a notification again, with the same id. A pending one is sent at once.",
   example: "notification retry msg_…",
-  takes: ["notification"],
+  argumentNames: ["notification"],
   options: [JSON_OPTION],
   async execute({ call, id, service }) {
     const notification = await service({ method: "POST", path: pathTo("notifications", id, "retry") });

@@ -33,7 +33,7 @@ name, JSON or @FILE.
 A row with a known id changes that object. Empty cells and missing columns change nothing. All files are checked first; then
 they are written, more than 1,000 rows in several transactions. The first ${MAX_CHANGES_SHOWN} changed fields are shown; --json has 100. Exit 1 if a file has errors.`,
   example: "provision customers.csv tanks.csv --dry-run",
-  takes: ["file…"],
+  argumentNames: ["file…"],
   options: [
     { flag: "dry-run", help: "check, show what would change, and write nothing" },
     { flag: "decimal-comma", help: "numbers are written as 1.200,5" },

@@ -159,7 +159,7 @@ const pause = apiCommand({
 that hold when the pause ends open alerts then. A date without a time means its start, midnight UTC: alerts are opened again on
 that day.`,
   example: "tank pause tank_… --until 2026-12-01",
-  takes: ["tank"],
+  argumentNames: ["tank"],
   body: [UNTIL],
   required: ["until"],
   options: [JSON_OPTION],
@@ -179,7 +179,7 @@ const resume = apiCommand({
   name: "resume",
   summary: "end the pause of a tank",
   example: "tank resume tank_…",
-  takes: ["tank"],
+  argumentNames: ["tank"],
   options: [JSON_OPTION],
   async execute({ call, id, service }) {
     const path = pathTo("tanks", id);

@@ -51,7 +51,7 @@ const remove = apiCommand({
   name: "remove",
   summary: "remove a user, and end their sessions within a second",
   example: "user remove dana@example.com",
-  takes: ["user"],
+  argumentNames: ["user"],
   async execute({ id: given, service }) {
     const id = await idOf(service, given);
     await service({ method: "DELETE", path: pathTo("users", id) });
@@ -66,7 +66,7 @@ const link = apiCommand({
   help: `Print a link that signs a user in, for use without mail. It works once, within 10 minutes. It leads to PUBLIC_URL if
 that is set, else to --url, else to this machine and PORT (8080): PORT=9000 npx tank-monitor user link ADDRESS.`,
   example: "user link dana@example.com",
-  takes: ["user"],
+  argumentNames: ["user"],
   async execute({ call, id: given, service }) {
     const id = await idOf(service, given);
     const { url } = await service({ method: "POST", path: pathTo("users", id, "link"), notIdempotent: true });
@@ -86,7 +86,7 @@ const sessions = apiCommand({
   name: "sessions",
   summary: "list where a user is signed in",
   example: "user sessions dana@example.com",
-  takes: ["user"],
+  argumentNames: ["user"],
   options: [{ flag: "json", help: "print one JSON object per line" }],
   async execute({ call, id: given, service }) {
     const found = await sessionsOf(service, await idOf(service, given));
@@ -124,7 +124,7 @@ const signOut = apiCommand({
   name: "sign-out",
   summary: "end all sessions of a user within a second",
   example: "user sign-out dana@example.com",
-  takes: ["user"],
+  argumentNames: ["user"],
   async execute({ id: given, service }) {
     const found = await sessionsOf(service, await idOf(service, given));
     for (const { id } of found) await endSession(service, String(id));

@@ -115,7 +115,7 @@ export async function readBytes(
   reservation?: Reservation,
 ): Promise<Buffer> {
   try {
-    return await collect(body, maxBytes, tooLarge, reservation);
+    return await readAll(body, maxBytes, tooLarge, reservation);
   } catch (cause) {
     if (cause instanceof RequestError) throw cause;
     throw new RequestError("request_malformed", "The body is truncated.", { cause });
@@ -131,7 +131,7 @@ export async function gunzip(bytes: Buffer, maxBytes: number, reservation: Reser
   stream.end(bytes);
   const tooLarge = () => bodyTooLarge(`The request body may have at most ${maxBytes} bytes after decompression.`);
   try {
-    return await collect(stream, maxBytes, tooLarge, reservation);
+    return await readAll(stream, maxBytes, tooLarge, reservation);
   } catch (cause) {
     if (cause instanceof RequestError) throw cause;
     throw new RequestError("encoding_invalid", "Content-Encoding is gzip, but the body is not valid gzip.", { cause });
@@ -146,7 +146,7 @@ const READ_AT_ONCE_BYTES = 262_144;
  * Chunks are copied into one buffer, because every small chunk by itself costs some hundred bytes more. Those of a large body are
  * read in turn.
  */
-function collect(
+function readAll(
   stream: Readable,
   maxBytes: number,
   tooLarge: () => RequestError,

@@ -66,9 +66,9 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
 
   /**
    * Connections that do nothing do not block new clients: the one that has been idle longest is dropped for a new one, or else the one
-   * that has been sending its request longest. False: there is none.
+   * that has been sending its request longest. False: it is full, and there is none to drop.
    */
-  function makePlace(): boolean {
+  function dropOneIfFull(): boolean {
     if (connections.size < max) return true;
     let slowest: Socket | undefined;
     for (const [socket, { unsent }] of connections) {
@@ -83,7 +83,7 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
   }
 
   server.on("connection", (socket: Socket) => {
-    if (!limit.admit(socket) || !makePlace()) {
+    if (!limit.admit(socket) || !dropOneIfFull()) {
       drop(socket, "too_many");
       return;
     }

@@ -38,7 +38,7 @@ export async function readContent(
   if (received.length === 0) return emptyContent(rule);
   const bytes = stripBom(isCompressed ? await gunzip(received, rule.maxBytes, reservation) : received);
   const isLines = rule.kind === "readings" && NDJSON_TYPES.includes(mediaType);
-  const steps = isLines ? collect(parseLines(bytes, rule, reservation)) : parseValue(bytes, rule, reservation);
+  const steps = isLines ? collectItems(parseLines(bytes, rule, reservation)) : parseValue(bytes, rule, reservation);
   if (bytes.length <= PARSED_AT_ONCE_BYTES) return completed(steps);
   await reservation.startLarge();
   return reservation.runInSteps(steps);
@@ -61,7 +61,7 @@ function* parseValue(bytes: Buffer, rule: BodyRule, reservation: Reservation): S
   checkSize(size, rule);
   reserveParsed(size, rule, reservation);
   if (rule.kind === "json" || size.cuts.length === 0) return contentOfValue(parseJson(bytes.toString(), rule), rule);
-  return yield* collect(parsePieces(bytes, size));
+  return yield* collectItems(parsePieces(bytes, size));
 }
 
 function acceptedTypes(rule: BodyRule): readonly string[] {
@@ -147,7 +147,7 @@ function parseJson(text: string, rule: BodyRule): unknown {
 
 const bodyMalformed = (reason: string): RequestError => new RequestError("body_malformed", `The body is not JSON: ${reason}`);
 
-function* collect(parts: Iterable<readonly ReadingItem[]>): Steps<Content> {
+function* collectItems(parts: Iterable<readonly ReadingItem[]>): Steps<Content> {
   const items: ReadingItem[] = [];
   yield* forEachInSteps(parts, (part) => items.push(...part));
   return { body: undefined, items };

@@ -151,7 +151,7 @@ export const routes: readonly Route[] = [
       const { timezone: zone, ...given } = parameters;
       const query = seriesQuery({ ...given, zone }, services.management.clock(), 1);
       if ("message" in query) throw invalidParameter(query);
-      const buckets = (readings: number) => collect({ reads, scope }, id, query, { remaining: readings });
+      const buckets = (readings: number) => readBuckets({ reads, scope }, id, query, { remaining: readings });
       // Most series are a single part. A longer one is read from its beginning when it is its turn, so that few are in memory.
       const first = await buckets(0);
       const series = requireTank(
@@ -184,7 +184,7 @@ export const routes: readonly Route[] = [
       const series: string[] = [];
       for (let i = 0; i < ids.length; i += TANKS_AT_ONCE) {
         const some = ids.slice(i, i + TANKS_AT_ONCE).map(async (id) => {
-          const buckets = await collect({ reads, scope }, id, query, budget);
+          const buckets = await readBuckets({ reads, scope }, id, query, budget);
           if (buckets === "longer") throw invalidBody([TOO_MANY_READINGS]);
           return typeof buckets === "object" ? [seriesJson(id, query, buckets)] : [];
         });
@@ -260,7 +260,7 @@ function roundedUp(datetime: string | undefined): Instant | undefined {
 type Budget = { remaining: number };
 
 /** Reads part by part. `longer`: there are more readings than the budget has; the first part is always read. */
-async function collect(
+async function readBuckets(
   { reads, scope }: Pick<RouteRequest, "reads" | "scope">,
   tankId: string,
   { from, to, periods }: SeriesRange,

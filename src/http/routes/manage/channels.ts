@@ -209,19 +209,19 @@ const withSecret = ({ object: shown, etag }: Resource, secret: string | null): R
 type SendingTimes = Pick<StoredChannel, "failing_since" | "pending_since">;
 
 function withProblem(management: ManagementService, { object: shown, etag }: Resource, times?: SendingTimes): Resource {
-  return { object: { ...shown, problem: problemOf(shown, management, times) }, etag };
+  return { object: { ...shown, problem: channelProblem(shown, management, times) }, etag };
 }
 
 /** Why nothing arrives, in plain words. Why a channel is disabled is a field of its own. */
-function problemOf(
+function channelProblem(
   { type, url }: Resource["object"],
   { settings, clock }: ManagementService,
   { failing_since, pending_since }: SendingTimes = { failing_since: null, pending_since: null },
 ): string | null {
   const { missingForMail, webhookAllow } = settings;
   if (type === "email" && missingForMail.length > 0) return mailProblem(settings);
-  const refused = typeof url === "string" ? errorInWebhookUrl(url, webhookAllow) : undefined;
-  if (refused !== undefined) return bySettings(settings, `Nothing is sent to this URL: it ${refused}.`);
+  const urlError = typeof url === "string" ? errorInWebhookUrl(url, webhookAllow) : undefined;
+  if (urlError !== undefined) return bySettings(settings, `Nothing is sent to this URL: it ${urlError}.`);
   if (failing_since !== null) return `Every delivery has failed since ${formatInstant(failing_since)}.`;
   if (pending_since === null || clock() - pending_since < LATE_MS) return null;
   return `${type === "email" ? "Mail to some recipients is" : "Notifications are"} late: the oldest has been pending since ${formatInstant(pending_since)}.`;
