@@ -39,7 +39,7 @@ before(async () => {
 });
 
 describe("changes of a tank", () => {
-  it("opens at once, loads its tank again after an error, and assigns the device of another tank by an exchange that is confirmed", async (t) => {
+  it("opens at once, loads its tank again after an error, and assigns the device of another tank by a swap that is confirmed", async (t) => {
     const screen = await openDashboard(t, browser, service, STAFF.dispatcher, "/tanks/tank_used", BERLIN);
     if (screen === undefined) return;
     const { page } = screen;
@@ -69,10 +69,10 @@ describe("changes of a tank", () => {
     const message = dialog.getByText(`Device ${others} is assigned to the tank “${name}”. Assign another device`);
     await message.waitFor();
     await until("the message is in view", () => isInView(message));
-    assert.equal(await isInView(dialog.getByLabel("Exchange the devices")), true);
+    assert.equal(await isInView(dialog.getByLabel("Swap the devices")), true);
     assert.deepEqual(await seriousViolations(page), []);
     assert.deepEqual([await deviceOf("tank_used"), await deviceOf("tank_other")], [own, others], "nothing is changed yet");
-    await dialog.getByLabel("Exchange the devices").check();
+    await dialog.getByLabel("Swap the devices").check();
     await dialog.getByRole("button", { name: "Save" }).click();
     await page.getByText("The tank was changed").waitFor();
     assert.deepEqual([await deviceOf("tank_used"), await deviceOf("tank_other")], [others, own]);
@@ -148,7 +148,7 @@ describe("changes of a tank", () => {
     );
     await dialog.getByLabel("Capacity").fill("1250,5");
     await dialog.getByLabel("Unit").selectOption("Gallons");
-    await dialog.getByLabel("Use", { exact: true }).selectOption("Industrial");
+    await dialog.getByLabel("Use case", { exact: true }).selectOption("Industrial");
     await dialog.getByLabel("Custom id").fill("HALL-3");
     await dialog.getByLabel("Search: Customer").fill("<img");
     await dialog.getByText("own@customers.example").click();

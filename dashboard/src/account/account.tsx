@@ -96,7 +96,7 @@ function MailSettings({ person }: { readonly person: Me }) {
         </Checkbox>
         <SelectField label="Language" name="language" options={LANGUAGE_OPTIONS} defaultValue={settings?.language ?? ""} />
         {person.is_verified === false ? (
-          <p class="dim">Mail is sent once your address is verified. Signing in by mail does that.</p>
+          <p class="dim">Mail is sent once your address is verified. Signing in with a link or code from a mail verifies it.</p>
         ) : null}
         {error === undefined ? null : (
           <p class="error-text" role="alert">

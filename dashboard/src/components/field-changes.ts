@@ -16,7 +16,7 @@ const LABELS: Readonly<Record<string, string>> = {
   owner_id: "Customer",
   customer_id: "Customer",
   min_fill_alert_percentage: "Alert threshold",
-  use_case: "Use",
+  use_case: "Use case",
   "alerts.runs_low_soon": "Alert when it is expected to run low soon",
   "alerts.leak": "Alert when a leak is suspected",
 };

@@ -16,7 +16,7 @@ const isJumpUnconfirmed = ({ days_left, forecast }: JumpFields): boolean => days
 export const isRefillUnconfirmed = (entry: JumpFields): boolean =>
   isJumpUnconfirmed(entry) && entry.forecast?.runs_low_at?.p10 != null;
 
-/** After what a tank that is not low has no days left, although its forecast is "ok". Undefined: it has them, or no forecast. */
+/** Why a tank that is not low has no days left although its forecast is "ok". Undefined: it has days left, or no forecast. */
 export function unconfirmedJump(entry: FleetTank): string | undefined {
   if (!isJumpUnconfirmed(entry)) return undefined;
   return isRefillUnconfirmed(entry) ? "a refill" : "a sudden change";

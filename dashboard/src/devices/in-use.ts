@@ -6,5 +6,5 @@ import { api } from "../api.ts";
 export async function inUseMessage(deviceId: string): Promise<string> {
   const { tank_id } = await api.manage.devices.retrieve(deviceId);
   const name = tank_id === null ? "another tank" : `the tank “${(await api.manage.tanks.retrieve(tank_id)).name}”`;
-  return `Device ${deviceId} is assigned to ${name}. Assign another device to that tank first, or exchange the devices of both.`;
+  return `Device ${deviceId} is assigned to ${name}. Assign another device to that tank first, or swap the devices of both.`;
 }

@@ -75,7 +75,7 @@ export function DeviceDialog({ given, close, changed }: Props) {
       />
       {profile === CUSTOM ? <CustomProfile /> : null}
       {chosen === undefined || profile === PERCENT ? null : <ShapeFields key={chosen} tankId={chosen} />}
-      {canSwap ? <Checkbox name="swap">Exchange the devices of the two tanks</Checkbox> : null}
+      {canSwap ? <Checkbox name="swap">Swap the devices of the two tanks</Checkbox> : null}
     </Dialog>
   );
 }

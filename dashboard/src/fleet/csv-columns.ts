@@ -21,7 +21,7 @@ type Part = "p10" | "p50" | "p90";
 const range = (name: string, cell: (entry: FleetEntry, part: Part) => Cell): Column[] =>
   (["p10", "p50", "p90"] as const).map((part) => [`${name}_${part}`, (entry) => cell(entry, part)]);
 
-/** Not that from before a refill. */
+/** Undefined if the forecast was made before a refill. */
 const current = (entry: FleetEntry): FleetEntry["forecast"] => (isRefillUnconfirmed(entry) ? undefined : entry.forecast);
 
 export const CSV_COLUMNS: readonly Column[] = [

@@ -54,7 +54,7 @@ export function EditTank({ id, close, changed }: Props) {
       {loadError === undefined ? null : <ErrorState error={loadError} retry={retry} />}
       {loaded === undefined && loadError === undefined ? <Loading /> : null}
       {loaded === undefined ? null : <Fields {...loaded} />}
-      {canSwap ? <Checkbox name="swap">Exchange the devices of the two tanks</Checkbox> : null}
+      {canSwap ? <Checkbox name="swap">Swap the devices of the two tanks</Checkbox> : null}
     </Dialog>
   );
 }
@@ -113,7 +113,7 @@ function Fields({ tank, owner }: Loaded) {
         <div class="field-grid">
           {decimal("capacity", "Capacity", tank.capacity, { isLarge: true })}
           {select("capacity_unit", "Unit", UNITS, tank.capacity_unit)}
-          {select("use_case", "Use", USE_CASES, tank.use_case ?? "")}
+          {select("use_case", "Use case", USE_CASES, tank.use_case ?? "")}
           {text("custom_id", "Custom id", tank.custom_id, { maxLength: 512, dir: "auto" })}
         </div>
         <CustomerPicker
