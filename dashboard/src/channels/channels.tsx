@@ -230,7 +230,9 @@ function DeleteDialog({ channel, close }: { readonly channel: Channel; readonly 
   };
   return (
     <Dialog title={`Delete ${channelName(channel)}?`} action="Delete" isDangerous submit={submit} close={close}>
-      <p>It is permanently deleted, and notifications that are still to be sent are not sent any more. To pause it, disable it.</p>
+      <p>
+        It is permanently deleted, and notifications that are still to be sent are not sent any more. To pause it, disable it.
+      </p>
     </Dialog>
   );
 }

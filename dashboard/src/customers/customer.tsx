@@ -83,7 +83,8 @@ export default function Customer({ params: { id = "" } }: ScreenProps) {
     >
       {deleted ? (
         <p class="note" role="status">
-          This customer is deleted: nobody can sign in to its account, and its keys do not work. Its data is kept, and it can be restored.
+          This customer is deleted: nobody can sign in to its account, and its keys do not work. Its data is kept, and it can be
+          restored.
         </p>
       ) : null}
       <Facts customer={data} changed={refresh} />

@@ -177,8 +177,8 @@ function RemoveDialog({ device: { id, pending }, close, changed }: RemoveProps) 
     <Dialog title="Remove this device?" action="Remove" isDangerous submit={submit} close={close}>
       <p class="break">
         <code>{id}</code> loses its profile
-        {pending === 0 ? "" : `, and ${counted(pending, "pending reading is", "pending readings are")} permanently deleted`}. If it
-        sends again, it appears again.
+        {pending === 0 ? "" : `, and ${counted(pending, "pending reading is", "pending readings are")} permanently deleted`}. If
+        it sends again, it appears again.
       </p>
     </Dialog>
   );
