@@ -3,6 +3,8 @@
 import { signal } from "@preact/signals";
 import type { FleetTank } from "../../client/src/index.ts";
 
+export const DAY_MS = 86_400_000;
+
 const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}]/u;
 
 /** For numbers and times. A language written from right to left would change the order of the English words around them. */

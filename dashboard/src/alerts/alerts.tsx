@@ -6,6 +6,7 @@ import { api } from "../api.ts";
 import { ALERT_KINDS, ALERT_STATES, type AlertKind } from "../components/alert-kinds.tsx";
 import { AlertBadge } from "../components/badge.tsx";
 import { useDialog } from "../components/dialog.tsx";
+import { FilterSelect } from "../components/filters.tsx";
 import { withFocus } from "../components/focus.ts";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { useComplete, useTanks } from "../components/objects.ts";
@@ -13,7 +14,7 @@ import { Screen } from "../components/screen.tsx";
 import { Empty } from "../components/states.tsx";
 import { ago, counted, dateTime } from "../format.ts";
 import { type Live, useLive } from "../live.ts";
-import { href, navigate, query, withQuery } from "../location.ts";
+import { href, query, withQuery } from "../location.ts";
 import { may } from "../session.ts";
 import { Actions } from "./actions.tsx";
 import { AlertDetails, Owner, TankName } from "./cells.tsx";
@@ -22,6 +23,7 @@ import { usePeople } from "./people.ts";
 const SIZE = 25;
 const STATES = (["open", "acknowledged", "closed"] as const).map((state) => [state, ALERT_STATES[state]] as const);
 const KINDS = Object.keys(ALERT_KINDS) as AlertKind[];
+const KIND_OPTIONS = [["", "All kinds"], ...KINDS.map((kind) => [kind, ALERT_KINDS[kind].label] as const)] as const;
 
 export default function Alerts() {
   const state = tabInUrl("state", STATES) as Alert["state"];
@@ -55,7 +57,7 @@ export default function Alerts() {
     <Screen title="Alerts" summary={live.data === undefined ? undefined : counted(live.data.total_items, "alert")}>
       <div class="toolbar">
         <Tabs label="State of the alerts" name="state" options={STATES} />
-        <KindFilter kind={kind} />
+        <FilterSelect name="kind" label="Kind" value={kind} options={KIND_OPTIONS} />
       </div>
       <ObjectList
         label="Alerts"
@@ -95,24 +97,6 @@ function Kind({ alert }: { readonly alert: Alert }) {
         {ago(opened_at)}
       </time>
     </>
-  );
-}
-
-function KindFilter({ kind }: { readonly kind: AlertKind | undefined }) {
-  return (
-    <select
-      class="input order"
-      aria-label="Kind"
-      value={kind ?? ""}
-      onChange={({ currentTarget }) => navigate(withQuery({ kind: currentTarget.value, page: undefined }))}
-    >
-      <option value="">All kinds</option>
-      {KINDS.map((one) => (
-        <option key={one} value={one}>
-          {ALERT_KINDS[one].label}
-        </option>
-      ))}
-    </select>
   );
 }
 

@@ -8,7 +8,7 @@ import { Dialog } from "../components/dialog.tsx";
 import { Field } from "../components/field.tsx";
 import { textIn } from "../components/form.ts";
 import { notify } from "../components/notices.tsx";
-import { localDate, place, untilDate } from "../format.ts";
+import { DAY_MS, localDate, place, untilDate } from "../format.ts";
 import { me } from "../me.ts";
 import { nameOf } from "./people.ts";
 
@@ -135,8 +135,6 @@ export function CloseDialog({ alert, entry, close, changed }: Props) {
     </Dialog>
   );
 }
-
-const DAY_MS = 86_400_000;
 
 type PauseProps = Omit<Props, "alert"> & { readonly tankId: string };
 

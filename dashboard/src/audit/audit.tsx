@@ -4,6 +4,7 @@ import type { AuditEntry, ListAuditOptions } from "../../../client/src/index.ts"
 import { api } from "../api.ts";
 import { ALERT_KINDS } from "../components/alert-kinds.tsx";
 import { fieldChanges } from "../components/field-changes.ts";
+import { FilterSelect } from "../components/filters.tsx";
 import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
 import { actorOf, type Named, type NameOf, useNames } from "../components/names.ts";
 import { useComplete, useObjects } from "../components/objects.ts";
@@ -17,6 +18,7 @@ import { customerPath, href, navigate, query, tankPath, withQuery } from "../loc
 
 const SIZE = 50;
 const TYPES = ["customer", "tank", "device", "key", "alert", "channel", "notification", "user"] as const;
+const TYPE_OPTIONS = [["", "All objects"], ...TYPES.map((type) => [type, type] as const)] as const;
 
 type Link = { readonly to: string; readonly name: string };
 
@@ -48,19 +50,7 @@ export default function Audit() {
   return (
     <Screen title="Audit log" summary={live.data === undefined ? undefined : counted(live.data.total_items, "entry", "entries")}>
       <search class="toolbar">
-        <select
-          class="input order"
-          aria-label="Type of object"
-          value={filters.type ?? ""}
-          onChange={({ currentTarget }) => navigate(withQuery({ type: currentTarget.value, page: undefined }))}
-        >
-          <option value="">All objects</option>
-          {TYPES.map((type) => (
-            <option key={type} value={type}>
-              {type}
-            </option>
-          ))}
-        </select>
+        <FilterSelect name="type" label="Type of object" value={filters.type} options={TYPE_OPTIONS} />
         <SearchField name="id" label="Id of the object" placeholder="Id of an object" />
         <SearchField name="by" label="By whom" placeholder="By: id of a user or key" />
         <Day name="from" label="From" />

@@ -2,7 +2,7 @@
 
 import type { FleetTank, Notification } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
-import { Icon } from "../components/icon.tsx";
+import { Chip } from "../components/filters.tsx";
 import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../components/list.tsx";
 import { useNames } from "../components/names.ts";
 import { Attempts, EVENTS, NotificationState, Recipient, recipientsOf, SendAgain } from "../components/notification.tsx";
@@ -10,7 +10,7 @@ import { useComplete, useTanks } from "../components/objects.ts";
 import { Empty } from "../components/states.tsx";
 import { Time } from "../components/time.tsx";
 import { useLive } from "../live.ts";
-import { href, query, tankPath, withQuery } from "../location.ts";
+import { href, query, tankPath } from "../location.ts";
 import { SendAllAgain } from "./send-all-again.tsx";
 
 const SIZE = 25;
@@ -61,8 +61,8 @@ export function Notifications() {
     <>
       <div class="toolbar">
         <Tabs label="State of the notifications" name="state" options={STATES} />
-        {channelName === undefined ? null : <Chip label="Channel" name={channelName} parameter="channel" />}
-        {customerName === undefined ? null : <Chip label="Customer" name={customerName} parameter="customer_id" />}
+        {channelName === undefined ? null : <Chip name="channel" label="Channel" value={channelName} />}
+        {customerName === undefined ? null : <Chip name="customer_id" label="Customer" value={customerName} />}
         {mayBeSentAgain ? (
           <SendAllAgain channelId={channel_id} customerId={customer_id} name={channelName ?? customerName} sent={live.refresh} />
         ) : null}
@@ -82,18 +82,6 @@ function None({ state }: { readonly state: Notification["state"] }) {
     </Empty>
   );
 }
-
-type ChipProps = { readonly label: string; readonly name: string; readonly parameter: string };
-
-const Chip = ({ label, name, parameter }: ChipProps) => (
-  <a class="chip" href={href(withQuery({ [parameter]: undefined, page: undefined }))}>
-    <span class="cut">
-      {label}: {name}
-    </span>
-    <Icon name="close" />
-    <span class="hidden">remove this filter</span>
-  </a>
-);
 
 type AboutProps = { readonly notification: Notification; readonly entry: FleetTank | undefined };
 

@@ -6,9 +6,8 @@ import { Dialog, useDialog } from "../components/dialog.tsx";
 import { Field } from "../components/field.tsx";
 import { textIn } from "../components/form.ts";
 import { notify } from "../components/notices.tsx";
-import { counted, localDate } from "../format.ts";
+import { counted, DAY_MS, localDate } from "../format.ts";
 
-const DAY_MS = 86_400_000;
 /** After this the service removes notifications. */
 const RETENTION_DAYS = 30;
 

@@ -1,8 +1,8 @@
 // Which part of the history the chart shows: a range up to now, or what was zoomed to. It is in the URL.
 
+import { DAY_MS } from "../format.ts";
 import { query } from "../location.ts";
 
-const DAY = 86_400_000;
 /** No sensor is older. */
 export const EARLIEST = "1990-01-01T00:00:00Z";
 
@@ -33,7 +33,7 @@ export function shownRange(): Shown {
 /** The beginning of a day, so that the request stays the same, and its response cached, until tomorrow. */
 export function startOf(range: RangeName, first: number, now: number): number {
   const { days } = RANGES[range];
-  return days === null ? first : Math.floor(now / DAY - days) * DAY;
+  return days === null ? first : Math.floor(now / DAY_MS - days) * DAY_MS;
 }
 
 /** The future that is shown for a forecast, as a part of the range. */
@@ -50,8 +50,8 @@ export type Limits = { readonly now: number; readonly forecastEnd: number | unde
 
 const STEP = 1.6;
 const MOVE = 0.25;
-const SHORTEST = DAY / 24;
-const LONGEST = RANGES.decade.days * DAY;
+const SHORTEST = DAY_MS / 24;
+const LONGEST = RANGES.decade.days * DAY_MS;
 
 /** What a key makes of the part that is shown; undefined for other keys. */
 export function spanAfterKey(key: string, span: Span, limits: Limits): Span | undefined {

@@ -2,10 +2,11 @@
 
 import type { Refill, RefillList } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
+import { DAY_MS } from "../format.ts";
 
 const SIZE = 100;
 
-const TWO_YEARS_MS = 2 * 365 * 86_400_000;
+const TWO_YEARS_MS = 2 * 365 * DAY_MS;
 /** Whether refills of that time are known: they are found in the readings of the last two years. */
 export const areRefillsKnown = (at: number): boolean => at >= Date.now() - TWO_YEARS_MS;
 

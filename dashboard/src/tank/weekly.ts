@@ -1,8 +1,9 @@
 // What was used in each week: how far the level fell, plus what was filled in.
 
 import type { Refill, Series } from "../../../client/src/index.ts";
+import { DAY_MS } from "../format.ts";
 
-export const WEEK_MS = 7 * 86_400_000;
+export const WEEK_MS = 7 * DAY_MS;
 
 export type Week = { readonly start: string; readonly used: number | null };
 
