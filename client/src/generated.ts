@@ -2013,7 +2013,7 @@ export type ListFleetOptions = RequestOptions & {
   readonly page?: number;
   /** Maximum number of objects to return */
   readonly size?: number;
-  /** urgency: low tanks first, by when they are empty, then those with a stale forecast or a sudden fall, then those that run low, by when, then the others, by margin; margin: the smallest first; both: those without a reading last; silent: the oldest latest reading first, those without a reading before all */
+  /** urgency: low tanks first, by when they are empty, then those with a stale forecast or a sudden fall, then those that run low, by when, then the others, by margin; margin: the smallest first; tanks without a reading come last in both; silent: the oldest latest reading first, those without a reading before all */
   readonly sort?: "urgency" | "margin" | "silent";
   /** Only those in this state */
   readonly state?: "low" | "ok" | "unknown";

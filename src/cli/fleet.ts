@@ -9,11 +9,17 @@ import { FLEET, type Item } from "./service.ts";
 
 export const fleet = listCommand({
   name: "fleet",
-  summary: "list tanks by when they run low, with their latest reading",
-  help: `List tanks by when they run low: low ones first, by when they are empty; then those that have been silent for so long that the
-forecast is stale, and those that fell suddenly; those without a forecast later, those without a reading last. DAYS LEFT is the number of days until a tank falls to its threshold, as a range with a probability of 80 %; for
-a low tank, until it is empty ("low now" if that is not known). MARGIN is the fill minus the threshold, in percentage points. REMAINING is the
-volume in the tank, ROOM the volume that fits into it; together they are the capacity. AGE is the age of the latest reading.`,
+  summary: "list tanks by urgency, with their latest reading",
+  help: `List tanks by urgency:
+1. low tanks, by when they are empty;
+2. tanks with a stale forecast or after a sudden fall;
+3. tanks by when they run low;
+4. tanks without a forecast;
+5. tanks without a reading.
+
+DAYS LEFT is the number of days until a tank falls to its threshold, as a range with a probability of 80 %; for a low tank, until it is
+empty ("low now" if that is not known). MARGIN is the fill minus the threshold, in percentage points. REMAINING is the volume in the
+tank, ROOM the volume that fits into it; together they are the capacity. AGE is the age of the latest reading.`,
   example: "fleet --state low --limit 20",
   query: [
     { flag: "state", path: "state", value: "STATE", help: "low: at or below the threshold; ok; unknown: no reading" },

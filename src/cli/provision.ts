@@ -31,7 +31,7 @@ its columns, which show whether it contains customers or tanks:
 Columns are separated by commas, semicolons or tabs. shape is JSON or @FILE; profile is that of the tank's device: a
 name, JSON or @FILE.
 A row with a known id changes that object. Empty cells and missing columns change nothing. All files are checked first; then
-they are written, more than 1,000 rows in several transactions. The first ${MAX_CHANGES_SHOWN} changed fields are shown; --json has 100. Exit 1 if a file has errors.`,
+they are written, more than 1,000 rows in several transactions. The first ${MAX_CHANGES_SHOWN} changed fields are shown; --json lists up to 100. Exit 1 if a file has errors.`,
   example: "provision customers.csv tanks.csv --dry-run",
   argumentNames: ["file…"],
   options: [

@@ -16,8 +16,8 @@ copied and checked, as "check" does; if it has an error, nothing changes. The co
 space.
 
   --force   replace a database that is not empty. It is kept: a SQLite file beside it as DATABASE.before-restore-TIME,
-            tables of PostgreSQL in the schema before_restore_TIME. Delete it when you no longer need it. The same for a
-            -wal or -journal file without its database`,
+            tables of PostgreSQL in the schema before_restore_TIME. Delete it when you no longer need it. A -wal or
+            -journal file without its database is kept in the same way`,
   maxArguments: 1,
   flags: { force: { type: "boolean" } },
   async run(call) {

@@ -147,7 +147,7 @@ describe("a request is repeated", () => {
     assert.deepEqual([results, proxy.requests.length], [[{ status: "duplicate" }], 2]);
   });
 
-  it("never if it sends readings without a time, each of which would be another one", async () => {
+  it("readings without a time are never retried, because each would be stored again", async () => {
     const timed = { tank_id: "t-1", created_at: "2026-01-02T00:00:00Z", fill_percentage: 50 };
     const uplink = { deviceInfo: { devEui: "0011223344556677" }, object: { fill_percentage: 50 } };
     for (const send of [

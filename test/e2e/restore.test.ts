@@ -219,7 +219,7 @@ suite("a restored SQLite database", () => {
     assert.equal(await exported(here), whole);
   });
 
-  test("is what a command finds that waited for the restore", async (t) => {
+  test("a command that waited for the restore reads the restored database", async (t) => {
     const here = workspace(t);
     for (const name of ["old", "tanks"]) {
       const env = { DATABASE_URL: `sqlite:${name}.db` };

@@ -109,7 +109,7 @@ export const routes: readonly Route[] = [
       ...PAGE_PARAMETERS,
       sort: choice(
         FLEET_SORTS,
-        "urgency: low tanks first, by when they are empty, then those with a stale forecast or a sudden fall, then those that run low, by when, then the others, by margin; margin: the smallest first; both: those without a reading last; silent: the oldest latest reading first, those without a reading before all",
+        "urgency: low tanks first, by when they are empty, then those with a stale forecast or a sudden fall, then those that run low, by when, then the others, by margin; margin: the smallest first; tanks without a reading come last in both; silent: the oldest latest reading first, those without a reading before all",
         "urgency",
       ),
       state: choice(FLEET_STATES, "Only those in this state", undefined),

@@ -150,7 +150,7 @@ function usedAfter(list: Readings, days: number, use_case: ForecastInput["use_ca
   return (last?.fill ?? 0) - (result.levelAt((last?.at ?? 0) + days * DAY)?.p50 ?? 0);
 }
 
-test("a tank that is new in summer is expected to heat in winter, and to use no more than it does if it did not", () => {
+test("a tank that is new in summer is forecast to heat in winter, until a winter shows that it does not", () => {
   const start = Date.UTC(2025, 5, 1);
   const summer = readings({ days: 90, start, noise: 0.05 }, (day) => 90 - 0.02 * day);
   assert.ok(usedAfter(summer, 60) > 3 * 0.02 * 60, `${usedAfter(summer, 60)}`);

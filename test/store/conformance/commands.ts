@@ -268,7 +268,7 @@ export function idempotencyConformance(engine: Engine): void {
     assert.deepEqual(await executeOnce(store, create("three"), at(NEW_YEAR + IDEMPOTENCY_MS + 1), "k", "that"), ["two", true]);
   });
 
-  test("of several commands at once with one idempotency key, through several stores, one is executed", async (t) => {
+  test("of concurrent commands with one idempotency key, one is executed, also across stores", async (t) => {
     const { store, reopen } = await engine.open(t);
     const stores = [store, await reopen(), await reopen()];
     const results = await Promise.all(
