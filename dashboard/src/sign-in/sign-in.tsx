@@ -12,7 +12,6 @@ import { ErrorState, Loading } from "../components/states.tsx";
 import { navigate, query } from "../location.ts";
 import { me } from "../me.ts";
 import { loadSession, ROLE_NAMES } from "../session.ts";
-import { keepReturn, takeReturn } from "./return-path.ts";
 import { SingleFieldForm } from "./single-field-form.tsx";
 
 type Step =
@@ -214,4 +213,26 @@ function Accounts({ step, setStep }: { readonly step: Extract<Step, { name: "acc
       )}
     </Screen>
   );
+}
+
+// Where the person was before they had to sign in. The link of a mail opens another tab, so it is kept for that one, too.
+
+const RETURN_NAME = "return-to";
+/** As long as a link is valid. */
+const RETURN_PATH_LIFETIME_MS = 10 * 60_000;
+
+/** A path of this service, and nothing else. */
+const ownPath = (path: string | null): string | undefined => (path !== null && /^\/(?![/\\])/.test(path) ? path : undefined);
+
+function keepReturn(path: string | null): void {
+  const to = ownPath(path);
+  if (to !== undefined) localStorage.setItem(RETURN_NAME, JSON.stringify({ to, at: Date.now() }));
+}
+
+/** `given`: that of this tab. */
+function takeReturn(given: string | null): string {
+  const kept = JSON.parse(localStorage.getItem(RETURN_NAME) ?? "{}") as { to?: string; at?: number };
+  localStorage.removeItem(RETURN_NAME);
+  const isFresh = Date.now() - (kept.at ?? 0) < RETURN_PATH_LIFETIME_MS;
+  return ownPath(given) ?? (isFresh ? ownPath(kept.to ?? null) : undefined) ?? "/";
 }

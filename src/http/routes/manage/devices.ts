@@ -1,8 +1,11 @@
 // /manage/v1/devices
 
+import type { TankState } from "../../../domain/changes.ts";
 import { DeviceChange } from "../../../domain/commands/devices.ts";
+import type { Device as StoredDevice } from "../../../domain/device.ts";
 import { deviceKey } from "../../../domain/id.ts";
-import { pendingFields } from "../../../domain/pending.ts";
+import { formatInstant } from "../../../domain/instant.ts";
+import { interpretPayload, type PendingReading } from "../../../domain/placement.ts";
 import { ProfileSchema } from "../../../domain/profile.ts";
 import { deviceResource, type Resource } from "../../../domain/resource.ts";
 import { idField, instantField, integer, literal, nullable, number, object, ref, text } from "../../../domain/schema.ts";
@@ -162,4 +165,25 @@ async function deviceNow({ reads }: ManagementService, id: string): Promise<Reso
   const tank = newest === undefined || tank_id === null ? undefined : await reads.managedTank(tank_id);
   const { object, etag } = deviceResource(device);
   return { object: { ...object, ...pendingFields(device.device, tank, newest) }, etag };
+}
+
+const MAX_PAYLOAD_LENGTH = 1000;
+
+/** The newest pending reading, and what it needs. */
+function pendingFields(device: StoredDevice, tank: TankState | undefined, newest: PendingReading | undefined) {
+  if (newest === undefined) return { pending_reason: null, newest_pending: null };
+  const { created_at, fill, payload } = newest;
+  const isLong = payload !== null && payload.length > MAX_PAYLOAD_LENGTH;
+  const shown = isLong ? `${payload.slice(0, MAX_PAYLOAD_LENGTH).toWellFormed()}…` : payload;
+  const newest_pending = { created_at: formatInstant(created_at), fill_percentage: fill, payload: shown };
+  return { pending_reason: pendingReason(device, tank, payload), newest_pending };
+}
+
+/** Null if the reason lies with a tank that the device was assigned to before. */
+function pendingReason(device: StoredDevice, tank: TankState | undefined, payload: string | null): string | null {
+  if (device.tank_id === null || tank === undefined) return "the device is not assigned to a tank";
+  if (payload === null) return null;
+  const result = interpretPayload(payload, device, tank);
+  if ("rejected" in result) return `the device's profile does not match the payload (${result.rejected})`;
+  return "pending" in result ? result.pending : null;
 }
