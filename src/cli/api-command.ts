@@ -172,6 +172,12 @@ export function report(call: CliCall, object: Item, message: string): number {
   return 0;
 }
 
+/** Alone on stdout. The response to a retried creation has no secret: it was in the response that got lost. */
+export function printSecret(noun: string, { id, secret }: Item, remedy: string): void {
+  if (typeof secret === "string") print(clean(secret));
+  else throw new UserError(clean(`${noun} ${id} was created, but its secret was lost in transit. ${remedy}`));
+}
+
 type ResourceCommand = Omit<ApiCommand, "name" | "summary" | "execute" | "argumentNames"> & {
   readonly noun: string;
   readonly summary?: string;

@@ -7,6 +7,7 @@ import {
   apiCommand,
   JSON_OPTION,
   listCommand,
+  printSecret,
   report,
   showCommand,
   textColumn,
@@ -88,7 +89,7 @@ only once. For an e-mail channel, its id is printed.`,
       sendsIdempotencyKey: true,
     });
     if (call.flags["json"] === true) return report(call, channel, "");
-    if (type === "webhook") return printSecret(channel, "created");
+    if (type === "webhook") return reportSecret(channel, "created");
     print(clean(String(channel["id"])));
     printMessage(
       clean(`channel ${channel["id"]} (${nameOf(channel)}) created. Test it: npx tank-monitor channel test ${channel["id"]}`),
@@ -104,15 +105,9 @@ function printProblem({ problem }: Item): void {
   if (typeof problem === "string") printMessage(clean(problem));
 }
 
-/** The response to a retried creation has no secret: it was in the response that got lost. */
-function printSecret(channel: Item, done: string): number {
-  const { id, secret } = channel;
-  if (typeof secret !== "string") {
-    throw new UserError(
-      `channel ${clean(String(id))} was created, but its secret was lost in transit. Get another: npx tank-monitor channel rotate ${clean(String(id))}`,
-    );
-  }
-  print(clean(secret));
+function reportSecret(channel: Item, done: string): number {
+  const { id } = channel;
+  printSecret("channel", channel, `Get another: npx tank-monitor channel rotate ${id}`);
   printMessage(
     clean(`channel ${id} (${nameOf(channel)}) ${done}. This secret is shown only once: the receiver verifies webhooks with it,`),
   );
@@ -199,7 +194,7 @@ const rotate = apiCommand({
     const overlap = query["overlap"] ?? DEFAULT_OVERLAP;
     const path = pathTo("channels", id, "rotate");
     const channel = await service({ method: "POST", path, query: { overlap }, notIdempotent: true });
-    printSecret(channel, "has a new secret");
+    reportSecret(channel, "has a new secret");
     const isUsed = parseDurationFlag(overlap, "overlap") > 0;
     printMessage(
       isUsed

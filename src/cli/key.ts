@@ -3,10 +3,10 @@
 import { UserError } from "../domain/errors.ts";
 import { MAX_RATE, MIN_RATE } from "../domain/key.ts";
 import { quoted } from "../domain/text.ts";
-import { apiCommand, listCommand, textColumn, textOrNull } from "./api-command.ts";
+import { apiCommand, listCommand, printSecret, textColumn, textOrNull } from "./api-command.ts";
 import { type CommandGroup, parseDurationFlag } from "./command.ts";
 import { DEFAULT_OVERLAP, overlapField } from "./fields.ts";
-import { clean, print, printMessage } from "./output.ts";
+import { clean, printMessage } from "./output.ts";
 import { type Item, pathTo, type Service, ServiceError } from "./service.ts";
 
 const create = apiCommand({
@@ -49,7 +49,7 @@ const create = apiCommand({
     const expires_at = typeof lifetimeMs === "number" ? new Date(Date.now() + lifetimeMs).toISOString() : undefined;
     const body = { ...fields, ...(expires_at !== undefined && { expires_at }) };
     const key = await service({ method: "POST", path: pathTo("keys"), body, sendsIdempotencyKey: true });
-    printSecret(key, "created");
+    reportSecret(key, "created");
     await warnOfUnknownDevice(service, key);
     return 0;
   },
@@ -84,7 +84,7 @@ const rotate = apiCommand({
     const overlap = query["overlap"] ?? DEFAULT_OVERLAP;
     const old = await service({ method: "GET", path: pathTo("keys", id) });
     const key = await service({ method: "POST", path: pathTo("keys", id, "rotate"), query: { overlap }, notIdempotent: true });
-    printSecret(key, `created, replacing ${id}`);
+    reportSecret(key, `created, replacing ${id}`);
     printMessage(clean(`The old key ${validityText(old, overlap)}.`));
     return 0;
   },
@@ -114,14 +114,9 @@ const revoke = apiCommand({
   },
 });
 
-/** The response to a retried creation has no secret: it was in the response that got lost. */
-function printSecret({ id, name, role, secret }: Item, done: string): number {
-  if (typeof secret !== "string") {
-    throw new UserError(`key ${clean(String(id))} was created, but its secret was lost in transit: revoke it and create another`);
-  }
-  print(clean(secret));
-  printMessage(clean(`key ${id} (${name}, ${role}) ${done}. Its secret is shown only once.`));
-  return 0;
+function reportSecret(key: Item, done: string): void {
+  printSecret("key", key, "Revoke it and create another.");
+  printMessage(clean(`key ${key["id"]} (${key["name"]}, ${key["role"]}) ${done}. Its secret is shown only once.`));
 }
 
 const list = listCommand({
