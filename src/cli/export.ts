@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { UserError } from "../domain/errors.ts";
 import { formatInstant } from "../domain/instant.ts";
 import type { ExportRecord, Store } from "../domain/store.ts";
-import { csvCell } from "../ingest/csv.ts";
+import { csvCell } from "../ingest/formula.ts";
 import { exportLines } from "../ingest/records.ts";
 import { type CliCommand, configOf, withStore } from "./command.ts";
 import { cannotWrite, rejectDatabaseFile, writeAtomically } from "./files.ts";

@@ -1,7 +1,7 @@
 // Output for people: text that is safe on a terminal, tables and progress bars. Data goes to stdout, messages to stderr.
 
 import { maskLongSecrets } from "../domain/key.ts";
-import { csvCell } from "../ingest/csv.ts";
+import { csvCell } from "../ingest/formula.ts";
 
 /** To stderr: messages for the person who runs the command. They may repeat what was typed, but never a secret. */
 export function printMessage(message: string): void {

@@ -2,7 +2,6 @@
 // look like CSV.
 
 import { quoted } from "../domain/text.ts";
-import { escapeFormula } from "./formula.ts";
 
 export type Separator = "," | ";" | "\t";
 export type DecimalMark = "point" | "comma";
@@ -71,10 +70,4 @@ export function errorInFormat(start: Buffer): string | undefined {
   const known = SIGNATURES.find(([bytes]) => bytes.every((byte, i) => start[i] === byte));
   // UTF-16 without a byte order mark has zeros between the letters.
   return known?.[1] ?? (start.subarray(0, 4).includes(0) ? `this is UTF-16, or not a text at all: ${SAVE_AS_UTF8}` : undefined);
-}
-
-/** A cell that a spreadsheet shows as this text: one that would be a formula gets an apostrophe, which `import` removes again. */
-export function csvCell(text: string): string {
-  const safe = escapeFormula(text);
-  return /[",;\t]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

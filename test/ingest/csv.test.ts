@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test, { suite } from "node:test";
 import fc from "fast-check";
-import { csvCell, type DecimalMark, errorInFormat, parseDecimal, type Separator, separatorIn } from "../../src/ingest/csv.ts";
-import { unescapeFormula } from "../../src/ingest/formula.ts";
+import { type DecimalMark, errorInFormat, parseDecimal, type Separator, separatorIn } from "../../src/ingest/csv.ts";
+import { csvCell, unescapeFormula } from "../../src/ingest/formula.ts";
 
 test("the separator is what the header has outside of quotes", () => {
   assert.equal(separatorIn("id,name"), ",");

@@ -1,6 +1,6 @@
 // The fleet as CSV, one line a tank.
 
-import { escapeFormula } from "../../../src/ingest/formula.ts";
+import { csvCell } from "../../../src/ingest/formula.ts";
 import { type Cell, CSV_COLUMNS, type FleetEntry } from "./csv-columns.ts";
 
 export const FORMATS = ["comma", "semicolon", "tab"] as const;
@@ -15,6 +15,5 @@ export const csvRow = (entry: FleetEntry, format: Format): string =>
 
 function textOf(cell: Cell, format: Format): string {
   if (typeof cell === "number") return format === "semicolon" ? String(cell).replace(".", ",") : String(cell);
-  const text = escapeFormula(String(cell ?? ""));
-  return /["\r\n,;\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return csvCell(String(cell ?? ""));
 }
