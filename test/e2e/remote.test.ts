@@ -85,7 +85,7 @@ suite("commands on a running service", () => {
   test("a key whose secret was lost on the way is reported by its id, to be revoked", async (t) => {
     const { code, stdout, stderr } = await run(await proxy(t, "lose", "pass"), ["key", "create", "--name", "lost"]);
     assert.deepEqual([code, stdout], [1, ""]);
-    assert.match(stderr, /^tank-monitor: key key_\w+ was created, but its secret was lost.*revoke it/);
+    assert.match(stderr, /^tank-monitor: key key_\w+ was created, but its secret was lost.*Revoke it/);
   });
 
   test("a rotation with an unknown outcome is not retried", async (t) => {
