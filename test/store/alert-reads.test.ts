@@ -128,7 +128,7 @@ function alertReads(engine: Engine): void {
     const { store } = await engine.open(t);
     await putFleet(store, TANKS);
     const [, open] = await openTwice(store, "a1");
-    const other = await openAlert(store, "b1");
+    const other = await openAlert(store, "b1", open.opened_at + 1);
     assert.deepEqual(await store.alertsNotClosed([]), []);
     assert.deepEqual(await store.alertsNotClosed(["a2"]), []);
     assert.deepEqual(ids(await store.alertsNotClosed(["a1"])), [open.id]);
