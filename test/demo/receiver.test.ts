@@ -13,7 +13,7 @@ import { until } from "../support/until.ts";
 const page = readFileSync(new URL("../../docs/webhooks.md", import.meta.url), "utf8");
 const [, alert = ""] = /```json\n(\{"type":"alert\.opened".*?)```/s.exec(page) ?? [];
 
-test("describes an event in a line, many at a time by their number, and refuses one with another signature", async (t) => {
+test("describes an event in a line, many at a time by their number, and rejects one with another signature", async (t) => {
   const lines: string[] = [];
   const receiver = await startReceiver((line) => lines.push(line));
   t.after(receiver.close);

@@ -126,7 +126,7 @@ test("an e-mail channel says what is missing to send mail", async () => {
   assert.match(failed.stderr, /was not delivered\. With the settings of this command .*: No mail is sent/);
 });
 
-test("a command with another WEBHOOK_ALLOW than the service says by whose settings a URL is refused", async () => {
+test("a command with another WEBHOOK_ALLOW than the service says by whose settings a URL is rejected", async () => {
   const { id } = await create("--webhook", url);
   const other = { env: { WEBHOOK_ALLOW: undefined } };
   const listed = await run(["channel", "list"], other);

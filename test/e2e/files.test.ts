@@ -82,7 +82,7 @@ suite("the database is never overwritten", async () => {
     "tanks.db-shm",
     "tanks.db-journal",
   ]) {
-    test(`export --force and backup refuse ${file}`, async () => {
+    test(`export --force and backup reject ${file}`, async () => {
       for (const words of [
         ["export", file, "--force"],
         ["backup", file],

@@ -155,7 +155,7 @@ suite("an import", () => {
     );
   });
 
-  test("a file with another header, of Excel, or in UTF-16 is refused in one line; what was imported before stays", async (t) => {
+  test("a file with another header, of Excel, or in UTF-16 is rejected in one line; what was imported before stays", async (t) => {
     const here = workspace(t);
     await importLines(here, SMALL_FLEET);
     const files: readonly (readonly [name: string, content: string | Buffer, message: RegExp])[] = [
@@ -174,7 +174,7 @@ suite("an import", () => {
     }
   });
 
-  test("CSV under another name, or from stdin, is refused in one line; with the right name it is imported", async (t) => {
+  test("CSV under another name, or from stdin, is rejected in one line; with the right name it is imported", async (t) => {
     const here = workspace(t);
     await importLines(here, SMALL_FLEET);
     const rows = "a1,2026-07-01T00:00:00Z,5\r\na1,2026-07-02T00:00:00Z,6\r\n";

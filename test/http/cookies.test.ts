@@ -50,7 +50,7 @@ describe("the cookie", async () => {
     expectError(await send(https, "/auth/v1/session", { headers: { cookie: `${COOKIE}=${secret}` } }), 401, "session_missing");
   });
 
-  it("that a browser would refuse, because the page was opened over plain HTTP, is not set, and the link can still be used", async () => {
+  it("that a browser would reject, because the page was opened over plain HTTP, is not set, and the link can still be used", async () => {
     const id = await createUser(service, "admin", "lan@operator.example");
     const token = await linkFor(service, id);
     const plain = { host: "192.168.1.5:8080", origin: "http://192.168.1.5:8080", "sec-fetch-site": undefined };

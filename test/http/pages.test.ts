@@ -204,7 +204,7 @@ it("pages are in German where it is preferred, in English otherwise", async () =
     assert.equal(await languageFor(accepted), "en", accepted);
 });
 
-it("a form that is too large is refused", async () => {
+it("a form that is too large is rejected", async () => {
   assert.equal((await post(unsubscribePath("owner"), "x".repeat(20_000))).status, 413);
   assert.equal((await customer("owner")).notifications.unsubscribed_at, null);
 });

@@ -101,7 +101,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
   });
 }
 
-it("20 links of a client address wait, more are refused, and those of clients that have gone are not used", async (t) => {
+it("20 links of a client address wait, more are rejected, and those of clients that have gone are not used", async (t) => {
   const service = await startService(t, { environment: { TRUST_PROXY: "loopback" } });
   const userId = await createUser(service, "viewer");
   const tokens: string[] = [];

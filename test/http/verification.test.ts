@@ -39,7 +39,7 @@ it("is safe to repeat with an Idempotency-Key", async () => {
   assert.equal(second.headers["idempotency-replayed"], "true");
 });
 
-it("is refused for unknown, deleted and verified customers, and for keys that may not manage", async () => {
+it("is rejected for unknown, deleted and verified customers, and for keys that may not manage", async () => {
   await addCustomer("gone", { deleted: true });
   await addCustomer("verified", { verified_at: "2026-01-01T00:00:00Z" });
   expectStatus(await manage("POST", pathOf("nobody")), 404, "customer_unknown");

@@ -311,7 +311,7 @@ test("CSV readings are counted like others, and blank rows are skipped", async (
   assert.deepEqual(reasonsByLine(rejects), ["4: fill_percentage: must be a number", "5: tank_id: there is no tank with this id"]);
 });
 
-test("a CSV file without its header is refused once", async (t) => {
+test("a CSV file without its header is rejected once", async (t) => {
   const store = await emptyStore(t);
   const task = new Import(store, ({ reason }) => assert.fail(reason));
   const text = "one,2026-01-01,50\none,2026-01-02,50\n";

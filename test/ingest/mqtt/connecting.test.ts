@@ -67,7 +67,7 @@ test("a client whose key cannot be looked up because of an unexpected error may 
   assert.equal(eventsOf(endpoint, "mqtt_failed").length, 1);
 });
 
-test("enhanced authentication is refused, and so is an unknown protocol version, in the form its client may know", async (t) => {
+test("enhanced authentication is rejected, and so is an unknown protocol version, in the form its client may know", async (t) => {
   const endpoint = await startEndpoint(t);
   const client = new RawClient(t, endpoint, 5);
   client.send(connectPacket("good", { protocolVersion: 5, properties: { authenticationMethod: "SCRAM-SHA-1" } }));
@@ -143,7 +143,7 @@ test("a client with the same id and key replaces another; with another key it do
   assert.deepEqual(dropReasons(endpoint), ["key"]);
 });
 
-test("subscriptions are refused, and published messages reach nobody", async (t) => {
+test("subscriptions are rejected, and published messages reach nobody", async (t) => {
   const endpoint = await startEndpoint(t);
   const [listener, sender] = await Promise.all([new RawClient(t, endpoint).connect(), new RawClient(t, endpoint).connect()]);
   const topics = ["#", "$SYS/#", "tanks/+/readings", "$share/g/tanks/+/readings"];

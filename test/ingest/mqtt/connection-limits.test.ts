@@ -65,7 +65,7 @@ test("a flood of wrong keys keeps nobody from connecting, and each gets its retu
   await Promise.all(clients.map((client) => client.closed()));
 });
 
-test("a client that is refused and goes on sending is not read for long", async (t) => {
+test("a client that is rejected and goes on sending is not read for long", async (t) => {
   const endpoint = await startEndpoint(t);
   const socket = connect({ port: endpoint.port, host: "127.0.0.1", allowHalfOpen: true });
   t.after(() => socket.destroy());

@@ -38,7 +38,7 @@ test("a message may be as large as the limit, and no larger", async (t) => {
   assert.deepEqual(dropReasons(endpoint), ["packet_too_large"]);
 });
 
-test("an oversized packet is refused by its header; before a client is connected, anything but a small CONNECT", async (t) => {
+test("an oversized packet is rejected by its header; before a client is connected, anything but a small CONNECT", async (t) => {
   const endpoint = await startEndpoint(t);
   for (const [isConnected, bytes, reason] of [
     [true, fixedHeader(PUBLISH, 1_048_576), "packet_too_large"],
@@ -263,7 +263,7 @@ test("a control packet with many topics or properties counts as several", async 
   }
 });
 
-test("a message with more than a few properties is refused before it is parsed", async (t) => {
+test("a message with more than a few properties is rejected before it is parsed", async (t) => {
   const endpoint = await startEndpoint(t);
   const withProperties = (count: number): Packet => {
     const userProperties = Object.fromEntries(range(count).map((i) => [`name ${i}`, ""]));
