@@ -13,15 +13,21 @@ const START = Date.parse("2024-01-01") / DAY;
 const random = seeded("leaks");
 
 /** A level a day, with a refill when the tank is at 20 %. `useOn` is by day since the first of January. */
-function levelsOf(days: number, useOn: (day: number) => number, interval = 1): DailyLevel[] {
+function plainLevels(days: number, useOn: (day: number) => number): DailyLevel[] {
   const levels: DailyLevel[] = [];
   let [fill, segment] = [90, 0];
   for (let day = 0; day < days; day++) {
     if (fill < 20) [fill, segment] = [90, segment + 1];
-    if (day % interval === 0) levels.push({ day: START + day + 0.5, fill: random.normal(fill, 0.1), segment, isConfirmed: true });
+    levels.push({ day: START + day + 0.5, fill, segment, isConfirmed: true });
     fill -= useOn(day);
   }
   return levels;
+}
+
+/** The same with noise. */
+function levelsOf(days: number, useOn: (day: number) => number, interval = 1): DailyLevel[] {
+  const levels = plainLevels(days, useOn).filter((_, day) => day % interval === 0);
+  return levels.map((level) => ({ ...level, fill: random.normal(level.fill, 0.1) }));
 }
 
 type Opening = { readonly day: number; readonly leak: Leak };
@@ -102,6 +108,49 @@ describe("leaks", () => {
     const inBursts = levelsOf(300, (day) => (day % 23 < 2 ? random.between(5, 12) : 0) + (day >= 212 ? 1 : 0));
     const [alert] = alertsIn(inBursts, null);
     assert.ok(alert !== undefined && alert.day > 212 && alert.day <= 219.6, JSON.stringify(alert));
+  });
+
+  it("stays open while the leak is half as large, and closes before it is gone", () => {
+    const levels = plainLevels(200, (day) => 0.4 + (day < 150 ? 0 : day < 160 ? 1 : day < 180 ? 0.4 : 0.2));
+    const states = leakStates(historyOf(levels), seasonAt(null, null));
+    const isOpen = [160, 180, 190].map((day) => states.findLast((state) => state.day < START + day)?.leak !== undefined);
+    assert.deepEqual(isOpen, [true, true, false]);
+  });
+
+  it("finds none before the use of a new tank is known for seven weeks", () => {
+    const found = (from: number) => alertsIn(plainLevels(from + 10, (day) => 0.3 + (day >= from ? 1.5 : 0))).length;
+    assert.deepEqual([35, 60].map(found), [0, 1]);
+  });
+
+  it("finds none in tanks that use more than 6 points a day", () => {
+    const found = (use: number) =>
+      alertsIn(
+        plainLevels(200, (day) => use + (day >= 150 ? 5 : 0)),
+        null,
+      ).length;
+    assert.deepEqual([5, 7].map(found), [1, 0]);
+  });
+
+  it("opens for high use of up to two weeks until that has become normal; longer high use never does", () => {
+    const found = (days: number) =>
+      alertsIn(
+        plainLevels(400, (day) => 0.3 + (day >= 100 && day % 40 < days ? 1 : 0)),
+        null,
+      ).map(({ day }) => Math.floor(day / 40));
+    assert.deepEqual(found(16), [3, 4, 5]);
+    assert.deepEqual(found(20), [3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  it("finds none with a sensor that fails", () => {
+    // One reading of ten is too high; the others show the leak.
+    const found = (error: number) => {
+      const readings = Array.from({ length: 160 * 6 }, (_, i) => {
+        const day = i / 6;
+        return { at: START * DAY + day * DAY, fill: 90 - 0.2 * day - Math.max(0, day - 150) + (i % 10 === 9 ? error : 0) };
+      });
+      return leakStates(knownHistory(readings), seasonAt(48, null)).some(({ leak }) => leak !== undefined);
+    };
+    assert.deepEqual([0, 20].map(found), [true, false]);
   });
 
   it("opens at most one false alert in 20 tank-years of a simulated fleet, and finds 95 % of leaks of twice the use or more", () => {
