@@ -65,7 +65,7 @@ test("fewer than five readings or five days are not enough, nor are none", () =>
   const states = [
     forecastOf([]),
     forecastOf(readings({ days: 3 }, (day) => 80 - day)),
-    forecastOf(readings({ days: 4, every: HOUR }, (day) => 80 - day)),
+    forecastOf(readings({ days: 4.9, every: HOUR }, (day) => 80 - day)),
     forecastOf(readings({ days: 21, every: 7 * DAY }, (day) => 80 - day)),
   ].map(({ state }) => state);
   assert.deepEqual(states, Array(4).fill("insufficient_data"));
@@ -287,8 +287,18 @@ test("a silent tank keeps a forecast whose range widens, until it says nothing; 
   assert.equal(stale.state, "stale");
   assert.deepEqual(stale.runs_low_at, { p10: null, p50: null, p90: null });
   // One that uses much says nothing after days.
-  const fast = readings({ days: 26 }, (day) => 90 - 10 * (day % 8));
-  assert.equal(forecastOf(fast, { now: (fast.at(-1)?.at ?? 0) + 3 * DAY }).state, "stale");
+  const statesAfterTwoDays = [5, 8].map((use) => {
+    const fast = readings({ days: 26 }, (day) => 90 - use * (day % Math.floor(80 / use)));
+    return forecastOf(fast, { now: (fast.at(-1)?.at ?? 0) + 2 * DAY }).state;
+  });
+  assert.deepEqual(statesAfterTwoDays, ["ok", "stale"]);
+});
+
+test("a tank that uses so much that nothing can be said of the next day gets no forecast", () => {
+  const states = [12, 15].map(
+    (use) => forecastOf(readings({ days: 26 }, (day) => 90 - use * (day % Math.floor(80 / use)))).state,
+  );
+  assert.deepEqual(states, ["ok", "insufficient_data"]);
 });
 
 test("the use of a silent tank is that of the present day, not that of its last reading", () => {
