@@ -135,8 +135,33 @@ describe("refills", () => {
       every(4 * HOUR, days, (day) => (day < 40 ? 90 - 1.5 * day : top - 1.5 * (day - 40)) + (day < 20 || day >= 40 ? 0 : 30));
     assert.equal(refillsIn(fills(90, 40.4)).length, 1);
     assert.equal(refillsIn(fills(91, 40.8)).length, 2);
-    assert.equal(refillsIn(fills(99, 40.8)).length, 1);
+    assert.equal(refillsIn(fills(99, 41.7)).length, 1);
     assert.equal(refillsIn(fills(99, 42.2)).length, 2);
+  });
+
+  it("is certain of a small refill after two days, also if it is like those before it", () => {
+    // Filled from 40 to 90 on day 20, and to 90 again when the tank has lost as much as the second refill brings.
+    const fills = (rise: number, daysAfter: number) =>
+      every(4 * HOUR, 20 + rise + daysAfter, (day) => (day < 20 ? 60 - day : day < 20 + rise ? 110 - day : 110 - day + rise));
+    assert.deepEqual(
+      [12, 8].map((rise) => refillsIn(fills(rise, 1)).length),
+      [2, 1],
+    );
+    assert.equal(refillsIn(fills(8, 2.2)).length, 2);
+  });
+
+  it("finds a rise of 5 points, but none of 3", () => {
+    const risen = (rise: number) => refillsIn(every(4 * HOUR, 60, (day) => 60 - 0.2 * day + (day < 40 ? 0 : rise))).length;
+    assert.deepEqual([5, 3].map(risen), [1, 0]);
+  });
+
+  it("finds a refill although some large rises before it did not hold, but not after many", () => {
+    // Each time the level rises by 16 points, and is down again a day later.
+    const wrongly = (day: number, times: number): number =>
+      day >= 15 && day < 15 * (times + 1) ? Math.max(0, 16 - 14 * (day % 15)) : 0;
+    const found = (times: number) =>
+      refillsIn(every(4 * HOUR, 240, (day) => 60 - 0.1 * day + (day < 230 ? 0 : 25) + wrongly(day, times))).length;
+    assert.deepEqual([12, 14].map(found), [1, 0]);
   });
 
   it("announces each refill once, with the bounds that it keeps", () => {
