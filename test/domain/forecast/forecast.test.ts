@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { thinned } from "../../../src/domain/forecast/daily.ts";
-import type { Forecast, ForecastInput } from "../../../src/domain/forecast/forecast.ts";
+import { type Forecast, type ForecastInput, historyOf } from "../../../src/domain/forecast/forecast.ts";
 import { seeded } from "../../../src/simulate/random.ts";
 import { forecast, type Readings } from "../../support/simulated-tanks/forecast.ts";
 
@@ -346,6 +346,22 @@ test("a sensor that jumps erratically gets no forecast", () => {
   const random = seeded("leaps");
   const list = readings({ days: 60, every: HOUR }, () => random.pick([15, 50, 75, 99]));
   assert.equal(forecastOf(list).state, "insufficient_data");
+});
+
+test("single readings that are false cost a tank its forecast if there are many", () => {
+  const states = [30, 10].map((count) => {
+    const list = readings({ days: 60, every: 4 * HOUR }, (day) => 70 - 0.5 * day + (Math.round(day * 6) % count === 0 ? 10 : 0));
+    return forecastOf(list).state;
+  });
+  assert.deepEqual(states, ["ok", "insufficient_data"]);
+});
+
+test("the levels of a day with a delivery are those before and after it", () => {
+  // From 40 to 90 within 16 hours of day 20.
+  const delivered = (day: number): number => 50 * Math.min(1, Math.max(0, (day - 20.1) * 1.5));
+  const { daily } = historyOf(readings({ days: 40, every: HOUR }, (day) => 60 - day + delivered(day)));
+  const levels = daily.filter(({ day }) => Math.floor(day - START / DAY) === 20).map(({ fill }) => Math.round(fill));
+  assert.deepEqual(levels, [40, 89]);
 });
 
 test("use is never negative, and dates are in order, whatever the readings", () => {

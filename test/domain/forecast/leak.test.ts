@@ -198,6 +198,21 @@ describe("sudden losses", () => {
     assert.equal(leaksOf(stolen, 68).at(-1)?.leak, undefined);
   });
 
+  it("reports it once the level has stayed down for 8 hours", () => {
+    assert.equal(leaksOf(stolen, 60.35, 1).at(-1)?.leak, undefined);
+    assert.notEqual(leaksOf(stolen, 60.55, 1).at(-1)?.leak, undefined);
+  });
+
+  it("reports what was lost in two days without readings, but not in three", () => {
+    const isReported = (gap: number) => {
+      const readings = Array.from({ length: 65 * 6 }, (_, i) => i / 6)
+        .filter((day) => day <= 60 || day >= 60 + gap)
+        .map((day) => ({ at: (START + day) * DAY, fill: 90 - 0.5 * day - (day > 60 ? 15 : 0) }));
+      return leakStates(knownHistory(readings), seasonAt(48, null)).some(({ leak }) => leak?.isSudden);
+    };
+    assert.deepEqual([2, 3].map(isReported), [true, false]);
+  });
+
   it("reports a second one as large as the first", () => {
     const leak = leaksOf((level, hour) => stolen(stolen(level, hour), hour - 240), 71).at(-1)?.leak;
     assert.ok(leak !== undefined && Math.abs(leak.since / DAY - START - 70) <= 0.2, JSON.stringify(leak));

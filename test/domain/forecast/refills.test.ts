@@ -62,6 +62,24 @@ describe("outliers", () => {
     assert.deepEqual(removeOutliers(readings), readings);
   });
 
+  it("keeps a new level from its third reading on, or once it is 20 hours old", () => {
+    const isKept = (...hours: number[]) => {
+      const readings = [...listed(falling), ...hours.map((hour) => ({ at: 30 * DAY + hour * HOUR, fill: 90 }))];
+      return removeOutliers(readings).length === readings.length;
+    };
+    assert.deepEqual([isKept(0, 4), isKept(0, 4, 8), isKept(0, 16), isKept(0, 24)], [false, true, false, true]);
+  });
+
+  it("removes false zeros of up to a week, and other false levels of up to two and a half days", () => {
+    const removed = (wrong: number, days: number) => {
+      const readings = every(4 * HOUR, 60, (day) => (day >= 30 && day < 30 + days ? wrong : 60 - 0.1 * day));
+      return (readings.length - removeOutliers(readings).length) / 6;
+    };
+    assert.deepEqual([removed(1, 6.5), removed(1, 8)], [6.5, 0]);
+    assert.deepEqual([removed(80, 2), removed(80, 3)], [2, 0]);
+    assert.deepEqual([removed(30, 2), removed(30, 3)], [2, 0]);
+  });
+
   it("keeps a tank that is used up and refilled every few days", () => {
     const readings = every(DAY, 60, (day) => 85 - (day % 4) * 15);
     assert.deepEqual(removeOutliers(readings), readings);
