@@ -146,6 +146,24 @@ test("median and 90th percentile are those of all errors, also of the day on whi
   assert.ok((result.day_error_14_day_average?.p90 ?? 99) <= Math.max(...days));
 });
 
+test("the 14-day average expects no level below empty or above full", () => {
+  const levelsOf = (levelOn: (day: number) => number, horizon: number) =>
+    backtestTank(tankOf(levelOn, 140), horizon).outcomes.map(({ levelByAverage }) => levelByAverage);
+  assert.equal(Math.min(...levelsOf((day) => Math.max(0, 50 - 2 * day), 20)), 0);
+  // A sensor that drifts, after months in which use was seen.
+  assert.equal(Math.max(...levelsOf((day) => (day < 60 ? 99 - 0.05 * day : 96 + 0.1 * (day - 60)), 60)), 100);
+});
+
+test("a day that is expected far too late is wrong by twice the horizon", () => {
+  // Hardly used, and then a point a day.
+  const { outcomes } = backtestTank(
+    tankOf((day) => 90 - 0.02 * day - Math.max(0, day - 40), 60),
+    10,
+  );
+  assert.equal(Math.max(...outcomes.map(({ averageDayError }) => averageDayError ?? 0)), 20);
+  assert.equal(Math.max(...outcomes.map(({ dayError }) => dayError ?? 0)), 20);
+});
+
 test("the figures of a fleet are those of all outcomes; days without a forecast are counted", () => {
   const used = tankOf((day) => 95 - 0.3 * day, 200);
   const idle = { ...tankOf(() => 50, 100), name: "idle" };

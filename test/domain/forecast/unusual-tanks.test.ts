@@ -80,6 +80,14 @@ describe("a sensor with large steps", () => {
     }
   });
 
+  it("is not seen in a level that has hardly changed, or changes by different amounts: deliveries are shown", () => {
+    const sensor = { every: 4 * HOUR, noise: 0 };
+    assert.equal(refillsIn(measured(sensor, 60, (day) => (day < 40 ? 50 : 75))).length, 1);
+    // Every five days 1 or 6 points are used.
+    const used = (day: number): number => 6 * Math.floor((day + 5) / 10) + Math.floor(day / 10);
+    assert.equal(refillsIn(measured(sensor, 60, (day) => 90 - used(day) + (day < 52 ? 0 : 6.5))).length, 1);
+  });
+
   it("makes no sudden losses of its steps, but shows a theft", () => {
     const readings = (stolen: number) =>
       removeOutliers(measured({ every: 4 * HOUR, noise: 0, step: 10 }, 270, (day) => 95 - 0.2 * day - (day > 200 ? stolen : 0)));
