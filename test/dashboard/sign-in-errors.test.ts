@@ -84,3 +84,15 @@ test("to send the e-mail again, the address is not typed again", async (t) => {
   await page.getByText("nobody@operator.example", { exact: true }).waitFor();
   await expectFits(opened);
 });
+
+test("a service without mail does not say that an e-mail is sent", async (t) => {
+  const opened = await openDashboard(t, browser, service, undefined, "/sign-in");
+  if (opened === undefined) return;
+  const { page } = opened;
+  const hint = page.getByText("You get an e-mail with a link and a code.");
+  await hint.waitFor();
+  await page.getByLabel("E-mail address").fill("dana@operator.example");
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("alert").getByText("This service cannot send mail.").waitFor();
+  assert.equal(await hint.count(), 0);
+});

@@ -7,6 +7,7 @@ import { Field } from "../components/field.tsx";
 type Props = {
   readonly label: string;
   readonly action: string;
+  /** Shown until there is an error, which it may contradict. */
   readonly help?: string;
   readonly isCode?: boolean;
   /** What the input contains at first. */
@@ -47,7 +48,7 @@ export function SingleFieldForm({ label, action, help, isCode = false, value = "
           required
           autoComplete="email"
           maxLength={254}
-          help={help}
+          help={error === undefined ? help : undefined}
           defaultValue={value}
         />
       )}
