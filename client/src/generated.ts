@@ -1780,13 +1780,15 @@ export type RemovedUser = {
   readonly deleted: true;
 };
 
-/** A link that signs a user in, once */
+/** A link that signs a user or customer in, once */
 export type SignInLink = {
   /** Always `sign_in_link` */
   readonly object: "sign_in_link";
-  /** Identifier of the user */
-  readonly user_id: string;
-  /** Where the user signs in, on PUBLIC_URL; without it, a path of this service */
+  /** The user who signs in with it; null for a customer */
+  readonly user_id: string | null;
+  /** The customer who signs in with it; null for a user */
+  readonly customer_id: string | null;
+  /** Where they sign in, on PUBLIC_URL; without it, a path of this service */
   readonly url: string;
   /** Until when it is valid */
   readonly expires_at: string;
@@ -2449,6 +2451,8 @@ export type Client = {
       readonly verification: (id: string, options?: RequestVerificationOptions) => Promise<Notification>;
       /** Restore a customer. Restores a deleted customer, with the tanks that were deleted together with it and their readings. Requires a session with the role `dispatcher` or `admin`, or a key with the role `manage`. */
       readonly restore: (id: string, options?: RestoreCustomerOptions) => Promise<ManagedCustomer>;
+      /** Create a link for a customer. A link that signs the customer in, for use without mail. Valid for 10 minutes, for one use. Requires a session with the role `admin`, or a key with the role `manage`. */
+      readonly link: (id: string, options?: RequestOptions) => Promise<SignInLink>;
       /** List the sessions of a customer. Where the customer is signed in, newest first. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly sessions: (id: string, options?: ListCustomerSessionsOptions) => List<Session, SessionList>;
     };
@@ -2652,6 +2656,7 @@ export const OPERATIONS: readonly Operation[] = [
   { name: "manage.users.update", method: "PATCH", path: "/manage/v1/users/{id}", hasBody: true, isVersioned: true },
   { name: "manage.users.delete", method: "DELETE", path: "/manage/v1/users/{id}", isIdempotent: true, isVersioned: true },
   { name: "manage.users.link", method: "POST", path: "/manage/v1/users/{id}/link" },
+  { name: "manage.customers.link", method: "POST", path: "/manage/v1/customers/{id}/link" },
   { name: "manage.users.sessions", method: "GET", path: "/manage/v1/users/{id}/sessions", isIdempotent: true, list: "page" },
   { name: "manage.customers.sessions", method: "GET", path: "/manage/v1/customers/{id}/sessions", isIdempotent: true, list: "page" },
   { name: "manage.sessions.delete", method: "DELETE", path: "/manage/v1/sessions/{id}", isIdempotent: true },

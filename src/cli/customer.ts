@@ -1,4 +1,4 @@
-// tank-monitor customer create|update|delete|restore|list|show|verify
+// tank-monitor customer create|update|delete|restore|list|show|verify|link
 
 import {
   apiCommand,
@@ -15,6 +15,7 @@ import type { CommandGroup } from "./command.ts";
 import type { Field } from "./fields.ts";
 import { counted } from "./output.ts";
 import { pathTo } from "./service.ts";
+import { linkCommand } from "./sign-in-link.ts";
 
 const FIELDS: readonly Field[] = [
   { flag: "name", path: "name", value: "NAME", help: "full name or company name" },
@@ -121,8 +122,14 @@ A running service sends it: see "npx tank-monitor notification show ID".`,
   },
 });
 
+const link = linkCommand({
+  noun: "customer",
+  example: "customer link cus_…",
+  help: " It does not verify the e-mail address.",
+});
+
 export const customer: CommandGroup = {
   name: "customer",
-  summary: "create, change, delete, restore, list and verify customers",
-  actions: [create, update, remove, restore, list, show, verify],
+  summary: "create, change, delete, restore, list and verify customers, and print links that sign them in",
+  actions: [create, update, remove, restore, list, show, verify, link],
 };

@@ -148,7 +148,7 @@ async function signInPath(store: Store): Promise<string> {
   const known = (await store.userList()).find(({ email }) => email === ADMIN.email);
   const create = { type: "create_user", newId: manage.newId("usr"), fields: ADMIN } as const;
   const id = known?.id ?? String((await manage.execute(create, ACTORS.demo)).resource.object["id"]);
-  return (await manage.createSignInLink(id, ACTORS.demo)).url;
+  return (await manage.createSignInLink({ type: "user", id }, ACTORS.demo)).url;
 }
 
 type Examples = { readonly customer: string; readonly tank: string };
@@ -162,6 +162,7 @@ async function examples(store: Store): Promise<Examples> {
 function welcome(url: string, link: string, key: string, { customer, tank }: Examples, databaseUrl: string): string {
   // Other URLs may contain a password.
   const database = databaseUrl.startsWith("sqlite:") ? databaseUrl : "…";
+  const command = `DATABASE_URL=${database} PORT=${new URL(url).port || 80} npx tank-monitor`;
   const paths = [
     "/v1/customers?size=2",
     `/v1/customers/${customer}`,
@@ -185,7 +186,11 @@ ${paths.map((path) => `curl -H 'X-API-Key: ${key}' '${url}${path}'`).join("\n")}
 
 The link to the dashboard signs you in once, within 10 minutes. Another one, in this folder:
 
-DATABASE_URL=${database} PORT=${new URL(url).port || 80} npx tank-monitor user link ${ADMIN.email}
+${command} user link ${ADMIN.email}
+
+And one to what a customer sees; open it in a private window:
+
+${command} customer link ${customer}
 
 And to see which tank needs a truck next:
 

@@ -4,9 +4,10 @@ import { UserError } from "../domain/errors.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
 import { apiCommand, createCommand, listCommand, textColumn, updateCommand } from "./api-command.ts";
-import { type CommandGroup, configOf, text } from "./command.ts";
+import type { CommandGroup } from "./command.ts";
 import { clean, print, printMessage, Table } from "./output.ts";
 import { type Item, pathTo, type Service, ServiceError } from "./service.ts";
+import { linkCommand } from "./sign-in-link.ts";
 
 const FIELDS = [
   { flag: "email", path: "email", value: "ADDRESS", help: "the address that sign-in mail goes to" },
@@ -60,27 +61,7 @@ const remove = apiCommand({
   },
 });
 
-const link = apiCommand({
-  name: "link",
-  summary: "print a link that signs a user in",
-  help: `Print a link that signs a user in, for use without mail. It works once, within 10 minutes. It leads to PUBLIC_URL if
-that is set, else to --url, else to this machine and PORT (8080): PORT=9000 npx tank-monitor user link ADDRESS.`,
-  example: "user link dana@example.com",
-  argumentNames: ["user"],
-  async execute({ call, id: given, service }) {
-    const id = await idOf(service, given);
-    const { url } = await service({ method: "POST", path: pathTo("users", id, "link"), notIdempotent: true });
-    const { port } = configOf(call);
-    const base = text(call, "url")?.replace(/\/+$/, "") ?? `http://127.0.0.1:${port}`;
-    const isPath = String(url).startsWith("/");
-    print(clean(isPath ? `${base}${url}` : String(url)));
-    printMessage("The link works once, within 10 minutes.");
-    if (isPath && text(call, "url") === undefined) {
-      printMessage(`It leads to port ${port} of this machine; if the service listens on another port, set PORT.`);
-    }
-    return 0;
-  },
-});
+const link = linkCommand({ noun: "user", example: "user link dana@example.com", resolveId: idOf });
 
 const sessions = apiCommand({
   name: "sessions",

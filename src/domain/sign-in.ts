@@ -14,8 +14,9 @@ export type SignIn = {
   readonly hash: string;
   /** The address as it is stored with the account. */
   readonly email: string;
-  /** The only user that it opens; null: all accounts with the address. */
+  /** The only account that it opens, for which the operator created it; both null: all accounts with the address. */
   readonly user_id: string | null;
+  readonly customer_id: string | null;
   /** See `hashCode`; null where there is no code, or it was tried too often. */
   readonly code: string | null;
   /** The hash of the cookie of the browser that requested it. */
@@ -60,9 +61,11 @@ export const signInUrl = (publicUrl: string, token: string): string => `${public
 type AccountLookup = Pick<AccountReads, "customersWithEmail" | "userList">;
 
 /** What a link opens: the accounts that have its address now. */
-export async function accountsFor({ email, user_id }: SignIn, lookup: AccountLookup): Promise<readonly Account[]> {
-  const users = (await lookup.userList()).filter((user) => user.email === email && (user_id === null || user.id === user_id));
-  const customers = user_id === null ? await lookup.customersWithEmail(email) : [];
+export async function accountsFor(signIn: SignIn, lookup: AccountLookup): Promise<readonly Account[]> {
+  const { email, user_id, customer_id } = signIn;
+  const allUsers = customer_id === null ? await lookup.userList() : [];
+  const users = allUsers.filter((user) => user.email === email && (user_id === null || user.id === user_id));
+  const customers = user_id === null ? await lookup.customersWithEmail(email, customer_id) : [];
   const own = customers.filter(({ customer }) => customer.email === email);
   return [...users.map(userAccount), ...own.map(({ customer }) => customerAccount(customer))];
 }
@@ -76,6 +79,6 @@ export interface AccountReads {
   signInByHash(hash: string): Promise<SignIn | undefined>;
   /** Sign-in links that a browser has requested for this address, in any case of letters; newest first. */
   signInsOf(browser: string, email: string): Promise<readonly SignIn[]>;
-  /** Customers with this address, in whatever case of A to Z, oldest first; without deleted ones. */
-  customersWithEmail(email: string): Promise<readonly ManagedCustomer[]>;
+  /** Customers with this address, in whatever case of A to Z, oldest first, or only one of them; without deleted ones. */
+  customersWithEmail(email: string, onlyId: string | null): Promise<readonly ManagedCustomer[]>;
 }

@@ -23,7 +23,7 @@ import { type Clock, formatInstant, type Instant } from "../domain/instant.ts";
 import { hashSecret, newSecret } from "../domain/key.ts";
 import type { ManagementReads } from "../domain/management-reads.ts";
 import type { Resource } from "../domain/resource.ts";
-import type { SessionReads } from "../domain/session.ts";
+import type { AccountKey, SessionReads } from "../domain/session.ts";
 import { signInUrl } from "../domain/sign-in.ts";
 import type { Writes } from "../domain/store.ts";
 
@@ -47,7 +47,8 @@ type ManagementSettings = {
 };
 export type SignInLink = {
   readonly object: "sign_in_link";
-  readonly user_id: string;
+  readonly user_id: string | null;
+  readonly customer_id: string | null;
   readonly url: string;
   readonly expires_at: string;
 };
@@ -125,10 +126,10 @@ export class ManagementService {
     return this.execute({ type: "request_verification", id, newId: this.newId("msg"), publicUrl }, by, idempotencyKey);
   }
 
-  /** A link for a user, to be used without mail. Without PUBLIC_URL it is a path of the service. */
-  async createSignInLink(id: string, by: string): Promise<SignInLink> {
+  /** A link for one account, to be used without mail. Without PUBLIC_URL it is a path of the service. */
+  async createSignInLink(account: AccountKey, by: string): Promise<SignInLink> {
     const token = newSecret();
-    const { resource } = await this.execute({ type: "create_sign_in_link", id, hash: hashSecret(token) }, by);
+    const { resource } = await this.execute({ type: "create_sign_in_link", account, hash: hashSecret(token) }, by);
     return { ...(resource.object as Omit<SignInLink, "url">), url: signInUrl(this.settings.publicUrl ?? "", token) };
   }
 

@@ -1,4 +1,4 @@
-// What lists say about customers: a long name takes a few lines, and who may add one.
+// What lists say about customers: a long name takes a few lines, and who may add one; and a link that signs one in.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -35,4 +35,21 @@ test("only those who may add customers are told how", async (t) => {
   await viewer?.page.getByText("Dispatchers and administrators can add customers.").waitFor();
   const dispatcher = await openDashboard(t, browser, fleet, email.dispatcher, "/customers", { prepare });
   await dispatcher?.page.getByText("Add the first one here").waitFor();
+});
+
+test("an admin creates a link that signs a customer in, others do not", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.admin, "/customers/c2");
+  if (opened === undefined) return;
+  const create = { name: /^Create sign-in link for / };
+  await opened.page.getByRole("button", create).click();
+  const dialog = opened.page.getByRole("dialog");
+  await dialog.getByText("signs in as this customer").waitFor();
+  const link = await dialog.getByLabel(/^Sign-in link for /).inputValue();
+  const other = await openDashboard(t, browser, fleet, undefined, link.slice(fleet.url.length));
+  await other?.page.getByRole("button", { name: /^Sign in as / }).click();
+  await other?.page.getByRole("heading", { level: 1, name: "Your tanks" }).waitFor();
+
+  const dispatcher = await openDashboard(t, browser, fleet, email.dispatcher, "/customers/c2");
+  await dispatcher?.page.getByRole("button", { name: "Add tank" }).waitFor();
+  assert.equal(await dispatcher?.page.getByRole("button", create).count(), 0);
 });

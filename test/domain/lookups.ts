@@ -90,8 +90,10 @@ export function lookupsOf(known: StoredObjects): Lookups {
         .map(({ id, created_at, state }) => ({ id, created_at, isPending: state === "pending" })),
     userList: async () => users,
     countryOf: async (id) => ofOwner(id).find(({ deleted }) => !deleted)?.tank.location.country ?? null,
-    customersWithEmail: async (email) =>
-      customers.filter(({ customer, deleted }) => !deleted && asciiLowerCase(customer.email) === asciiLowerCase(email)),
+    customersWithEmail: async (email, onlyId) =>
+      customers
+        .filter(({ customer, deleted }) => !deleted && asciiLowerCase(customer.email) === asciiLowerCase(email))
+        .filter(({ customer }) => onlyId === null || customer.id === onlyId),
     signInByHash: async (hash) => signIns.find((one) => one.hash === hash),
     signInsOf: async (browser, email) =>
       signIns.filter((one) => one.browser === browser && asciiLowerCase(one.email) === asciiLowerCase(email)),

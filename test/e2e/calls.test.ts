@@ -39,7 +39,7 @@ const INVALID: readonly Call[] = [
   ["serve --port 70000", /--port.*"70000"/],
   ["serve --workers 0", /--workers.*"0"/],
   ["serve 9000", /9000/],
-  ["customer", /create, update, delete, restore, list, show or verify/],
+  ["customer", /create, update, delete, restore, list, show, verify or link/],
   ["customer create --name x", /--email is missing/],
   ["customer create --name x --email nobody", /--email.*"nobody"/],
   ["customer update ada", /nothing to change/],

@@ -72,6 +72,12 @@ test("in an empty folder the demo prints a curl line for each endpoint, has a ye
     /^DATABASE_URL=(\S+) PORT=(\d+) npx tank-monitor user link demo@\S+$/m.exec(demo.stdout()) ?? [];
   const { stdout: another } = await here.run(["user", "link", "demo@tank-monitor.example"], { env: { DATABASE_URL, PORT } });
   assert.ok(another.startsWith(`http://127.0.0.1:${port}/sign-in#`), another);
+  const [, id = ""] = /^DATABASE_URL=\S+ PORT=\d+ npx tank-monitor customer link (\S+)$/m.exec(demo.stdout()) ?? [];
+  const { stdout: ofCustomer } = await here.run(["customer", "link", id], { env: { DATABASE_URL, PORT } });
+  const customer = new Browser(demo);
+  assert.equal((await customer.signInWith(tokenIn(ofCustomer)))["customer_id"], id);
+  const { body: fleet } = await customer.send("GET", "/insight/v1/fleet");
+  assert.ok(Number(fleet["total_items"]) > 0, "a customer with tanks");
   const paths = demo.lines.map((line) => new URL(/http:[^\s'"]+/.exec(line)?.[0] ?? "").pathname);
   assert.equal(paths.length, ENDPOINTS.length);
   for (const endpoint of ENDPOINTS) assert.equal(paths.filter((path) => endpoint.test(path)).length, 1, `${endpoint}`);

@@ -42,7 +42,7 @@ const call = (route: Route, headers: Record<string, string>, body?: string): Pro
 function leastRole(method: string, path: string): SessionRole | undefined {
   if (path.startsWith("/insight/v1/") || path.startsWith("/auth/v1/")) return "customer";
   if (!path.startsWith("/manage/v1/")) return undefined;
-  if (/^\/manage\/v1\/(customers|tanks|devices)/.test(path) && !path.endsWith("/sessions")) {
+  if (/^\/manage\/v1\/(customers|tanks|devices)/.test(path) && !/\/(link|sessions)$/.test(path)) {
     return method === "GET" ? "viewer" : "dispatcher";
   }
   return /^\/manage\/v1\/(alerts|provision)/.test(path) ? "dispatcher" : "admin";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { after, describe, it } from "node:test";
-import { SIGN_IN_LINK_LIFETIME_MS } from "../../src/domain/sign-in.ts";
+import { MAX_ACCOUNTS, SIGN_IN_LINK_LIFETIME_MS } from "../../src/domain/sign-in.ts";
 import { Browser, createUser, linkFor, tokenIn } from "../support/browser.ts";
 import { manualClock } from "../support/clock.ts";
 import { startMailServer } from "../support/mail-server.ts";
@@ -109,6 +109,53 @@ for (const engine of ["sqlite", "postgres"] as const) {
       assert.match((await requested(new Browser(service), english)).text, /Sign in/);
     });
 
+    it("a link that is created for a customer opens that one only, once, and does not verify the address", async () => {
+      const email = address();
+      const userId = await createUser(service, "admin", email, clock);
+      const ids = Array.from({ length: MAX_ACCOUNTS + 1 }, (_, i) => `cus-shared-${engine}-${100 + i}`);
+      const shared = { email, verified_at: null, last_seen_at: null };
+      await service.store.importCustomers(ids.map((id) => customerRecord(id, shared)));
+      const [first = "", last = ""] = [ids[0], ids.at(-1)];
+      const created = expectStatus(await manage("POST", `/manage/v1/customers/${last}/link`), 200);
+      assert.deepEqual([created["user_id"], created["customer_id"]], [null, last]);
+      const token = tokenIn(String(created["url"]));
+      const browser = new Browser(service);
+      for (const account of [first, userId]) {
+        expectStatus(await browser.send("POST", "/auth/v1/session", { token, account }), 401, "sign_in_invalid");
+      }
+      const { accounts } = expectStatus(await browser.send("POST", "/auth/v1/sign-in/inspect", { token }), 200);
+      assert.deepEqual(
+        (accounts as { id: string }[]).map(({ id }) => id),
+        [last],
+      );
+      const session = await browser.signInWith(token);
+      assert.deepEqual([session["customer_id"], session["role"]], [last, "customer"]);
+      expectStatus(await new Browser(service).send("POST", "/auth/v1/session", { token }), 401, "sign_in_invalid");
+      const seen = await until("last_seen_at moves", async () => {
+        const found = expectStatus(await manage("GET", `/manage/v1/customers/${last}`), 200);
+        return found["last_seen_at"] === null ? undefined : found;
+      });
+      assert.equal(seen["is_verified"], false);
+      const { data } = expectStatus(await manage("GET", `/manage/v1/audit?type=customer&id=${last}`), 200);
+      assert.deepEqual(
+        (data as { action: string; changes: object }[]).map(({ action, changes }) => [action, changes]).slice(0, 2),
+        [
+          ["signed_in", { session: { from: null, to: session["id"] } }],
+          ["link_created", {}],
+        ],
+      );
+    });
+
+    it("a link for a customer is invalid once the customer is deleted, and none is created then", async () => {
+      const id = `cus-deleted-${engine}`;
+      await customer(id, address());
+      const token = await linkFor(service, id, clock, "customer");
+      expectStatus(await manage("DELETE", `/manage/v1/customers/${id}`), 200);
+      expectStatus(await new Browser(service).send("POST", "/auth/v1/session", { token }), 401, "sign_in_invalid");
+      expectStatus(await manage("POST", `/manage/v1/customers/${id}/link`), 409, "state_conflict");
+      expectStatus(await manage("POST", "/manage/v1/customers/nobody/link"), 404, "customer_unknown");
+    });
+
     it("a link, and requests that scanners make with it, change nothing until somebody signs in", async () => {
       const email = address();
       await createUser(service, "viewer", email, clock);
@@ -192,9 +239,10 @@ for (const engine of ["sqlite", "postgres"] as const) {
       const browser = new Browser(service);
       const { token } = await requested(browser, before);
       const forUser = await linkFor(service, id, clock);
+      const forCustomer = await linkFor(service, `cus-moved-${engine}`, clock, "customer");
       expectStatus(await manage("PATCH", `/manage/v1/users/${id}`, { email: now }), 200);
       expectStatus(await manage("PATCH", `/manage/v1/customers/cus-moved-${engine}`, { email: now }), 200);
-      for (const one of [token, forUser]) {
+      for (const one of [token, forUser, forCustomer]) {
         expectStatus(await browser.send("POST", "/auth/v1/session", { token: one }), 401, "sign_in_invalid");
       }
     });
@@ -281,7 +329,11 @@ for (const engine of ["sqlite", "postgres"] as const) {
       const browser = new Browser(service);
       const { token, code } = await requested(browser, email);
       await browser.signInWith(token);
-      const secrets = [token, code, ...browser.cookies.values()];
+      const id = `cus-secret-${engine}`;
+      await customer(id, address());
+      const headers = { "Idempotency-Key": `link-${engine}` };
+      const { url } = expectStatus(await manage("POST", `/manage/v1/customers/${id}/link`, undefined, headers), 200);
+      const secrets = [token, code, tokenIn(String(url)), ...browser.cookies.values()];
       const audit = expectStatus(await manage("GET", "/manage/v1/audit?size=100"), 200);
       const notifications = expectStatus(await manage("GET", "/manage/v1/notifications?size=100"), 200);
       const exported = JSON.stringify(await Array.fromAsync(service.store.exportRecords()));

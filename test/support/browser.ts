@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { newId } from "../../src/domain/id.ts";
 import type { Clock } from "../../src/domain/instant.ts";
 import { hashSecret, newSecret } from "../../src/domain/key.ts";
+import type { AccountKey } from "../../src/domain/session.ts";
 import type { Store } from "../../src/domain/store.ts";
 import type { UserRole } from "../../src/domain/user.ts";
 import { ManagementService } from "../../src/http/management.ts";
@@ -75,9 +76,14 @@ export async function createUser(
   return String(resource.object["id"]);
 }
 
-/** The token of a link for a user. */
-export async function linkFor({ store }: { readonly store: Store }, userId: string, clock: Clock = Date.now): Promise<string> {
-  const { url } = await new ManagementService(store, clock).createSignInLink(userId, "test");
+/** The token of a link for a user or customer. */
+export async function linkFor(
+  { store }: { readonly store: Store },
+  id: string,
+  clock: Clock = Date.now,
+  type: AccountKey["type"] = "user",
+): Promise<string> {
+  const { url } = await new ManagementService(store, clock).createSignInLink({ type, id }, "test");
   return tokenIn(url);
 }
 

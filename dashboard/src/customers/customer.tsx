@@ -14,6 +14,7 @@ import { type Column, ObjectList, pageInUrl, Tabs, tabInUrl } from "../component
 import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
 import { MAX_SESSIONS, Sessions } from "../components/sessions.tsx";
+import { SignInLinkButton } from "../components/sign-in-link.tsx";
 import { Empty, NotLoaded } from "../components/states.tsx";
 import { Time } from "../components/time.tsx";
 import { dateTime, phoneLink, place } from "../format.ts";
@@ -74,6 +75,9 @@ export default function Customer({ params: { id = "" } }: ScreenProps) {
               Edit
             </Button>
             <Button onClick={openWith(TankDialog)}>Add tank</Button>
+            {may("admin") ? (
+              <SignInLinkButton account={data} create={() => api.manage.customers.link(id)} open={dialog.open} />
+            ) : null}
             <Button onClick={openWith(DeleteDialog)} look="danger">
               Delete
             </Button>

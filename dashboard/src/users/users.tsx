@@ -3,10 +3,9 @@
 import { useState } from "preact/hooks";
 import type { User } from "../../../client/src/index.ts";
 import { api } from "../api.ts";
-import { ActionButton } from "../components/action-button.tsx";
 import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
-import { Dialog, SecretDialog, useDialog } from "../components/dialog.tsx";
+import { Dialog, useDialog } from "../components/dialog.tsx";
 import { Field, SelectField } from "../components/field.tsx";
 import { withFocus } from "../components/focus.ts";
 import { changedFields, textIn } from "../components/form.ts";
@@ -15,11 +14,11 @@ import { type Column, ObjectList, pageInUrl } from "../components/list.tsx";
 import { notify } from "../components/notices.tsx";
 import { Screen } from "../components/screen.tsx";
 import { MAX_SESSIONS, Sessions } from "../components/sessions.tsx";
+import { SignInLinkButton } from "../components/sign-in-link.tsx";
 import { Empty } from "../components/states.tsx";
 import { Time } from "../components/time.tsx";
-import { counted, dateTime } from "../format.ts";
+import { counted } from "../format.ts";
 import { useLive } from "../live.ts";
-import { href } from "../location.ts";
 import { me } from "../me.ts";
 import { ROLE_NAMES } from "../session.ts";
 
@@ -49,16 +48,6 @@ export default function Users() {
   const edit = (user?: User) => dialog.open((close) => <UserDialog user={user} close={close} changed={live.refresh} />);
   const remove = (user: User) =>
     withFocus(dialog.open)((close) => <RemoveDialog user={user} close={close} changed={live.refresh} />);
-  const createLink = async (user: User) => {
-    const { url, expires_at } = await api.manage.users.link(user.id);
-    // Without PUBLIC_URL it is a path of this service.
-    const link = new URL(url.startsWith("/") ? href(url) : url, globalThis.location.href).href;
-    dialog.open((close) => (
-      <SecretDialog title={`Sign-in link for ${user.name}`} value={link} close={close}>
-        <p>Whoever opens it signs in as this user: send it to nobody else. It works once, until {dateTime(expires_at)}.</p>
-      </SecretDialog>
-    ));
-  };
   const columns: readonly Column<User>[] = [
     ...COLUMNS,
     {
@@ -69,9 +58,7 @@ export default function Users() {
           <Button onClick={() => edit(user)} of={user.name}>
             Edit
           </Button>
-          <ActionButton act={() => createLink(user)} of={`for ${user.name}`}>
-            Create sign-in link
-          </ActionButton>
+          <SignInLinkButton account={user} create={() => api.manage.users.link(user.id)} open={dialog.open} />
           <Button
             aria-expanded={shownId === user.id}
             onClick={() => setShownId(shownId === user.id ? undefined : user.id)}

@@ -67,7 +67,7 @@ export type Commands = {
   readonly change_user: FieldChange;
   readonly remove_user: Target;
   /** `hash`: of the token of the link. */
-  readonly create_sign_in_link: { readonly id: string; readonly hash: string };
+  readonly create_sign_in_link: { readonly account: AccountKey; readonly hash: string };
   /** `browser`: the hash of its secret. `secrets`: hashes for each mail. */
   readonly request_sign_in: {
     readonly email: string;
@@ -215,6 +215,8 @@ export function invalidFields(fieldErrors: readonly FieldError[], maxReported?: 
   const { message, errors = [] } = invalidBody(fieldErrors, maxReported);
   return { error: "body_invalid", detail: message, errors };
 }
+
+export const CUSTOMER_DELETED = commandError("state_conflict", "This customer is deleted. Restore it first.");
 
 /** Errors in a field that should refer to a live customer. */
 export function customerReferenceErrors(field: string, customer: { readonly deleted: boolean } | undefined): FieldError[] {

@@ -10,9 +10,9 @@ import { putDevice, removeDevice } from "./devices.ts";
 import { changeKey, createKey, revokeKey, rotateKey } from "./keys.ts";
 import { recoverChannel, recoverMail, retryNotification, testChannel } from "./notifications.ts";
 import { provision } from "./provision.ts";
-import { endSession, requestSignIn, signIn } from "./sign-in.ts";
+import { createSignInLink, endSession, requestSignIn, signIn } from "./sign-in.ts";
 import { changeTank, createTank, deleteTank, restoreTank } from "./tanks.ts";
-import { changeUser, createSignInLink, createUser, removeUser } from "./users.ts";
+import { changeUser, createUser, removeUser } from "./users.ts";
 import { requestVerification, verifyCustomer } from "./verification.ts";
 
 const PLANS: { readonly [T in keyof Commands]: (lookups: Lookups, command: Commands[T], at: Instant) => PlanResult } = {

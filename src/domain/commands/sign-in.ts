@@ -1,9 +1,10 @@
 // Commands of people who sign in and out. No result has a secret: they are created elsewhere, and only their hashes are known here.
 
 import type { AuditedChange } from "../audit.ts";
-import { type Instant, nextUpdatedAt } from "../instant.ts";
+import { formatInstant, type Instant, nextUpdatedAt } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import type { Language } from "../mail/language.ts";
+import { customerResource } from "../resource.ts";
 import {
   type Account,
   type AccountKey,
@@ -27,7 +28,19 @@ import {
   type SignIn,
 } from "../sign-in.ts";
 import { asciiLowerCase } from "../text.ts";
-import { type ChangeSet, type Commands, changeSet, commandError, type PlanResult, type SignInProof } from "./command.ts";
+import {
+  type ChangeSet,
+  type CommandError,
+  type Commands,
+  CUSTOMER_DELETED,
+  changeSet,
+  commandError,
+  existing,
+  isCommandError,
+  type PlanResult,
+  type SignInProof,
+} from "./command.ts";
+import { existingUser } from "./users.ts";
 import { languageFor } from "./verification.ts";
 
 /** To one spelling of the address: the number of its secrets, and whom to greet in which language. */
@@ -54,7 +67,9 @@ export async function requestSignIn(lookups: Lookups, command: Commands["request
   const signIns = addresses.flatMap((address, i): SignIn[] => {
     const hashes = secrets[i];
     const times = { created_at: at, expires_at: at + SIGN_IN_LINK_LIFETIME_MS };
-    return hashes === undefined ? [] : [{ ...hashes, email: address, user_id: null, browser, tries: 0, ...times }];
+    return hashes === undefined
+      ? []
+      : [{ ...hashes, email: address, user_id: null, customer_id: null, browser, tries: 0, ...times }];
   });
   return changeSet(mailsResource(mails), { signIns });
 }
@@ -64,11 +79,38 @@ type SignInAccount = { readonly account: Account; readonly language: () => Promi
 /** Users come first. Their mail is always in English. */
 async function accountsAt(lookups: Lookups, email: string): Promise<SignInAccount[]> {
   const users = (await lookups.userList()).filter((user) => asciiLowerCase(user.email) === asciiLowerCase(email));
-  const customers = await lookups.customersWithEmail(email);
+  const customers = await lookups.customersWithEmail(email, null);
   return [
     ...users.map((user) => ({ account: userAccount(user), language: async () => "en" as const })),
     ...customers.map((found) => ({ account: customerAccount(found.customer), language: () => languageFor(lookups, found) })),
   ];
+}
+
+/** Creates a link that opens one account, for use without mail. */
+export async function createSignInLink(lookups: Lookups, command: Commands["create_sign_in_link"], at: Instant): PlanResult {
+  const { account, hash } = command;
+  const email = await addressOf(lookups, account);
+  if (typeof email !== "string") return email;
+  const expires_at = at + SIGN_IN_LINK_LIFETIME_MS;
+  const link = { hash, email, ...idsOf(account), code: null, browser: null, tries: 0, created_at: at, expires_at };
+  const audit: AuditedChange = { object: account.type, id: account.id, action: "link_created", changes: {} };
+  const object = { object: "sign_in_link", ...idsOf(account), expires_at: formatInstant(expires_at) };
+  return changeSet({ object, etag: "" }, { signIns: [link], audit: [audit] });
+}
+
+const idsOf = ({ type, id }: AccountKey) => ({
+  user_id: type === "user" ? id : null,
+  customer_id: type === "customer" ? id : null,
+});
+
+async function addressOf(lookups: Lookups, { type, id }: AccountKey): Promise<string | CommandError> {
+  if (type === "user") {
+    const user = existingUser(await lookups.userList(), id, undefined);
+    return isCommandError(user) ? user : user.email;
+  }
+  const found = existing("customer", await findOne(lookups.customers, id), undefined, customerResource);
+  if (isCommandError(found)) return found;
+  return found.deleted ? CUSTOMER_DELETED : found.customer.email;
 }
 
 /** The result is a session, the accounts to choose from, or INVALID_PROOF. */
@@ -125,8 +167,7 @@ async function sessionStarted(
   const { type, id } = account;
   const session: Session = {
     id: newId,
-    user_id: type === "user" ? id : null,
-    customer_id: type === "customer" ? id : null,
+    ...idsOf(account),
     created_at: at,
     expires_at: at + SESSION_LIFETIME_MS,
     user_agent: userAgent,
@@ -140,7 +181,8 @@ async function sessionStarted(
       sessionsStarted: [{ ...session, hash }],
       sessionsEnded: ended.map((old) => old.id),
       audit: [...ended.map((old) => auditOf(old.account, "signed_out", old.id)), auditOf(account, "signed_in", newId)],
-      ...(type === "customer" && (await verified(lookups, id, at))),
+      // A link of the operator does not show who reads the mail of the address.
+      ...(type === "customer" && used.customer_id === null && (await verified(lookups, id, at))),
     },
   );
 }
@@ -158,7 +200,7 @@ async function sessionsReplacedBy(
   return [...surplus, replaced];
 }
 
-/** Whoever used the link reads the mail of the address. */
+/** Whoever used the link or code reads the mail of the address. */
 async function verified(
   lookups: Lookups,
   id: string,

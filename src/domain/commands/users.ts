@@ -2,11 +2,10 @@
 
 import { type AuditedChange, type AuditedFields, differences } from "../audit.ts";
 import { hasSameFields } from "../changes.ts";
-import { formatInstant, type Instant, nextUpdatedAt } from "../instant.ts";
+import { type Instant, nextUpdatedAt } from "../instant.ts";
 import type { Lookups } from "../lookups.ts";
 import { userResource } from "../resource.ts";
 import { object, partial, type Static } from "../schema.ts";
-import { SIGN_IN_LINK_LIFETIME_MS } from "../sign-in.ts";
 import { asciiLowerCase } from "../text.ts";
 import { type User, UserObject, userObject } from "../user.ts";
 import { errorsInObject } from "../validate.ts";
@@ -80,19 +79,7 @@ export async function removeUser(lookups: Lookups, { id, ifMatch }: Commands["re
   );
 }
 
-/** Creates a link for use without mail. */
-export async function createSignInLink(lookups: Lookups, command: Commands["create_sign_in_link"], at: Instant): PlanResult {
-  const user = existingUser(await lookups.userList(), command.id, undefined);
-  if (isCommandError(user)) return user;
-  const { id: user_id, email } = user;
-  const expires_at = at + SIGN_IN_LINK_LIFETIME_MS;
-  const link = { hash: command.hash, email, user_id, code: null, browser: null, tries: 0, created_at: at, expires_at };
-  const audit: AuditedChange = { object: "user", id: user_id, action: "link_created", changes: {} };
-  const object = { object: "sign_in_link", user_id, expires_at: formatInstant(expires_at) };
-  return changeSet({ object, etag: "" }, { signIns: [link], audit: [audit] });
-}
-
-function existingUser(users: readonly User[], id: string, ifMatch: IfMatch): User | CommandError {
+export function existingUser(users: readonly User[], id: string, ifMatch: IfMatch): User | CommandError {
   const found = users.find((user) => user.id === id);
   return existing("user", found, ifMatch, userResource);
 }

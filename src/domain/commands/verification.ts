@@ -11,6 +11,7 @@ import { TOKEN_PLACEHOLDER, type VerificationMail } from "../verification.ts";
 import {
   type CommandError,
   type Commands,
+  CUSTOMER_DELETED,
   changeSet,
   commandError,
   existing,
@@ -28,7 +29,7 @@ export async function requestVerification(
 ): PlanResult {
   const found = existing("customer", await findOne(lookups.customers, id), undefined, customerResource);
   if (isCommandError(found)) return found;
-  if (found.deleted) return commandError("state_conflict", "This customer is deleted. Restore it first.");
+  if (found.deleted) return CUSTOMER_DELETED;
   if (found.customer.verified_at !== null)
     return commandError("state_conflict", "The address of this customer is verified already.");
   const earlier = await lookups.verificationMailSince(id, at - MAIL_EXPIRES_MS);

@@ -48,7 +48,17 @@ function sessionWithAccount(row: Row): SessionWithAccount[] {
 /** Run on a restored database: sessions that have ended since the backup must not be valid again. */
 export const DELETE_SESSIONS_AND_SIGN_INS = "DELETE FROM session; DELETE FROM sign_in;";
 
-const SIGN_IN_FIELDS = ["hash", "email", "user_id", "code", "browser", "tries", "created_at", "expires_at"] as const;
+const SIGN_IN_FIELDS = [
+  "hash",
+  "email",
+  "user_id",
+  "customer_id",
+  "code",
+  "browser",
+  "tries",
+  "created_at",
+  "expires_at",
+] as const;
 const SIGN_IN_COLUMNS = SIGN_IN_FIELDS.join(", ");
 const signInOf = (row: Row): SignIn => fieldsOf(SIGN_IN_FIELDS, row) as SignIn;
 
@@ -61,7 +71,7 @@ const SIGN_INS_OF = `SELECT ${SIGN_IN_COLUMNS} FROM sign_in WHERE browser = $1 A
 const countryOf = ({ isLive }: Dialect): string =>
   `SELECT country FROM tank WHERE owner_id = $1 AND ${isLive("tank")} ORDER BY created_at, id LIMIT 1`; // tank_by_owner
 const customersWithEmail = ({ isLive }: Dialect): string =>
-  `SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE lower(email) = $1 AND ${isLive("customer")}
+  `SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE lower(email) = $1 AND id = coalesce($2, id) AND ${isLive("customer")}
    ORDER BY created_at, id LIMIT ${MAX_ACCOUNTS}`; // customer_by_any_case_email
 
 /** Reads that must see the latest commit: never from a replica. */
@@ -72,7 +82,8 @@ export function accountReads(prepare: Prepare, dialect: Dialect): AccountReads &
     sessionsOf: async ({ type, id }, now) => (await prepare(SESSIONS_OF[type])(id, now)).flatMap(sessionWithAccount),
     signInByHash: async (hash) => (await prepare(SIGN_IN_BY_HASH)(hash)).map(signInOf)[0],
     signInsOf: async (browser, email) => (await prepare(SIGN_INS_OF)(browser, asciiLowerCase(email))).map(signInOf),
-    customersWithEmail: async (email) => (await prepare(customersWithEmail(dialect))(asciiLowerCase(email))).map(customerState),
+    customersWithEmail: async (email, onlyId) =>
+      (await prepare(customersWithEmail(dialect))(asciiLowerCase(email), onlyId)).map(customerState),
   };
 }
 

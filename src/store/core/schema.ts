@@ -357,7 +357,8 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE TABLE sign_in (
     hash ${text} PRIMARY KEY,
     email ${text} NOT NULL,
-    user_id ${text}, -- the only one that it opens
+    user_id ${text}, -- the only account that it opens, or customer_id
+    customer_id ${text},
     code ${text},
     browser ${text}, -- that requested it
     tries ${integer} NOT NULL,

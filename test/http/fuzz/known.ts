@@ -104,7 +104,7 @@ async function signIn(
     const { resource } = await management.execute({ type: "create_user", newId: management.newId("usr"), fields }, "test");
     const id = `${resource.object["id"]}`;
     userIds.push(id);
-    for (let i = 0; i < 4; i++) known.learn("", undefined, await management.createSignInLink(id, "test"));
+    for (let i = 0; i < 4; i++) known.learn("", undefined, await management.createSignInLink({ type: "user", id }, "test"));
     people.push({ email, session: role, customerId: null });
   }
   // There may be 1,000. A request may have removed one already.

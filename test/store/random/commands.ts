@@ -188,7 +188,7 @@ const COMMANDS: Readonly<Record<Command["type"], readonly [weight: number, make:
   create_user: [1, ({ number }) => ({ type: "create_user", newId: `usr-${number}`, fields: { role: "driver" } })],
   change_user: [1, ({ ifMatch }) => ({ type: "change_user", id: "none", fields: {}, ifMatch })],
   remove_user: [1, ({ ifMatch }) => ({ type: "remove_user", id: "none", ifMatch })],
-  create_sign_in_link: [1, () => ({ type: "create_sign_in_link", id: "none", hash: "h" })],
+  create_sign_in_link: [1, () => ({ type: "create_sign_in_link", account: { type: "user", id: "none" }, hash: "h" })],
   request_sign_in: [
     1,
     ({ number }) => ({

@@ -1,8 +1,9 @@
-// /manage/v1/users, and the sessions of users and customers
+// /manage/v1/users, and the sessions and sign-in links of users and customers
 
 import { NewUser, UserChangeObject } from "../../../domain/commands/users.ts";
 import { userResource } from "../../../domain/resource.ts";
-import { instantField, literal, object, ref, text } from "../../../domain/schema.ts";
+import { idField, instantField, literal, nullable, object, ref, text } from "../../../domain/schema.ts";
+import type { AccountKey } from "../../../domain/session.ts";
 import { asciiLowerCase } from "../../../domain/text.ts";
 import { type User, UserObject } from "../../../domain/user.ts";
 import { listSchema, PAGE_PARAMETERS, pageOfAllJson, textFilter } from "../../parameters.ts";
@@ -22,18 +23,32 @@ export const schemas = {
   SignInLink: object(
     {
       object: literal("sign_in_link", { description: "Always `sign_in_link`" }),
-      user_id: UserObject.properties.id,
+      user_id: nullable(idField("The user who signs in with it; null for a customer", "usr_01kxa8w5s0v3m4q9t7r2n6c8d1")),
+      customer_id: { ...nullable(idField("The customer who signs in with it; null for a user", "")), examples: [null] },
       url: text({
-        description: "Where the user signs in, on PUBLIC_URL; without it, a path of this service",
+        description: "Where they sign in, on PUBLIC_URL; without it, a path of this service",
         examples: ["https://tanks.example.com/sign-in#token=tm_4kB9vQ2mZt8xR1nLw7Hc5JyD3fG6sA0uQ9aZ"],
       }),
       expires_at: instantField("Until when it is valid"),
     },
-    { description: "A link that signs a user in, once" },
+    { description: "A link that signs a user or customer in, once" },
   ),
 };
 
 const admin = { sessionRole: "admin" } as const;
+
+function linkRoute(type: AccountKey["type"], definition: Pick<Route, "operation" | "errors">): Route {
+  return manageRoute("POST", `/manage/v1/${type}s/:id/link`, {
+    ...admin,
+    ...definition,
+    summary: `Create a link for a ${type}`,
+    description: `A link that signs the ${type} in, for use without mail. Valid for 10 minutes, for one use.`,
+    response: { schema: ref("SignInLink"), description: "The link" },
+    async handle({ services, id, key }) {
+      return new RouteResponse(200, await services.management.createSignInLink({ type, id }, key.id));
+    },
+  });
+}
 
 export const routes: readonly Route[] = [
   manageRoute("GET", PATH, {
@@ -91,17 +106,8 @@ export const routes: readonly Route[] = [
     errors: ["user_unknown", "state_conflict"],
     command: ({ id, headers: { ifMatch } }) => ({ type: "remove_user", id, ifMatch }),
   }),
-  manageRoute("POST", `${PATH}/:id/link`, {
-    ...admin,
-    operation: "createSignInLink",
-    summary: "Create a link for a user",
-    description: "A link that signs the user in, for use without mail. Valid for 10 minutes, for one use.",
-    response: { schema: ref("SignInLink"), description: "The link" },
-    errors: ["user_unknown"],
-    async handle({ services, id, key }) {
-      return new RouteResponse(200, await services.management.createSignInLink(id, key.id));
-    },
-  }),
+  linkRoute("user", { operation: "createSignInLink", errors: ["user_unknown"] }),
+  linkRoute("customer", { operation: "createCustomerSignInLink", errors: ["customer_unknown", "state_conflict"] }),
   manageRoute("GET", `${PATH}/:id/sessions`, {
     ...admin,
     operation: "listUserSessions",
