@@ -435,8 +435,8 @@ export type Alert = {
   readonly acknowledged_by: string | null;
   /** When it was closed */
   readonly closed_at: string | null;
-  /** recovered: the condition has cleared; became_low: the tank is low now; threshold_changed: it has cleared by another threshold; turned_off: alerts of this kind are off; tank_deleted: the tank was deleted; manual: somebody closed it; replaced: a sudden loss followed, which has an alert of its own */
-  readonly close_reason: "recovered" | "became_low" | "threshold_changed" | "turned_off" | "tank_deleted" | "manual" | "replaced" | null;
+  /** recovered: the condition has cleared; became_low: the tank is low now; threshold_changed: it has cleared by another threshold; setting_changed: it has cleared by another setting; turned_off: alerts of this kind are off; tank_deleted: the tank was deleted; manual: somebody closed it; replaced: a sudden loss followed, which has an alert of its own */
+  readonly close_reason: "recovered" | "became_low" | "threshold_changed" | "setting_changed" | "turned_off" | "tank_deleted" | "manual" | "replaced" | null;
   /** The tank's threshold when the alert was opened */
   readonly threshold: number;
   /** The fill of the tank when the alert was opened */

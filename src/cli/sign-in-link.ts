@@ -22,7 +22,7 @@ export function linkCommand({ noun, example, help = "", resolveId }: LinkCommand
 It leads to PUBLIC_URL if that is set, else to --url, else to this machine and PORT (8080), as in
 PORT=9000 npx tank-monitor ${example}`,
     example,
-    takes: [noun],
+    argumentNames: [noun],
     async execute({ call, id: given, service }) {
       const id = resolveId === undefined ? given : await resolveId(service, given);
       const { url } = await service({ method: "POST", path: pathTo(`${noun}s`, id, "link"), notIdempotent: true });
