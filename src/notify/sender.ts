@@ -76,6 +76,7 @@ type OutgoingNotification = {
 type Destination = DestinationLoad & {
   readonly transport: NotificationTransport;
   readonly waiting: OutgoingNotification[];
+  isGone: boolean;
 };
 
 type Result = { readonly outgoing: OutgoingNotification; readonly record: AttemptRecord };
@@ -98,8 +99,6 @@ export class NotificationSender {
   /** What could not be recorded, as on a damaged page. When such a notification is claimed again, it is recorded, not sent. */
   readonly #unrecorded = new Map<string, AttemptRecord>();
   #recording: Promise<void> | undefined;
-  /** Destinations that want no more webhooks: nothing is claimed for them while that is being recorded. */
-  readonly #gone = new Set<string>();
   #ending: Promise<void> | undefined;
   #isStopping = false;
   #isInterrupted = false;
@@ -198,10 +197,11 @@ export class NotificationSender {
   #dueDestination({ destination: name, isDue, isActive }: PendingDestination): Destination[] {
     const { webhooks, mail } = this.#options;
     const transport = name === MAIL_DESTINATION ? mail : webhooks;
-    if (!isDue || !isActive || transport === undefined || this.#gone.has(name)) return [];
+    if (!isDue || !isActive || transport === undefined) return [];
     const load = { inProgress: 0, claimLimit: transport.concurrency, claimedAt: 0, mayHaveMore: false };
     const known = this.#destinations.get(name);
-    return [known ?? { name, transport, waiting: [], ...load, respondedAt: Number.NEGATIVE_INFINITY }];
+    if (known?.isGone) return [];
+    return [known ?? { name, transport, waiting: [], isGone: false, ...load, respondedAt: Number.NEGATIVE_INFINITY }];
   }
 
   /** What cannot be started in time any more. Idle destinations are removed. */
@@ -226,8 +226,7 @@ export class NotificationSender {
     const startUntil = destination.claimedAt + MAX_WAIT_MS;
     const existing = this.#outgoing.get(id);
     if (existing !== undefined) {
-      existing.lease = lease;
-      existing.startUntil = startUntil;
+      Object.assign(existing, { lease, startUntil });
       return;
     }
     const outgoing = { ...claimed, lease, startUntil };
@@ -299,10 +298,9 @@ export class NotificationSender {
         : recordOf(notification, attempt, result, Math.random());
     this.#finish({ outgoing, record });
     if (result.isGone !== true) return;
-    // The channel is disabled with this record.
-    this.#gone.add(destination.name);
+    // The channel is disabled with this record. Until then, nothing more is claimed for it.
+    destination.isGone = true;
     for (const waiting of destination.waiting.splice(0)) this.#release(destination, waiting);
-    destination.mayHaveMore = false;
   }
 
   /** An attempt has ended. */
@@ -346,9 +344,8 @@ export class NotificationSender {
         const middle = results.length >> 1;
         return (await this.#record(results.slice(0, middle))) && (await this.#record(results.slice(middle)));
       }
-      for (const { outgoing, record } of results) {
+      for (const { record } of results) {
         this.#outgoing.delete(record.id);
-        this.#gone.delete(outgoing.notification.destination);
         if (this.#unrecorded.size < MAX_UNRECORDED) this.#unrecorded.set(record.id, record);
       }
       observe({ kind: "sending_failed", error });
@@ -360,14 +357,12 @@ export class NotificationSender {
     for (const { outgoing, record } of results) {
       this.#outgoing.delete(record.id);
       this.#unrecorded.delete(record.id);
-      if (record.health === "gone") this.#gone.delete(outgoing.notification.destination);
       if (recorded.has(record.id)) this.#report(outgoing, record);
     }
     for (const { id: channelId, type, url, reason } of disabled) {
       this.#options.observe({ kind: "channel_disabled", channelId, type, host: hostOf(url), reason });
     }
-    const mayClaimSkipped = this.#hasSkippedDestinations && hasCapacity(this.#outgoing.size);
-    if (disabled.length > 0 || mayClaimSkipped) this.wake();
+    if (disabled.length > 0 || (this.#hasSkippedDestinations && hasCapacity(this.#outgoing.size))) this.wake();
   }
 
   #report({ notification, channel }: OutgoingNotification, { id, state, attempts }: AttemptRecord): void {

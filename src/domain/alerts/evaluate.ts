@@ -48,6 +48,8 @@ export const SILENT_INTERVALS = 3;
 export const CONDITION_BITS: Readonly<Record<AlertKind, number>> = { low: 1, silent: 2, runs_low_soon: 4, leak: 8 };
 /** Another bit of `activeConditions`: nobody was notified that the tank is low, since the reading that said so was old. */
 export const LOW_UNNOTIFIED_BIT = 16;
+/** Another bit of `activeConditions`: a recent reading confirmed that during a pause. People are notified when the pause ends. */
+export const LOW_CONFIRMED_BIT = 64;
 /**
  * Another bit of `activeConditions`: the next evaluation is later than the time set for silent tanks after the latest reading, because
  * of the usual interval, downtime or a pause. A reading may bring it forward.
@@ -117,13 +119,14 @@ export function evaluate(input: EvaluationInput, settings: AlertSettings, now: I
   const silent = evaluateSilent(input, latest.created_at, settings, now, trigger);
   const opened = [...low.opened, ...forecast.opened, ...silent.opened];
   const cleared = [...low.cleared, ...forecast.cleared, ...silent.cleared];
-  const kinds = activeConditions & ~(LOW_UNNOTIFIED_BIT | LATER_EVALUATION_BIT);
+  const kinds = activeConditions & ~(LOW_UNNOTIFIED_BIT | LOW_CONFIRMED_BIT | LATER_EVALUATION_BIT);
   const uncleared = cleared.reduce((bits, { kind }) => bits & ~CONDITION_BITS[kind], kinds);
   const active = opened.reduce((bits, { kind }) => bits | CONDITION_BITS[kind], uncleared);
   const isUnnotified = low.state === "unnotified" && (active & CONDITION_BITS.low) !== 0;
   const evaluateAt = nextEvaluation(input, active, silent.silentAt, now, trigger);
   const isLater = evaluateAt !== null && evaluateAt > latest.created_at + silentAfter(input, settings);
-  const remaining = active | (isUnnotified ? LOW_UNNOTIFIED_BIT : 0) | (isLater ? LATER_EVALUATION_BIT : 0);
+  const lowBits = isUnnotified ? LOW_UNNOTIFIED_BIT | (low.isConfirmed ? LOW_CONFIRMED_BIT : 0) : 0;
+  const remaining = active | lowBits | (isLater ? LATER_EVALUATION_BIT : 0);
   return { opened, cleared, shouldNotifyLow: low.shouldNotifyLow, activeConditions: remaining, evaluateAt };
 }
 
@@ -139,7 +142,7 @@ function evaluateLow(
   { closeMargin }: AlertSettings,
   now: Instant,
   { cause }: EvaluationTrigger,
-): ConditionChanges & { readonly state: LowState; readonly shouldNotifyLow: boolean } {
+): ConditionChanges & { readonly state: LowState; readonly shouldNotifyLow: boolean; readonly isConfirmed: boolean } {
   const isAtThreshold = fill <= input.threshold;
   const isRecent = now - created_at <= NOTIFY_MAX_AGE_MS;
   const mayNotify = isRecent && !isPaused(input, now);
@@ -149,14 +152,18 @@ function evaluateLow(
       cleared: [],
       state: isAtThreshold ? (mayNotify ? "notified" : "unnotified") : "not_low",
       shouldNotifyLow: false,
+      isConfirmed: false,
     };
   }
   const wasUnnotified = isActive(input, LOW_UNNOTIFIED_BIT);
   if (isRecovered(fill, input.threshold, closeMargin)) {
-    return { opened: [], cleared: [{ kind: "low", shouldNotify: !wasUnnotified }], state: "not_low", shouldNotifyLow: false };
+    const cleared = [{ kind: "low", shouldNotify: !wasUnnotified } as const];
+    return { opened: [], cleared, state: "not_low", shouldNotifyLow: false, isConfirmed: false };
   }
-  const shouldNotifyLow = isAtThreshold && wasUnnotified && mayNotify && cause !== "forecast";
-  return { opened: [], cleared: [], state: wasUnnotified && !shouldNotifyLow ? "unnotified" : "notified", shouldNotifyLow };
+  const isConfirmed = isAtThreshold && wasUnnotified && (isActive(input, LOW_CONFIRMED_BIT) || (cause === "change" && isRecent));
+  const shouldNotifyLow = isConfirmed && !isPaused(input, now) && cause !== "forecast";
+  const state = wasUnnotified && !shouldNotifyLow ? "unnotified" : "notified";
+  return { opened: [], cleared: [], state, shouldNotifyLow, isConfirmed };
 }
 
 function evaluateForecast(

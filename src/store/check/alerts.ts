@@ -8,6 +8,7 @@ import {
   evaluate,
   isRecovered,
   LATER_EVALUATION_BIT,
+  LOW_CONFIRMED_BIT,
   LOW_UNNOTIFIED_BIT,
   ON_FORECAST,
   ON_READING,
@@ -21,7 +22,8 @@ import type { AlertRow, TankAlertRows } from "./alert-rows.ts";
 import { type CheckedRow, damagedRow, type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
 import type { TankRow } from "./operations.ts";
 
-const ALL_BITS = Object.values(CONDITION_BITS).reduce((bits, bit) => bits | bit, LOW_UNNOTIFIED_BIT | LATER_EVALUATION_BIT);
+const OTHER_BITS = LOW_UNNOTIFIED_BIT | LOW_CONFIRMED_BIT | LATER_EVALUATION_BIT;
+const ALL_BITS = Object.values(CONDITION_BITS).reduce((bits, bit) => bits | bit, OTHER_BITS);
 
 /** Each alert alone. Alerts of deleted tanks stay: a tank row is never removed. */
 export function checkAlert({ alert, hasTank }: AlertRow): CheckedRow<string> {
@@ -59,6 +61,7 @@ export function alertErrors(
     ),
     ...((activeConditions & ~ALL_BITS) === 0 &&
     (isActive("low") || (activeConditions & LOW_UNNOTIFIED_BIT) === 0) &&
+    ((activeConditions & LOW_UNNOTIFIED_BIT) !== 0 || (activeConditions & LOW_CONFIRMED_BIT) === 0) &&
     (activeConditions === 0 || latest !== undefined)
       ? []
       : repairable(`its active conditions are ${activeConditions}`)),

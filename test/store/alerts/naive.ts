@@ -49,6 +49,9 @@ export type NaiveAlert = {
   latest: Reading | undefined;
 };
 
+/** `settings`: a commit with changed settings and no new newest reading. */
+type Cause = "commit" | "settings" | "sweep" | "forecast";
+
 /** `shouldNotify`: channels are notified. */
 export type NaiveEvent = { readonly tank: string; readonly kind: Kind; readonly type: string; readonly shouldNotify: boolean };
 
@@ -61,6 +64,8 @@ export class NaiveAlerts {
   #active = new Set<string>();
   /** Tanks that are low by an old reading, of which nobody was notified. */
   #unannounced = new Set<string>();
+  /** Those of them that a recent reading has confirmed during a pause. */
+  #confirmed = new Set<string>();
   #owners = new Map<string, string>();
   #forecasts = new Map<string, NaiveForecast>();
   /** Tanks of whose forecast newer readings may be about to follow. */
@@ -78,6 +83,7 @@ export class NaiveAlerts {
     copy.#owners = new Map(this.#owners);
     copy.#active = new Set(this.#active);
     copy.#unannounced = new Set(this.#unannounced);
+    copy.#confirmed = new Set(this.#confirmed);
     copy.#forecasts = new Map(this.#forecasts);
     copy.#provisional = new Set(this.#provisional);
     copy.#changedAt = new Map(this.#changedAt);
@@ -98,7 +104,8 @@ export class NaiveAlerts {
       if (isMoved && !facts.state.deleted) this.#tellNewOwner(tank);
       const hasNewSettings = known !== undefined && settingsOf(known) !== settingsOf(facts);
       if (hasNewSettings && facts.readings.length > 0) this.#changedAt.set(tank, now);
-      if (isTouched(known, facts)) this.#evaluate(tank, facts, now, "commit");
+      const hasNewReading = JSON.stringify(known?.readings.at(-1)) !== JSON.stringify(facts.readings.at(-1));
+      if (isTouched(known, facts)) this.#evaluate(tank, facts, now, hasNewSettings && !hasNewReading ? "settings" : "commit");
     }
   }
 
@@ -169,7 +176,7 @@ export class NaiveAlerts {
     return this.alerts.find((alert) => alert.tank === tank && alert.kind === kind && alert.state !== "closed");
   }
 
-  #evaluate(tank: string, { state, readings }: TankFacts, now: number, by: "commit" | "sweep" | "forecast"): void {
+  #evaluate(tank: string, { state, readings }: TankFacts, now: number, by: Cause): void {
     const latest = readings.at(-1);
     if (state.deleted) {
       for (const alert of this.alerts) {
@@ -177,6 +184,7 @@ export class NaiveAlerts {
       }
       for (const kind of KINDS) this.#active.delete(`${tank} ${kind}`);
       this.#unannounced.delete(tank);
+      this.#confirmed.delete(tank);
       return;
     }
     if (latest === undefined) return;
@@ -185,14 +193,21 @@ export class NaiveAlerts {
     const threshold = state.tank.min_fill_alert_percentage;
     const fill = latest.fill_percentage;
     const isRecent = now - latest.created_at <= DAY;
+    const isCommit = by === "commit" || by === "settings";
+    // Without a new reading, only a setting can have cleared a condition.
+    const recovered = by === "settings" ? "setting_changed" : "recovered";
     if (this.#active.has(`${tank} low`)) {
       if (isAbove(fill, threshold)) {
         const alert = this.unclosed(tank, "low");
-        const reason = alert !== undefined && isAbove(fill, alert.threshold) ? "recovered" : "threshold_changed";
+        const reason = alert !== undefined && isAbove(fill, alert.threshold) ? recovered : "threshold_changed";
         this.#clear(tank, "low", reason, latest, now, !this.#unannounced.delete(tank));
-      } else if (by === "commit" && fill <= threshold && isRecent && !isPaused && this.#unannounced.delete(tank)) {
-        if (this.unclosed(tank, "low")?.state === "open") {
-          this.#addEvent({ tank, kind: "low", type: "alert.opened", shouldNotify: true });
+        this.#confirmed.delete(tank);
+      } else {
+        const isConfirmed = this.#confirmed.delete(tank) || (isCommit && isRecent);
+        if (isConfirmed && fill <= threshold && this.#unannounced.has(tank)) {
+          // At the end of the pause.
+          if (isPaused || by === "forecast") this.#confirmed.add(tank);
+          else this.#announce(tank);
         }
       }
     } else if (fill <= threshold && !isPaused) {
@@ -210,7 +225,7 @@ export class NaiveAlerts {
     if (this.#active.has(`${tank} runs_low_soon`)) {
       const alert = this.unclosed(tank, "runs_low_soon");
       const isByThreshold = alert !== undefined && threshold < alert.threshold && fill <= alert.fill;
-      const cleared = isByThreshold ? "threshold_changed" : "recovered";
+      const cleared = isByThreshold ? "threshold_changed" : recovered;
       const becameLow = isLowUnannounced ? undefined : "became_low";
       const reason = state.alerts.runs_low_soon ? (isLow ? becameLow : days > 9.75 ? cleared : undefined) : "turned_off";
       if (reason !== undefined) this.#clear(tank, "runs_low_soon", reason, latest, now, true);
@@ -233,7 +248,7 @@ export class NaiveAlerts {
       this.#clear(tank, "leak", "replaced", latest, now, true);
     }
     if (this.#active.has(`${tank} leak`)) {
-      const reason = state.alerts.leak ? (leak === "none" ? "recovered" : undefined) : "turned_off";
+      const reason = state.alerts.leak ? (leak === "none" ? recovered : undefined) : "turned_off";
       if (reason !== undefined) this.#clear(tank, "leak", reason, latest, now, true);
     } else if (state.alerts.leak && !isPaused && typeof leak === "object" && isLeakRecent) {
       this.#open(tank, "leak", threshold, latest, now, true, { leakSince: leak.since });
@@ -249,7 +264,14 @@ export class NaiveAlerts {
         const dueAt = Math.max(silentAt, paused_until ?? silentAt, this.#changedAt.get(tank) ?? silentAt);
         this.#open(tank, "silent", threshold, latest, now, now - dueAt <= DAY);
       }
-    } else if (by === "commit" && now - latest.created_at < limit) this.#clear(tank, "silent", "recovered", latest, now, true);
+    } else if (isCommit && now - latest.created_at < limit) this.#clear(tank, "silent", recovered, latest, now, true);
+  }
+
+  /** A low alert that nobody was notified of. */
+  #announce(tank: string): void {
+    this.#unannounced.delete(tank);
+    if (this.unclosed(tank, "low")?.state !== "open") return;
+    this.#addEvent({ tank, kind: "low", type: "alert.opened", shouldNotify: true });
   }
 
   #open(
