@@ -85,7 +85,7 @@ function createHandler(route: Route, context: RouteContext): RouteHandlerMethod 
       held.reserve(text.length);
       // Caches do not key responses by the body of a GET.
       if (form !== "") sendUncached(reply, JSON_UTF8, text);
-      else sendCacheable(request, reply, text, await etagOf(text));
+      else sendCacheable(request, reply, text, await etagFor(route, text));
       return reply;
     }
     const reservation = bodyBudget.reservation(sender);
@@ -194,6 +194,9 @@ export async function etagOf(body: string | Buffer): Promise<string> {
   return `"${hash("sha1", body, "base64url")}"`;
 }
 
+const etagFor = async ({ changesWithTime }: Route, text: string): Promise<string> =>
+  changesWithTime === undefined ? etagOf(text) : `W/${await etagOf(text.replaceAll(changesWithTime, ""))}`;
+
 function sendCacheable(request: FastifyRequest, reply: FastifyReply, body: string, etag: string): void {
   reply.header("cache-control", "private, no-cache");
   reply.header("etag", etag);
@@ -205,7 +208,8 @@ function sendCacheable(request: FastifyRequest, reply: FastifyReply, body: strin
 export function isKnownTag({ headers }: FastifyRequest, etag: string): boolean {
   const header = headers["if-none-match"];
   if (header === undefined) return false;
-  return header === etag || header.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
+  const strong = (tag: string): string => tag.trim().replace(/^W\//, "");
+  return header === etag || header.split(",").some((tag) => tag.trim() === "*" || strong(tag) === strong(etag));
 }
 
 function sendUncached(reply: FastifyReply, mediaType: string, body: string): void {

@@ -105,6 +105,8 @@ export type Route<S extends ParameterSet = ParameterSet> = Access & {
   readonly isLongRead?: true;
   /** The response can be cached and revalidated. That of a read in /v1 always can. */
   readonly isCacheable?: true;
+  /** Parts of its text that change with time alone: they do not count for the ETag, which is a weak one then. */
+  readonly changesWithTime?: RegExp;
   readonly body?: BodyRule;
   readonly response: ResponseRule;
   /** Besides those that every route of its kind can respond with. */

@@ -6,7 +6,7 @@ import { UNRESTRICTED } from "../../src/domain/key.ts";
 import { putForecast } from "../store/alert-support.ts";
 import { databaseSetting } from "../support/postgres/database.ts";
 import { until } from "../support/until.ts";
-import { expectError, expectStatus, type Item, object, request, withoutRequestId } from "./client.ts";
+import { expectError, expectStatus, type Item, object, type Response, request, withoutRequestId } from "./client.ts";
 import { CUSTOMER, startManaged } from "./services.ts";
 
 const service = await startManaged({ after }, { RATE_LIMIT: "0" });
@@ -206,8 +206,20 @@ describe("the fleet", () => {
     assert.equal(never?.next_reading_at, null);
   });
 
-  it("is not cached: ages change", async () => {
-    assert.equal((await call(FLEET, keys.operator)).headers["cache-control"], "no-store");
+  it("has an ETag that does not change with the age of readings alone, and changes with the tank", async () => {
+    for (const path of [`${FLEET}?state=ok`, "/insight/v1/tanks/ok"]) {
+      const tagged = (known: string) => request(service, path, { key: keys.operator, headers: { "if-none-match": known } });
+      const age = (response: Response): number => Number((/"age_seconds":(\d+)/.exec(response.text) ?? [])[1]);
+      const first = await call(path, keys.operator);
+      const tag = String(first.headers.etag);
+      assert.match(tag, /^W\/"[^"]+"$/);
+      forward(5000);
+      for (const known of [tag, tag.slice(2), `"other", ${tag}`]) assert.equal((await tagged(known)).status, 304, known);
+      assert.equal(age(await call(path, keys.operator)), age(first) + 5);
+      expectStatus(await manage("PATCH", "/manage/v1/tanks/ok", { custom_id: path }), 200);
+      assert.equal((await tagged(tag)).status, 200);
+      forward(-5000);
+    }
   });
 });
 

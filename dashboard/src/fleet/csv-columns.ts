@@ -48,7 +48,10 @@ export const CSV_COLUMNS: readonly Column[] = [
   ["threshold", ({ tank }) => tank?.min_fill_alert_percentage],
   ["margin", ({ margin }) => margin],
   ["measured_at", ({ latest }) => timeOf(latest?.created_at)],
-  ["age_seconds", ({ age_seconds }) => age_seconds],
+  [
+    "age_seconds",
+    ({ latest }) => latest?.created_at && Math.max(0, Math.floor((Date.now() - Date.parse(latest.created_at)) / 1000)),
+  ],
   ["capacity", ({ tank }) => tank?.capacity],
   ["remaining", ({ remaining }) => remaining?.volume],
   ["room", ({ room }) => room?.volume],

@@ -97,11 +97,16 @@ export const schemas = {
   ),
 };
 
+/** Whoever shows the fleet requests it every few seconds: it is sent again when a tank has changed, not when its reading is older. */
+const AGES = /"(?:age_seconds|as_of)":[^,}]+/g;
+
 export const routes: readonly Route[] = [
   insightRoute({
     path: "/insight/v1/fleet",
     operation: "listFleet",
     isLongRead: true,
+    isCacheable: true,
+    changesWithTime: AGES,
     summary: "List tanks by urgency",
     description:
       "Tanks with their latest reading, when they run low, what is in them and what fits into them, their owner and their alerts, the most urgent first. The order, and what filters find, may be a minute old: see `as_of`.",
@@ -139,6 +144,8 @@ export const routes: readonly Route[] = [
   insightRoute({
     path: "/insight/v1/tanks/:id",
     operation: "retrieveFleetTank",
+    isCacheable: true,
+    changesWithTime: AGES,
     summary: "Retrieve a tank of the fleet",
     description: "One tank as in the fleet.",
     response: { schema: ref("FleetTank"), description: "The tank with its latest reading" },
