@@ -126,6 +126,32 @@ describe("the screen of a tank", () => {
       await until(`${what}: drawn`, async () => (await countPixels(page, colour, part)) > 10);
   });
 
+  it("shows levels, use, the range and the open screen where the colours are forced", async (t) => {
+    const forced = { ...BERLIN, forcedColors: "active" } as const;
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, "/tanks/tank_used", forced);
+    if (screen === undefined) return;
+    const { page } = screen;
+    await page.locator(".chart canvas").waitFor();
+    const backgrounds = (await page.evaluate(`[".level-bar", ".bars label"].map((of) =>
+      getComputedStyle(document.querySelector(of), "::before").backgroundColor)`)) as string[];
+    const canvas = await page.evaluate("getComputedStyle(document.body).backgroundColor");
+    for (const background of backgrounds) assert.notEqual(background, canvas);
+    for (const name of ["Fleet", "3 months"]) {
+      const link = page.getByRole("link", { name, exact: true });
+      assert.equal(await link.evaluate((element) => getComputedStyle(element).outlineStyle), "solid", name);
+    }
+    const drawn = () =>
+      page.evaluate<number>(`(() => {
+        const canvas = document.querySelector(".chart canvas");
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        const colours = new Set();
+        for (let at = 0; at < data.length; at += 4)
+          if (data[at + 3] > 200) colours.add(data.slice(at, at + 3).map((part) => part >> 4).join());
+        return colours.size;
+      })()`);
+    await until("the chart has several colours", async () => (await drawn()) > 3);
+  });
+
   it("has no days left, delivery or forecast after a refill that is not confirmed yet, here and in alerts", async (t) => {
     const isLowSoon = "/insight/v1/alerts?tank_id=tank_refilled&kind=runs_low_soon&state=open";
     await until("it is low soon", async () => (await manage("GET", isLowSoon)).body["total_items"] === 1, 30_000);

@@ -33,6 +33,8 @@ const LAST_LABEL_PX = 30;
 /** The canvas cannot resolve custom properties itself. */
 function coloursOf(element: HTMLElement) {
   const probe = element.appendChild(document.createElement("span"));
+  // Where colours are forced, the stylesheet has set the properties; otherwise all would be that of text.
+  probe.style.setProperty("forced-color-adjust", "none");
   const resolve = (name: string): string => {
     probe.style.color = `var(--${name})`;
     return getComputedStyle(probe).color;
@@ -43,14 +45,16 @@ function coloursOf(element: HTMLElement) {
   return found;
 }
 
-const faint = (colour: string, part: number): string => colour.replace(/^rgb\((.*)\)$/, `rgba($1, ${part})`);
+/** System colours may have an opacity of their own. */
+const faint = (colour: string, part: number): string =>
+  `rgba(${colour.match(/[\d.]+/g)?.slice(0, 3).join()}, ${part})`;
 
 export default function Chart(props: Props) {
   const box = useRef<HTMLDivElement>(null);
   const latest = useRef(props);
   latest.current = props;
   const plot = useRef<uPlot | undefined>(undefined);
-  const isDark = useIsDark();
+  const scheme = useColourScheme();
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
@@ -82,7 +86,7 @@ export default function Chart(props: Props) {
       created.destroy();
       plot.current = undefined;
     };
-  }, [isDark]);
+  }, [scheme]);
   useEffect(() => {
     plot.current?.setData(alignedData(props.data), false);
     plot.current?.setScale("x", scaleOf(props.span));
@@ -221,13 +225,16 @@ function drawMarks(plot: uPlot, { threshold, refills }: Props, colours: ReturnTy
 }
 
 /** The chart is drawn again in other colours when they change. */
-function useIsDark(): boolean {
-  const [query] = useState(() => matchMedia("(prefers-color-scheme: dark)"));
-  const [isDark, setIsDark] = useState(query.matches);
+function useColourScheme(): string {
+  const [queries] = useState(() => ["(prefers-color-scheme: dark)", "(forced-colors: active)"].map((one) => matchMedia(one)));
+  const current = () => queries.map(({ matches }) => matches).join();
+  const [scheme, setScheme] = useState(current);
   useEffect(() => {
-    const changed = () => setIsDark(query.matches);
-    query.addEventListener("change", changed);
-    return () => query.removeEventListener("change", changed);
-  }, [query]);
-  return isDark;
+    const changed = () => setScheme(current);
+    for (const query of queries) query.addEventListener("change", changed);
+    return () => {
+      for (const query of queries) query.removeEventListener("change", changed);
+    };
+  }, [queries]);
+  return scheme;
 }
