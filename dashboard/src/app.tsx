@@ -8,7 +8,7 @@ import { ErrorState } from "./components/states.tsx";
 import { EventFeedPoller } from "./events.tsx";
 import { timeOfDay } from "./format.ts";
 import { unreachableSince } from "./live.ts";
-import { href, location, type Match, match } from "./location.ts";
+import { href, type Left, linkThatWas, location, type Match, match } from "./location.ts";
 import { me } from "./me.ts";
 import { ROUTES } from "./routes.ts";
 import { loadSession, may } from "./session.ts";
@@ -92,8 +92,8 @@ function OpenScreen() {
   const target = match.value;
   const params = JSON.stringify(target?.params);
   useFocusOnHeading(main, `${target?.path} ${params}`);
-  const { scrollY } = location.value;
-  useEffect(() => (scrollY === undefined ? undefined : restoreScroll(scrollY)), [location.value]);
+  const { left } = location.value;
+  useEffect(() => (left === undefined ? undefined : restorePlace(left)), [location.value]);
   return (
     <main class="page" id="main" ref={main} tabIndex={-1}>
       {target === undefined ? <NotFound /> : <RouteScreen key={`${target.path} ${params}`} {...target} />}
@@ -119,22 +119,33 @@ function useFocusOnHeading(main: { readonly current: HTMLElement | null }, place
 }
 
 /** After this, a person may be reading what is shown. */
-const RESTORE_SCROLL_MS = 10_000;
+const RESTORE_MS = 10_000;
 
-/** Scrolls as far as the page is long, which grows when its data arrives, unless the person does something first. */
-function restoreScroll(to: number): () => void {
+/**
+ * Scrolls as far as the page is long, and focuses the link that was followed, when the data arrives, unless the person does something
+ * first.
+ */
+function restorePlace({ scrollY: to, followed }: Left): () => void {
   const controller = new AbortController();
   const { signal } = controller;
   const stop = () => controller.abort();
-  const observer = new ResizeObserver(() => {
+  const restore = () => {
+    const link = followed && linkThatWas(followed);
+    link?.focus({ preventScroll: true });
     scrollTo(0, to);
-    if (Math.abs(scrollY - to) < 1) stop();
+    if (Math.abs(scrollY - to) < 1 && (followed === undefined || link !== undefined)) stop();
+  };
+  const resized = new ResizeObserver(restore);
+  const changed = new MutationObserver(restore);
+  signal.addEventListener("abort", () => {
+    resized.disconnect();
+    changed.disconnect();
   });
-  signal.addEventListener("abort", () => observer.disconnect());
   for (const type of ["wheel", "touchstart", "pointerdown", "keydown"]) addEventListener(type, stop, { signal });
-  const timer = setTimeout(stop, RESTORE_SCROLL_MS);
+  const timer = setTimeout(stop, RESTORE_MS);
   signal.addEventListener("abort", () => clearTimeout(timer));
-  observer.observe(document.documentElement);
+  resized.observe(document.documentElement);
+  changed.observe(document.body, { childList: true, subtree: true });
   return stop;
 }
 

@@ -9,9 +9,19 @@ const BASE = new URL(".", document.baseURI).pathname.replace(/\/$/, "");
 type Location = {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** After Back and Forward: how far down the page was. */
-  readonly scrollY?: number | undefined;
+  /** After Back and Forward. */
+  readonly left?: Left | undefined;
 };
+
+/** How the person left a place, to find it again. */
+export type Left = {
+  /** How far down the page was. */
+  readonly scrollY: number;
+  readonly followed?: FollowedLink | undefined;
+};
+
+/** A link of the content: the `nth` with this `href`. */
+type FollowedLink = { readonly href: string; readonly nth: number };
 
 function current(): Location {
   const { pathname, search } = globalThis.location;
@@ -62,17 +72,21 @@ export const devicePath = (id: string): string => `/devices?id=${encodeURICompon
 export const tankPath = (id: string): string => `/tanks/${encodeURIComponent(id)}`;
 export const customerPath = (id: string): string => `/customers/${encodeURIComponent(id)}`;
 
-type Navigation = { readonly replace?: boolean; readonly keepScroll?: boolean };
+type Navigation = {
+  readonly replace?: boolean;
+  readonly keepScroll?: boolean;
+  readonly followed?: FollowedLink | undefined;
+};
 
 /**
  * `replace`: the back button skips the current place. `keepScroll`: it leads to the same height of the page, as it does from another
  * screen; within a screen, such as after a zoom of a chart, the page stays where it is.
  */
-export function navigate(to: string, { replace = false, keepScroll = isOtherPath(to) }: Navigation = {}): void {
+export function navigate(to: string, { replace = false, keepScroll = isOtherPath(to), followed }: Navigation = {}): void {
   if (replace) {
     history.replaceState(null, "", href(to));
   } else {
-    if (keepScroll) history.replaceState({ scrollY: globalThis.scrollY }, "");
+    if (keepScroll) history.replaceState({ scrollY: globalThis.scrollY, followed } satisfies Left, "");
     history.pushState(null, "", href(to));
   }
   location.value = current();
@@ -111,7 +125,7 @@ export function followLinks(): void {
       history.pushState(null, "", href(here()));
       return;
     }
-    location.value = { ...current(), scrollY: (state as { readonly scrollY?: number } | null)?.scrollY };
+    location.value = { ...current(), left: (state as Left | null) ?? undefined };
   });
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -122,6 +136,19 @@ export function followLinks(): void {
     const isScreen = link.pathname.startsWith(`${BASE}/`) && PATHS.some((pattern) => matched(pattern, to.split("?")[0] ?? ""));
     if (!isScreen || link.hash !== "") return;
     event.preventDefault();
-    if (to !== here()) navigate(to, { keepScroll: true });
+    if (to !== here()) navigate(to, { keepScroll: true, followed: followedLink(link) });
   });
 }
+
+const linksTo = (href: string): HTMLElement[] => [
+  ...document.querySelectorAll<HTMLElement>(`main a[href="${CSS.escape(href)}"]`),
+];
+
+function followedLink(link: HTMLAnchorElement): FollowedLink | undefined {
+  const href = link.getAttribute("href") ?? "";
+  const nth = linksTo(href).indexOf(link);
+  return nth === -1 ? undefined : { href, nth };
+}
+
+/** Undefined while it is not on the page. */
+export const linkThatWas = ({ href, nth }: FollowedLink): HTMLElement | undefined => linksTo(href)[nth];

@@ -105,3 +105,32 @@ test("the last page, a filter that is removed and the whole range keep the focus
   await page.getByRole("link", { name: "Whole range" }).press("Enter");
   await page.locator(".segments a[aria-current]:focus").waitFor();
 });
+
+test("Back leads to the link that was followed, from which the keyboard goes on, also if its list is loaded late", async (t) => {
+  const opened = await openDashboard(t, browser, fleet, email.viewer, "/?owner_id=c1");
+  if (opened === undefined) return;
+  const { page } = opened;
+  await page.locator(".fleet tbody tr").nth(24).waitFor();
+  for (let presses = 0; presses < 20; presses++) await page.keyboard.press("j");
+  const names = page.locator(".fleet-tank a");
+  const name = await names.nth(19).innerText();
+  await focusOn(page, name);
+  await page.keyboard.press("Enter");
+  await focusOnHeading(page, name);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(/\/insight\/v1\/fleet\?/, (route) => promise.then(() => route.continue()).catch(() => {}));
+  await page.goBack();
+  await focusOnHeading(page, "Fleet");
+  resolve();
+  await focusOn(page, name);
+  await page.keyboard.press("j");
+  await focusOn(page, await names.nth(20).innerText());
+
+  // Of the links to a customer, the one of that row.
+  await page.keyboard.press("Tab");
+  await focusOn(page, "Brenner Gas GmbH");
+  await page.keyboard.press("Enter");
+  await focusOnHeading(page, "Brenner Gas GmbH");
+  await page.goBack();
+  await page.locator("tr:nth-child(21) .fleet-customer a:focus").waitFor();
+});

@@ -69,6 +69,9 @@ export default function Fleet() {
             <FleetTable entries={data.data} selection={may("dispatcher") ? selection : undefined} />
           )}
           <Pager list={data} />
+          <p class="keys-hint dim">
+            Keys: j and k move from tank to tank, Enter opens one{may("dispatcher") ? ", x selects it" : ""}, / searches.
+          </p>
           {selectionBar}
         </div>
       )}

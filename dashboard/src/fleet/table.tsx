@@ -47,7 +47,12 @@ const HEADINGS = [
 export function FleetTable({ entries, selection }: Props) {
   return (
     <div class="table-box">
-      <table class={selection === undefined ? "table fleet" : "table fleet selectable"} role="table" aria-label="Tanks">
+      <table
+        class={selection === undefined ? "table fleet" : "table fleet selectable"}
+        role="table"
+        aria-label="Tanks"
+        aria-keyshortcuts={selection === undefined ? "j k" : "j k x"}
+      >
         <thead role="rowgroup">
           <tr role="row">
             {selection === undefined ? null : (
