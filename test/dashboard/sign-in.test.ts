@@ -31,7 +31,7 @@ async function mailAfter(action: () => Promise<void>): Promise<string> {
   return received.parsed.text ?? "";
 }
 
-test("with a code: the person comes back to where they were, and signs out", async (t) => {
+test("with a code, also after a reload: the person comes back to where they were, and signs out", async (t) => {
   const opened = await openDashboard(t, browser, service, undefined, "/?search=hall", { viewport: PHONE });
   if (opened === undefined) return;
   const { page } = opened;
@@ -45,6 +45,9 @@ test("with a code: the person comes back to where they were, and signs out", asy
   const text = await mailAfter(() => page.getByRole("button", { name: "Continue" }).click());
   const [, code = ""] = /requested the e-mail: (\d{4} \d{4})/.exec(text) ?? [];
   const field = page.getByLabel("8-digit code");
+  await field.waitFor();
+  await page.reload();
+  await page.getByText("DANA@operator.example").waitFor();
   await field.fill("00000000");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("alert").waitFor();
@@ -57,6 +60,7 @@ test("with a code: the person comes back to where they were, and signs out", asy
   await page.waitForURL(`${url}/sign-in`);
   await page.goto(url);
   await page.waitForURL(/\/sign-in\?return=%2F/);
+  await address.waitFor();
 });
 
 test("with the link of a mail: at once in the browser that requested it, with a click elsewhere, and only once; signs out", async (t) => {

@@ -12,6 +12,7 @@ import { ErrorState, Loading } from "../components/states.tsx";
 import { navigate, query } from "../location.ts";
 import { me } from "../me.ts";
 import { loadSession, ROLE_NAMES } from "../session.ts";
+import { codeSentTo, keepCodeSent, removeCodeSent } from "./code-sent.ts";
 import { SingleFieldForm } from "./single-field-form.tsx";
 
 type Step =
@@ -54,7 +55,8 @@ type Go = (step: Step) => void;
 
 async function openLink(token: string | undefined, setStep: Go): Promise<void> {
   if (token === undefined) {
-    setStep({ name: "email" });
+    const email = codeSentTo();
+    setStep(email === undefined ? { name: "email" } : { name: "code", email });
     return;
   }
   setStep({ name: "wait" });
@@ -78,6 +80,7 @@ async function signIn(proof: SignInProof, setStep: Go): Promise<void> {
     setStep({ name: "account", accounts: result.accounts, proof });
     return;
   }
+  removeCodeSent();
   // There is a session now. If it cannot be loaded, the screen that opens tries again.
   const isLoaded = await loadSession().then(
     () => true,
@@ -123,6 +126,7 @@ function StepContent({ step, setStep }: { readonly step: Step; readonly setStep:
             submit={async (email) => {
               await api.auth.signIn.create({ email });
               keepReturn(query.value.get("return"));
+              keepCodeSent(email);
               setStep({ name: "code", email });
             }}
           />
@@ -143,7 +147,13 @@ function StepContent({ step, setStep }: { readonly step: Step; readonly setStep:
             action="Sign in"
             submit={(code) => signIn({ email: step.email, code }, setStep).catch(explainCode)}
           />
-          <Button onClick={() => setStep({ name: "email", email: step.email })} look="quiet">
+          <Button
+            onClick={() => {
+              removeCodeSent();
+              setStep({ name: "email", email: step.email });
+            }}
+            look="quiet"
+          >
             Use another address, or send the e-mail again
           </Button>
         </Screen>
