@@ -21,6 +21,8 @@ const SPACE = "\u00a0";
 
 export const percent = (value: number): string => `${PERCENT.format(value)}${SPACE}%`;
 export const whole = (value: number): string => WHOLE.format(value);
+/** Thresholds are whole numbers. */
+export const thresholdPercent = (value: number): string => `${whole(value)}${SPACE}%`;
 export const date = (at: string | number): string => DATE.format(new Date(at));
 export const timeOfDay = (at: string | number): string => TIME_OF_DAY.format(new Date(at));
 export const dateTime = (at: string | number): string => DATE_TIME.format(new Date(at));

@@ -75,7 +75,7 @@ describe("the screen of a tank", () => {
     await page.getByRole("heading", { name: "Boiler house" }).waitFor();
     await page.locator(".chart canvas").waitFor();
     const words = (await page.getByRole("img", { name: /Chart of the level/ }).getAttribute("aria-label")) ?? "";
-    assert.match(words, /highest 90\.0\s%, latest 30\.\d\s%\. Threshold 20\.0\s%\. 1 refill\. Expected to run low on/);
+    assert.match(words, /highest 90\.0\s%, latest 30\.\d\s%\. Threshold 20\s%\. 1 refill\. Expected to run low on/);
     const figures = await page.locator(".figures").innerText();
     for (const label of ["Use per day", "Days left", "Room for a delivery", "Suggested delivery"])
       assert.ok(figures.includes(label));

@@ -2,12 +2,12 @@
 
 import type { Alert, FleetTank } from "../../../client/src/index.ts";
 import { isRefillUnconfirmed } from "../components/tank-state.ts";
-import { ago, date, dateTime, percent, timeUntil } from "../format.ts";
+import { ago, date, dateTime, percent, thresholdPercent, timeUntil } from "../format.ts";
 
 /** While it is not closed, a tank that runs low soon has its current forecast, as in the fleet; the alert has that of its opening. */
 export function reasonOf(alert: Alert, entry: FleetTank | undefined): string {
   const { kind, state, fill_percentage, threshold, runs_low_at, leak, latest_reading_at } = alert;
-  if (kind === "low") return `${percent(fill_percentage)}, at or below ${percent(threshold)}`;
+  if (kind === "low") return `${percent(fill_percentage)}, at or below ${thresholdPercent(threshold)}`;
   // The latest reading of a closed one may be the reading that closed it.
   if (kind === "silent")
     return state === "closed" ? "No reading for too long" : `No reading since ${dateTime(latest_reading_at)}`;

@@ -1,18 +1,22 @@
 // The fill of a tank as a bar and in percent, with its threshold as a mark, in the colour of its urgency.
 
 import type { FleetTank } from "../../../client/src/index.ts";
-import { percent } from "../format.ts";
+import { percent, thresholdPercent } from "../format.ts";
 import type { Tone } from "./alert-kinds.tsx";
 
 export function FillBar({ entry }: { readonly entry: FleetTank }) {
   if (entry.latest === null) return <span class="dim">no reading</span>;
   const fill = entry.latest.fill_percentage;
   const threshold = entry.tank.min_fill_alert_percentage;
+  const inWords = thresholdPercent(threshold);
   const tone = toneOf(entry);
   return (
-    <span class={tone === undefined ? "level" : `level tone-${tone}`} title={`Threshold ${percent(threshold)}`}>
+    <span class={tone === undefined ? "level" : `level tone-${tone}`} title={`Threshold ${inWords}`}>
       <span class="level-bar" aria-hidden="true" style={{ "--level": String(fill), "--threshold": String(threshold) }} />
-      <span class="number">{percent(fill)}</span>
+      <span class="number">
+        {percent(fill)}
+        <span class="hidden">, threshold {inWords}</span>
+      </span>
     </span>
   );
 }

@@ -7,7 +7,7 @@ import { Dialog } from "../components/dialog.tsx";
 import { messageOf } from "../components/error-message.ts";
 import { Field } from "../components/field.tsx";
 import { notify } from "../components/notices.tsx";
-import { counted, percent, whole } from "../format.ts";
+import { counted, thresholdPercent, whole } from "../format.ts";
 
 type Props = {
   readonly tanks: readonly FleetTank["tank"][];
@@ -41,7 +41,7 @@ export function ThresholdDialog({ tanks, elsewhere, close, done }: Props) {
         deleted.push(name);
       }
     }
-    const text = `The threshold of ${counted(tanks.length - deleted.length, "tank")} is ${percent(min_fill_alert_percentage)}`;
+    const text = `The threshold of ${counted(tanks.length - deleted.length, "tank")} is ${thresholdPercent(min_fill_alert_percentage)}`;
     notify({ text: deleted.length === 0 ? text : `${text}. Deleted meanwhile: ${deleted.join(", ")}` });
     await done();
   };

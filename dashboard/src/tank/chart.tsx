@@ -47,7 +47,10 @@ function coloursOf(element: HTMLElement) {
 
 /** System colours may have an opacity of their own. */
 const faint = (colour: string, part: number): string =>
-  `rgba(${colour.match(/[\d.]+/g)?.slice(0, 3).join()}, ${part})`;
+  `rgba(${colour
+    .match(/[\d.]+/g)
+    ?.slice(0, 3)
+    .join()}, ${part})`;
 
 export default function Chart(props: Props) {
   const box = useRef<HTMLDivElement>(null);

@@ -7,7 +7,7 @@ import { keepFocus } from "../components/focus.ts";
 import { lazy } from "../components/lazy.tsx";
 import { Empty, NotLoaded } from "../components/states.tsx";
 import { isRefillUnconfirmed } from "../components/tank-state.ts";
-import { counted, date, dateTime, percent } from "../format.ts";
+import { counted, date, dateTime, percent, thresholdPercent } from "../format.ts";
 import { type Live, useLive } from "../live.ts";
 import { href, navigate, withQuery } from "../location.ts";
 import { chartData, forecastEnd } from "./chart-data.ts";
@@ -183,7 +183,7 @@ function inWords({ buckets }: Series, refills: readonly Refill[], threshold: num
   const expected = forecast?.runs_low_at.p50;
   return [
     `Chart of the level from ${date(first.start)} on: lowest ${percent(low)}, highest ${percent(high)}, latest ${percent(last.last)}.`,
-    `Threshold ${percent(threshold)}. ${counted(refills.length, "refill")}${sinceWhen(buckets)}.`,
+    `Threshold ${thresholdPercent(threshold)}. ${counted(refills.length, "refill")}${sinceWhen(buckets)}.`,
     expected === undefined || expected === null ? "" : `Expected to run low on ${date(expected)}.`,
   ].join(" ");
 }
