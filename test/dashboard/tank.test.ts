@@ -65,6 +65,16 @@ async function expectPauseShown(page: Page): Promise<void> {
   await page.getByText("Paused until").first().waitFor({ state: "detached" });
 }
 
+/** The texts of a chart, and how far below the top of its plot each is. */
+const REMEMBER_TEXTS = `const fillText = CanvasRenderingContext2D.prototype.fillText;
+  window.texts = new Map();
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    fillText.call(this, text, x, y);
+    const [canvas, plot] = [".chart canvas", ".u-over"].map((part) => document.querySelector(part)?.getBoundingClientRect());
+    const { actualBoundingBoxAscent } = this.measureText(text);
+    if (plot !== undefined) window.texts.set(text, { top: y - actualBoundingBoxAscent - (plot.top - canvas.top) * devicePixelRatio });
+  };`;
+
 const FOCUSED = "document.activeElement.textContent";
 
 describe("the screen of a tank", () => {
@@ -124,6 +134,37 @@ describe("the screen of a tank", () => {
       ["now", "dim", { times: days(-1, 1), levels: [50, 100] }],
     ] as const)
       await until(`${what}: drawn`, async () => (await countPixels(page, colour, part)) > 10);
+  });
+
+  it("names the threshold where it hides no levels, also at 100 %", async (t) => {
+    let threshold = 5;
+    const prepare = async (page: Page) => {
+      await page.route(/\/insight\/v1\/tanks\/tank_late$/, async (route) => {
+        const response = await route.fetch();
+        const entry = await response.json();
+        entry.tank.min_fill_alert_percentage = threshold;
+        await route.fulfill({ response, json: entry });
+      });
+      await page.addInitScript(REMEMBER_TEXTS);
+    };
+    const [from = 0, crossed = 0, to = 0] = [-80, -75, 40].map((day) => now + day * DAY);
+    const path = `/tanks/tank_late?from=${new Date(from).toISOString()}&to=${new Date(to).toISOString()}`;
+    const screen = await openDashboard(t, browser, service, STAFF.viewer, path, { ...BERLIN, prepare });
+    if (screen === undefined) return;
+    const { page } = screen;
+    const countLevels = () => countPixels(page, "fill", { times: [from, crossed], levels: [30, 40] });
+    const named = (text: string) =>
+      until(text, () => page.evaluate<{ readonly top: number } | undefined>(`window.texts?.get("${text}")`));
+    await named("Threshold 5\u00a0%");
+    const levels = await countLevels();
+    assert.ok(levels > 20, `levels of ${levels} pixels`);
+    threshold = 33;
+    await named("Threshold 33\u00a0%");
+    // Its line crosses them.
+    assert.ok((await countLevels()) > levels * 0.8, `${await countLevels()} of ${levels} pixels`);
+    threshold = 100;
+    const { top } = await named("Threshold 100\u00a0%");
+    assert.ok(top > 0, `${-top} px above the plot`);
   });
 
   it("shows levels, use, the range and the open screen where the colours are forced", async (t) => {

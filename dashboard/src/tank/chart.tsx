@@ -4,9 +4,10 @@ import "./valid-language.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import type { Refill } from "../../../client/src/index.ts";
-import { dateTime, percent } from "../format.ts";
+import { dateTime, percent, thresholdPercent } from "../format.ts";
 import type { ChartData } from "./chart-data.ts";
 import { type Limits, type Span, zoomed } from "./ranges.ts";
+import { labelPlace } from "./threshold-label.ts";
 import { labelSpace, timeLabels } from "./time-labels.ts";
 import { followTouch } from "./touch.ts";
 
@@ -27,6 +28,7 @@ const MIN_DRAG_PX = 8;
 const FEW = 5;
 const MIN_ARROW_PX = 8;
 const TICK_PX = 10;
+const LABEL_PX = 11;
 /** Half of the widest label, which may be at the right end. */
 const LAST_LABEL_PX = 30;
 
@@ -212,19 +214,27 @@ function drawMarks(plot: uPlot, { threshold, refills }: Props, colours: ReturnTy
     ctx.lineTo(x + 5 * scale, tip + 6 * scale);
     ctx.fill();
   }
-  ctx.font = `${11 * scale}px system-ui, sans-serif`;
-  ctx.fillStyle = colours.low;
-  ctx.textAlign = "left";
-  ctx.textBaseline = "alphabetic";
-  // Readable on top of lines and arrows.
-  ctx.setLineDash([]);
-  ctx.strokeStyle = colours.surface;
-  ctx.lineWidth = 4 * scale;
-  ctx.lineJoin = "round";
-  const label = [`Threshold ${threshold} %`, left + 6 * scale, y - 5 * scale] as const;
-  ctx.strokeText(...label);
-  ctx.fillText(...label);
+  drawLabel(plot, `Threshold ${thresholdPercent(threshold)}`, y, colours);
   ctx.restore();
+}
+
+function drawLabel(plot: uPlot, text: string, y: number, colours: ReturnType<typeof coloursOf>): void {
+  const { ctx } = plot;
+  const height = LABEL_PX * devicePixelRatio;
+  ctx.font = `${height}px system-ui, sans-serif`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "bottom";
+  const { left, top, isFree } = labelPlace(plot, y, { width: ctx.measureText(text).width, height });
+  if (isFree) {
+    // Readable on top of the grid.
+    ctx.setLineDash([]);
+    ctx.strokeStyle = colours.surface;
+    ctx.lineWidth = 4 * devicePixelRatio;
+    ctx.lineJoin = "round";
+    ctx.strokeText(text, left, top + height);
+  }
+  ctx.fillStyle = colours.low;
+  ctx.fillText(text, left, top + height);
 }
 
 /** The chart is drawn again in other colours when they change. */
