@@ -11,7 +11,7 @@ import { unreachableSince } from "./live.ts";
 import { href, type Left, linkThatWas, location, type Match, match } from "./location.ts";
 import { me } from "./me.ts";
 import { ROUTES } from "./routes.ts";
-import { loadSession, may } from "./session.ts";
+import { isCustomer, loadSession, may } from "./session.ts";
 
 const sessionError = signal<unknown>(undefined);
 
@@ -154,7 +154,7 @@ function NotFound() {
     <>
       <h1 tabIndex={-1}>Page not found</h1>
       <p>
-        The address may be mistyped, or out of date. <a href={href("/")}>Go to the fleet</a>
+        The address may be mistyped, or out of date. <a href={href("/")}>Go to {isCustomer() ? "your tanks" : "the fleet"}</a>
       </p>
     </>
   );

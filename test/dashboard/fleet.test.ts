@@ -49,7 +49,10 @@ test("the most urgent tanks are first; at any width, names do not break the layo
   await page.goto(`${fleet.url}/?owner_id=c2`);
   for (const viewport of [PHONE, DESKTOP]) {
     await page.setViewportSize(viewport);
-    await page.locator(".chip").waitFor();
+    await page
+      .locator(".chip")
+      .getByText(HOSTILE_NAMES[0] ?? "")
+      .waitFor();
     await page.locator(ROWS).nth(4).waitFor();
     const names = await page.locator(`${ROWS} .fleet-tank a`).allTextContents();
     assert.deepEqual(names.sort(), [...HOSTILE_NAMES].sort());
@@ -324,6 +327,9 @@ test("a customer sees their own tanks only", async (t) => {
   assert.equal(await page.locator(".tank-place").innerText(), "Bonn", "they know their own name there, too");
   await page.goto(`${fleet.url}/?owner_id=c1`);
   await page.getByText("No tank matches").waitFor();
+  await page.goto(`${fleet.url}/nothing`);
+  await page.getByRole("link", { name: "Go to your tanks" }).click();
+  await page.getByText("5 tanks").waitFor();
 });
 
 test("an export has every tank once, also one that becomes the most urgent while the pages are read", async (t) => {

@@ -242,5 +242,8 @@ describe("the map", () => {
     await page.locator(".town").getByText("Hunting lodge").waitFor();
     await page.getByRole("button", { name: "Hunting lodge: No reading yet" }).waitFor();
     await expectFits(screen);
+    await page.goto(`${service.url}/map?at=0,0,400`);
+    await page.getByText("No tanks", { exact: true }).waitFor();
+    assert.equal(await page.getByRole("link", { name: "No tanks" }).count(), 0);
   });
 });

@@ -89,7 +89,7 @@ describe("the screen of a tank", () => {
     const figures = await page.locator(".figures").innerText();
     for (const label of ["Use per day", "Days left", "Room for a delivery", "Suggested delivery"])
       assert.ok(figures.includes(label));
-    assert.match(figures, /Days left\s+\d+\s+probably \d+ to \d+ \(80 %\)/);
+    assert.match(figures, /Days left\s+\d+\s+probably \d+ to \d+ \(80\s%\)/);
     const weeks = page.getByRole("radiogroup", { name: "Use per week" }).getByRole("radio");
     assert.ok((await weeks.count()) > 10);
     const card = page.locator("section", { has: page.getByRole("heading", { name: "Use per week" }) });
@@ -281,6 +281,10 @@ describe("the screen of a tank", () => {
     await page.mouse.up();
     await page.waitForURL(/from=.*to=/);
     await page.locator(".u-legend").waitFor({ state: "hidden" });
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 40);
+    await page.locator(".u-legend", { hasText: /Level.*\d\s%/ }).waitFor();
+    const shown = await page.locator(".u-legend th:visible").allInnerTexts();
+    assert.deepEqual(shown, ["Time", "Highest", "Lowest", "Level"], "no forecast for the past");
     await page.getByText("As a table").click();
     await page.getByRole("columnheader", { name: "Lowest" }).waitFor();
     await page.getByRole("link", { name: "Whole range" }).click();
@@ -291,6 +295,24 @@ describe("the screen of a tank", () => {
     await page.getByText("Dispatchers and administrators can change tanks.").waitFor();
     await expectGood(screen);
     await expectPauseShown(page);
+  });
+
+  it("zooms to an hour at least by dragging", async (t) => {
+    const path = `/tanks/tank_used?from=${new Date(now - 9 * HOUR).toISOString()}&to=${new Date(now).toISOString()}`;
+    const page = (await openDashboard(t, browser, service, STAFF.viewer, path, BERLIN))?.page;
+    if (page === undefined) return;
+    const box = await page.locator(".u-over").boundingBox();
+    assert.ok(box !== null);
+    const before = page.url();
+    await page.mouse.move(box.x + box.width * 0.6, box.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.62, box.y + 40, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL((url) => url.href !== before);
+    const { searchParams } = new URL(page.url());
+    const [from = 0, to = 0] = ["from", "to"].map((name) => Date.parse(searchParams.get(name) ?? ""));
+    assert.ok(Math.abs(to - from - HOUR) < 1000, `${(to - from) / HOUR} hours`);
+    assert.ok(Math.abs((from + to) / 2 - (now - 9 * HOUR * 0.39)) < 0.1 * HOUR, "around what was marked");
   });
 
   it("zooms and moves its chart by keys, also where there are no readings, and goes back to the whole range", async (t) => {

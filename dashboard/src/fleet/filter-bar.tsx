@@ -1,5 +1,6 @@
 // Search and order. Other filters, which links set, are shown as chips that remove them.
 
+import type { FleetTank } from "../../../client/src/index.ts";
 import { Chip, FilterSelect } from "../components/filters.tsx";
 import { SearchField } from "../components/search-field.tsx";
 import { query } from "../location.ts";
@@ -19,7 +20,10 @@ const CHIPS = [
   ["bbox", "Area"],
 ] as const;
 
-export function FilterBar() {
+type Props = { readonly entries: readonly FleetTank[] };
+
+/** `entries`: what is shown so far, for the name of a customer. */
+export function FilterBar({ entries }: Props) {
   return (
     <search class="toolbar">
       <SearchField
@@ -29,12 +33,16 @@ export function FilterBar() {
       <FilterSelect name="sort" label="Order" value={query.value.get("sort")} options={ORDERS} />
       {CHIPS.map(([name, label]) => {
         const value = query.value.get(name);
-        return value === null ? null : (
-          <Chip key={name} name={name} label={label} value={name === "bbox" ? areaInWords(value) : value} />
-        );
+        return value === null ? null : <Chip key={name} name={name} label={label} value={inWords(name, value, entries)} />;
       })}
     </search>
   );
+}
+
+function inWords(name: string, value: string, entries: Props["entries"]): string {
+  if (name === "bbox") return areaInWords(value);
+  if (name !== "owner_id") return value;
+  return entries.find(({ customer }) => customer.id === value)?.customer.name ?? value;
 }
 
 /** Four numbers tell nobody anything; the map sets them. */

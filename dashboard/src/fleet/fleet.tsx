@@ -53,7 +53,7 @@ export default function Fleet() {
       {isEmpty && !isFiltered ? null : (
         <>
           <Counters />
-          <FilterBar />
+          <FilterBar entries={data?.data ?? []} />
         </>
       )}
       <RefreshError live={live} />

@@ -173,7 +173,7 @@ function DaysLeft({ entry }: { readonly entry: FleetTank }) {
   if (days_left === null || days_left.p50 === null) {
     const jump = unconfirmedJump(entry);
     return (
-      <span class="dim" title={jump && `After ${jump}: new forecast in a day or two`}>
+      <span class="dim unknown" title={jump && `After ${jump}: new forecast in a day or two`}>
         –
       </span>
     );

@@ -25,8 +25,10 @@ export function InView({ bbox, live: { data, error, refresh } }: { readonly bbox
     <section class="card in-view" aria-labelledby="in-view">
       <div class="card-head">
         <h2 id="in-view">In view</h2>
-        {data === undefined ? null : (
-          <a href={href(`/?bbox=${bbox}`)}>{data.total_items === 0 ? "No tanks" : `List ${counted(data.total_items, "tank")}`}</a>
+        {data === undefined ? null : data.total_items === 0 ? (
+          <span>No tanks</span>
+        ) : (
+          <a href={href(`/?bbox=${bbox}`)}>List {counted(data.total_items, "tank")}</a>
         )}
       </div>
       {data === undefined ? <NotLoaded live={{ error, refresh }} /> : null}

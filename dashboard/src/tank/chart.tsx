@@ -29,6 +29,7 @@ const FEW = 5;
 const MIN_ARROW_PX = 8;
 const TICK_PX = 10;
 const LABEL_PX = 11;
+const UNKNOWN = "–";
 /** Half of the widest label, which may be at the right end. */
 const LAST_LABEL_PX = 30;
 
@@ -115,7 +116,7 @@ function optionsFor(element: HTMLElement, current: () => Props, span: () => Span
   const colours = coloursOf(element);
   const axis = { stroke: colours.dim, grid: { stroke: colours.line, width: 1 }, ticks: { stroke: colours.line, width: 1 } };
   const hidden = { stroke: "transparent", width: 0, points: { show: false } };
-  const value = (_: uPlot, level: number | null) => (level === null ? "–" : percent(level));
+  const value = (_: uPlot, level: number | null) => (level === null ? UNKNOWN : percent(level));
   const expected = { ...hidden, value };
   // A value holds from the row before on.
   const extreme = { ...expected, ...(uPlot.paths.stepped === undefined ? {} : { paths: uPlot.paths.stepped({ align: -1 }) }) };
@@ -136,12 +137,12 @@ function optionsFor(element: HTMLElement, current: () => Props, span: () => Span
       { ...axis, size: 52, values: (_, levels) => levels.map((level) => `${level} %`) },
     ],
     series: [
-      { value: (_, at) => (at === null ? "–" : dateTime(at * 1000)), label: "Time" },
+      { value: (_, at) => (at === null ? UNKNOWN : dateTime(at * 1000)), label: "Time" },
       { ...extreme, label: "Highest" },
       { ...extreme, label: "Lowest" },
       { stroke: colours.fill, width: 2, points: { show: false, filter: isolated, fill: colours.fill }, label: "Level", value },
       { ...expected, label: "Forecast at most" },
-      { ...expected, label: "at least" },
+      { ...expected, label: "Forecast at least" },
       { stroke: colours.fill, width: 2, dash: [6, 5], points: { show: false }, label: "Forecast", value },
     ],
     bands: [
@@ -151,19 +152,27 @@ function optionsFor(element: HTMLElement, current: () => Props, span: () => Span
     hooks: {
       draw: [(plot) => drawMarks(plot, current(), colours)],
       setCursor: [({ root, cursor }) => root.classList.toggle("pointed", typeof cursor.idx === "number")],
+      setLegend: [hideUnknown],
       setSelect: [
         (plot) => {
           const { left, width } = plot.select;
           if (width < MIN_DRAG_PX) return;
-          const [from, to] = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
+          const whole = plot.over.clientWidth;
+          const { limits } = current();
           plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
           // What it points at is elsewhere after the zoom.
           plot.setCursor({ left: -10, top: -10 });
-          current().zoomTo({ from: from * 1000, to: to * 1000 });
+          current().zoomTo(zoomed(span(), whole / width, (left + width / 2) / whole, 0.5, limits));
         },
       ],
     },
   };
+}
+
+/** Nothing is forecast for the past. */
+function hideUnknown({ root, legend }: uPlot): void {
+  for (const [index, row] of root.querySelectorAll(".u-legend .u-series").entries())
+    row.classList.toggle("unknown", legend.values?.[index]?.["_"] === UNKNOWN);
 }
 
 /** Values without a neighbour, of which no line can be drawn. */

@@ -24,8 +24,8 @@ export function Figures({ entry }: { readonly entry: FleetTank }) {
       <Figure label="Use per day" note={use === null ? null : percent(use.percentage)}>
         {use === null ? "–" : volume(use)}
       </Figure>
-      <Figure label="Days left" note={daysNote(entry)}>
-        {entry.state === "low" ? emptyIn(entry) : days_left?.p50 == null ? "–" : inDays(days_left.p50)}
+      <Figure label="Days left" note={unbroken(daysNote(entry))}>
+        {entry.state === "low" ? unbroken(emptyIn(entry)) : days_left?.p50 == null ? "–" : inDays(days_left.p50)}
       </Figure>
       <Figure label="Room for a delivery" note={room === null ? null : "up to the whole capacity"}>
         {room === null ? "–" : volume(room)}
@@ -59,6 +59,9 @@ function levelNote({ latest, age_seconds, forecast }: FleetTank): string {
   const estimate = Math.max(0, latest.fill_percentage - (use * age) / DAY_SECONDS);
   return `${measured}; estimated now: ${percent(estimate)}`;
 }
+
+/** No line ends between a number and its unit. */
+const unbroken = (text: string | null): string | null => text?.replaceAll(/(?<=\d) (?=days|h\b|min\b|%)/g, "\u00a0") ?? null;
 
 const inDays = (days: number): string => (Math.round(days) === 0 ? "less than a day" : whole(days));
 
