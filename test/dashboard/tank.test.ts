@@ -179,7 +179,7 @@ describe("the screen of a tank", () => {
     for (const background of backgrounds) assert.notEqual(background, canvas);
     for (const name of ["Fleet", "3 months"]) {
       const link = page.getByRole("link", { name, exact: true });
-      assert.equal(await link.evaluate((element) => getComputedStyle(element).outlineStyle), "solid", name);
+      assert.equal(await link.evaluate("(element) => getComputedStyle(element).outlineStyle"), "solid", name);
     }
     const drawn = () =>
       page.evaluate<number>(`(() => {
