@@ -10,7 +10,17 @@ import { openBrowser } from "../support/chromium.ts";
 import { customerRecord, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { COLOURS, DESKTOP, HOSTILE_NAMES, openDashboard, overflow, PHONE, seriousViolations, startFleet } from "./support.ts";
+import {
+  COLOURS,
+  DESKTOP,
+  HOSTILE_NAMES,
+  openDashboard,
+  overflow,
+  PHONE,
+  seriousViolations,
+  startFleet,
+  wholeResponse,
+} from "./support.ts";
 
 const browser = await openBrowser();
 after(() => browser?.close());
@@ -70,7 +80,7 @@ test("nothing of a row is cut off, nor of a card on narrow phones, which says in
   const days = [0.3, 1, 12].map((p50) => ({ p10: p50, p50, p90: p50 * 1.4 }));
   const prepare = (page: Page) =>
     page.route(/\/insight\/v1\/fleet\?/, async (route) => {
-      const response = await route.fetch();
+      const response = await wholeResponse(route);
       const list = await response.json();
       const alerts = ["runs_low_soon", "leak"].map((kind) => ({ id: kind, kind, state: "open" }));
       for (const [index, days_left] of days.entries()) Object.assign(list.data[index], { state: "ok", alerts, days_left });

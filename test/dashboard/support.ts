@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { APIResponse, Browser, BrowserContextOptions, Page, Route } from "playwright-core";
 import type { UserRole } from "../../src/domain/user.ts";
 import { expectStatus, jsonClient } from "../http/client.ts";
 import { createUser, startSession } from "../support/browser.ts";
@@ -91,6 +91,10 @@ export async function openDashboard(
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 type Violation = { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] };
+
+/** The whole response of the service: for an ETag that the page knows it would be 304. */
+export const wholeResponse = (route: Route): Promise<APIResponse> =>
+  route.fetch({ headers: { ...route.request().headers(), "if-none-match": "" } });
 
 /** The rules of axe whose results depend on colours. */
 export const COLOURS = { runOnly: ["color-contrast", "link-in-text-block"] };
