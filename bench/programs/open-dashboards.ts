@@ -1,5 +1,5 @@
 // open-dashboards.ts URL COOKIE: what open dashboards request with the cookie of a session: every three seconds the new events, the
-// numbers of alerts and the first page of the fleet, with the ETag of the last response where it had one.
+// numbers of alerts and the first page of the fleet, with the ETag of the last response.
 
 import { constants, setPriority } from "node:os";
 import { serveRuns } from "../measure/bench-program.ts";
