@@ -1,8 +1,8 @@
-// A channel that is limited to another customer is sent nothing that was created for the one before, on both engines.
+// A channel that is limited to another customer, or was disabled, is sent nothing that was created before, on both engines.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { CHANNEL_LIMITED } from "../../src/domain/alerts/notification-queue.ts";
+import { CHANNEL_DISABLED, CHANNEL_LIMITED } from "../../src/domain/alerts/notification-queue.ts";
 import type { Command } from "../../src/domain/commands/command.ts";
 import { formatInstant } from "../../src/domain/instant.ts";
 import type { Store } from "../../src/domain/store.ts";
@@ -68,6 +68,22 @@ function channelCustomers(engine: Engine): void {
       assert.equal((await errorOf(store, retry, at(NOON + HOUR))).error, "state_conflict");
       await limitTo(store, id, null, NOON + HOUR);
       assert.equal(await recover(store, id, NOON + 2 * HOUR), 1, "a channel that is not limited gets it");
+    }
+  });
+
+  test("what is pending fails when the channel is disabled manually, mail too, and is not sent once it is enabled again", async (t) => {
+    const opened = await openWithTanks(t, engine);
+    const { store } = opened;
+    await putChannel(store, "chn_hook", HOOK);
+    await putMailChannel(store);
+    await measure(store, 10, NOON, "a1");
+    await compose(opened, NOON + MINUTE);
+    for (const id of ["chn_hook", "chn_mail"]) {
+      for (const state of ["disabled", "active"]) {
+        await executed(store, { type: "change_channel", id, fields: { state }, webhookAllow: [] }, at(NOON + 2 * MINUTE));
+      }
+      const [notification] = await notificationsTo(opened, id);
+      assert.deepEqual([notification?.state, notification?.attempts.at(-1)?.error], ["failed", CHANNEL_DISABLED], id);
     }
   });
 
