@@ -188,7 +188,7 @@ The link to the dashboard signs you in once, within 10 minutes. Another one, in 
 
 ${command} user link ${ADMIN.email}
 
-And one to what a customer sees; open it in a private window:
+And one that shows what a customer sees; open it in a private window:
 
 ${command} customer link ${customer}
 

@@ -59,7 +59,7 @@ async function computeOne(options: ComputingOptions, { dueAt, ...known }: DueTan
   const { clock, observe, compute } = options;
   const now = clock();
   try {
-    // Of a tank that has long been silent, too, so that its forecast is stale.
+    // A tank that has been silent for years still needs a history: its forecast is stale.
     const parts = await readingsOf(options, known.tank.id, Math.min(now, known.latestAt));
     return await compute({ ...known, parts, now });
   } catch (error) {
@@ -70,7 +70,7 @@ async function computeOne(options: ComputingOptions, { dueAt, ...known }: DueTan
   }
 }
 
-/** Those of the two years before the instant and after it, or of a shorter time if they are too many. */
+/** Readings from two years before the instant on, or from later if these are too many. */
 async function readingsOf(options: ComputingOptions, tankId: string, until: Instant): Promise<readonly ReadingColumns[]> {
   for (let history = HISTORY_MS; history > MIN_HISTORY_MS; history /= 2) {
     const parts = await readingsSince(options, tankId, until - history);

@@ -48,7 +48,7 @@ export const SILENT_INTERVALS = 3;
 export const CONDITION_BITS: Readonly<Record<AlertKind, number>> = { low: 1, silent: 2, runs_low_soon: 4, leak: 8 };
 /** Another bit of `activeConditions`: nobody was notified that the tank is low, since the reading that said so was old. */
 export const LOW_UNNOTIFIED_BIT = 16;
-/** Another bit of `activeConditions`: a recent reading confirmed that during a pause. People are notified when the pause ends. */
+/** Another bit of `activeConditions`: a recent reading confirmed during a pause that the tank is low. People are notified when the pause ends. */
 export const LOW_CONFIRMED_BIT = 64;
 /**
  * Another bit of `activeConditions`: the next evaluation is later than the time set for silent tanks after the latest reading, because
@@ -102,7 +102,7 @@ export const ON_READING: EvaluationTrigger = { cause: "change", hasNewReading: t
 export const ON_SETTINGS: EvaluationTrigger = { cause: "change", hasNewReading: false, hasNewSettings: true };
 export const ON_FORECAST: EvaluationTrigger = { cause: "forecast" };
 
-/** The trigger of an evaluation for which there are two in one transaction. */
+/** Combines two triggers for the same tank in one transaction. */
 export function bothTriggers(a: EvaluationTrigger, b: EvaluationTrigger): EvaluationTrigger {
   if (a.cause !== "change" || b.cause !== "change") return b === ON_READING ? a : b;
   const hasNewReading = a.hasNewReading || b.hasNewReading;

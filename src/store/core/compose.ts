@@ -21,7 +21,7 @@ import type { DeferredNotification, DigestDraft } from "./deferred-tables.ts";
 import { MAIL_COLLECT_MS } from "./events.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
-/** At most one mail per recipient in this time. What cannot be sent yet is deferred by it again. */
+/** At most one mail per recipient in this time. What cannot be sent yet is postponed by as much. */
 const GROUPING_MS = 10 * MINUTE;
 /** Longer than an attempt takes. */
 const MAX_ATTEMPT_MS = MINUTE;
@@ -61,12 +61,12 @@ async function withoutPaused(
   rows: readonly DeferredNotification[],
   now: Instant,
 ): Promise<readonly DeferredNotification[]> {
-  const held = rows.filter((row) => row.event === "alert.reminder" || isToNewOwner(row));
+  const affected = rows.filter((row) => row.event === "alert.reminder" || isToNewOwner(row));
   const paused = await tx.pausedTanks(
-    held.map(({ tank_id }) => tank_id),
+    affected.map(({ tank_id }) => tank_id),
     now,
   );
-  const postponed = held.filter(({ tank_id }) => paused.has(tank_id));
+  const postponed = affected.filter(({ tank_id }) => paused.has(tank_id));
   if (postponed.length === 0) return rows;
   const untilOf = ({ tank_id }: DeferredNotification): Instant => Math.min(paused.get(tank_id) ?? now, now + GROUPING_MS);
   for (const [until, own] of Map.groupBy(postponed, untilOf)) await tx.postponeDeferred(idsOf(own), until);
