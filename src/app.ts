@@ -80,7 +80,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const scheduler = new StepScheduler();
   const ingest = ingestInSlices(createIngest(store, clock, { observe }), scheduler);
   const missing = missingForMail(config);
-  const unsent = { missing, unsentKinds: missing.length === 0 ? [] : config.ownerKinds };
+  const unsent = { missingForMail: missing, unsentKinds: missing.length === 0 ? [] : config.ownerKinds };
   const notifications = notificationReport(store, unsent, clock);
   const reports = [fleetMetrics(store, clock), forecastMetrics(store, clock), notifications.metrics];
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;

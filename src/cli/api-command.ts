@@ -311,7 +311,7 @@ export function listCommand(definition: Omit<ApiCommand, "execute" | "argumentNa
   });
 }
 
-export const fieldsOf = (value: unknown): Item => (isObject(value) ? value : {});
+export const objectOrEmpty = (value: unknown): Item => (isObject(value) ? value : {});
 
 export const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
 

@@ -3,7 +3,7 @@
 import { CSV_COLUMNS, type FleetEntry } from "../../dashboard/src/fleet/csv-columns.ts";
 import { DAY, HOUR, MINUTE } from "../domain/instant.ts";
 import { isObject } from "../domain/validate.ts";
-import { fieldsOf, listCommand, textOrNull } from "./api-command.ts";
+import { listCommand, objectOrEmpty, textOrNull } from "./api-command.ts";
 import { decimal, percent } from "./output.ts";
 import { FLEET, type Item } from "./service.ts";
 
@@ -41,21 +41,21 @@ tank, ROOM the volume that fits into it; together they are the capacity. AGE is 
   columns: [
     { title: "DAYS LEFT", cell: daysText, alignRight: true },
     { title: "MARGIN", cell: ({ margin }) => decimal(margin), alignRight: true },
-    { title: "FILL", cell: ({ latest }) => percent(fieldsOf(latest)["fill_percentage"]), alignRight: true },
+    { title: "FILL", cell: ({ latest }) => percent(objectOrEmpty(latest)["fill_percentage"]), alignRight: true },
     { title: "REMAINING", cell: remainingText, alignRight: true },
     { title: "ROOM", cell: roomText, alignRight: true },
     { title: "AGE", cell: ({ age_seconds, silent }) => ageText(age_seconds, silent), alignRight: true },
     { title: "NAME", cell: (entry) => String(tankIn(entry)["name"]), maxWidth: 40 },
     { title: "ADDRESS", cell: (entry) => addressOf(tankIn(entry)), maxWidth: 40 },
-    { title: "CUSTOMER", cell: ({ customer }) => textOrNull(fieldsOf(customer)["name"]), maxWidth: 30 },
-    { title: "PHONE", cell: ({ customer }) => textOrNull(fieldsOf(customer)["phone"]), maxWidth: 20 },
+    { title: "CUSTOMER", cell: ({ customer }) => textOrNull(objectOrEmpty(customer)["name"]), maxWidth: 30 },
+    { title: "PHONE", cell: ({ customer }) => textOrNull(objectOrEmpty(customer)["phone"]), maxWidth: 20 },
     { title: "TANK", cell: (entry) => String(tankIn(entry)["id"]) },
   ],
 });
 
 /** `Lange Straße 12b, Freiburg` */
 function addressOf(tank: Item): string {
-  const { street, street_number, city } = fieldsOf(tank["location"]);
+  const { street, street_number, city } = objectOrEmpty(tank["location"]);
   const line = [street, street_number].filter((part) => typeof part === "string").join(" ");
   return [line, textOrNull(city) ?? ""].filter((part) => part !== "").join(", ");
 }
@@ -65,7 +65,7 @@ export function daysText(entry: Item): string | null {
   const { state, days_left, forecast } = entry;
   if (state === "low") return emptyText(entry) ?? "low now";
   if (!isObject(days_left)) {
-    const reason = fieldsOf(forecast)["state"];
+    const reason = objectOrEmpty(forecast)["state"];
     return reason === "no_use" || reason === "stale" ? reason.replace("_", " ") : null;
   }
   const { p10, p90 } = days_left;
@@ -78,8 +78,10 @@ export function daysText(entry: Item): string | null {
 
 /** Undefined: it is not known when the tank is empty. */
 function emptyText({ latest, forecast }: Item): string | undefined {
-  if (fieldsOf(latest)["fill_percentage"] === 0) return "empty";
-  const [from, left, to] = ["p10", "p50", "p90"].map((name) => timeUntil(fieldsOf(fieldsOf(forecast)["runs_empty_at"])[name]));
+  if (objectOrEmpty(latest)["fill_percentage"] === 0) return "empty";
+  const [from, left, to] = ["p10", "p50", "p90"].map((name) =>
+    timeUntil(objectOrEmpty(objectOrEmpty(forecast)["runs_empty_at"])[name]),
+  );
   if (left === undefined) return undefined;
   if (left < MINUTE) return "empty";
   const [symbol, size] = left < HOUR ? ["min", MINUTE] : left < 2 * DAY ? ["h", HOUR] : ["d", DAY];

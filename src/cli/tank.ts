@@ -7,9 +7,9 @@ import { isObject } from "../domain/validate.ts";
 import {
   apiCommand,
   createCommand,
-  fieldsOf,
   JSON_OPTION,
   listCommand,
+  objectOrEmpty,
   report,
   showCommand,
   stateCommand,
@@ -171,7 +171,7 @@ that day.`,
 });
 
 function isPaused({ alerts }: Item): boolean {
-  const until = fieldsOf(alerts)["paused_until"];
+  const until = objectOrEmpty(alerts)["paused_until"];
   return typeof until === "string" && Date.parse(until) > Date.now();
 }
 
@@ -210,7 +210,7 @@ const list = listCommand({
     textColumn("DEVICE", "assigned_device_id"),
     { title: "CAPACITY", cell: ({ capacity, capacity_unit }) => `${capacity} ${capacity_unit}`, alignRight: true },
     { title: "THRESHOLD", cell: (tank) => `${tank["min_fill_alert_percentage"]} %`, alignRight: true },
-    { title: "CITY", cell: ({ location }) => textOrNull(fieldsOf(location)["city"]), maxWidth: 24 },
+    { title: "CITY", cell: ({ location }) => textOrNull(objectOrEmpty(location)["city"]), maxWidth: 24 },
     textColumn("NAME", "name", 60),
   ],
 });

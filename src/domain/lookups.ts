@@ -23,7 +23,7 @@ export interface Lookups {
   /** The first tanks of a customer that were deleted at this instant, at most `limit`. */
   tanksDeletedAt(ownerId: string, deletedAt: Instant, limit: number): Promise<readonly MaybeDamaged<TankState>[]>;
   /** Those of them whose device is assigned to another tank now. */
-  tanksDeletedWithoutDevice(ownerId: string, deletedAt: Instant): Promise<readonly MaybeDamaged<TankState>[]>;
+  tanksDeletedWithDeviceInUse(ownerId: string, deletedAt: Instant): Promise<readonly MaybeDamaged<TankState>[]>;
   devices(ids: readonly string[]): Promise<ReadonlyMap<string, MaybeDamaged<ManagedDevice>>>;
   /** Past assignments of these devices, oldest first. */
   assignments(deviceIds: readonly string[]): Promise<readonly MaybeDamaged<DeviceAssignment>[]>;

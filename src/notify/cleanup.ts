@@ -20,7 +20,7 @@ export type NotificationCleanupOptions = {
   readonly clock: Clock;
   readonly observe: Observe;
   /** Settings of mail that are not set. */
-  readonly missing: readonly string[];
+  readonly missingForMail: readonly string[];
   /** Alerts that customers get no mail about because of that. */
   readonly unsentKinds: readonly AlertKind[];
   /** Of several workers, one reports what concerns all. */
@@ -59,12 +59,12 @@ export class NotificationCleanup {
 
   /** Logs each warning once, when it begins; the metrics have the rest. */
   async #report(): Promise<void> {
-    const { store, clock, observe, missing, unsentKinds } = this.#options;
+    const { store, clock, observe, missingForMail, unsentKinds } = this.#options;
     const counts = await store.notificationCounts(unsentKinds);
     const now = clock();
-    const codes = new Set(notificationWarnings(counts, missing, now).map(({ code }) => code));
+    const codes = new Set(notificationWarnings(counts, missingForMail, now).map(({ code }) => code));
     const isNew = (code: NotificationWarning["code"]): boolean => codes.has(code) && !this.#reported.has(code);
-    if (isNew("mail_not_configured")) observe({ kind: "mail_not_configured", missing: missing.join(", ") });
+    if (isNew("mail_not_configured")) observe({ kind: "mail_not_configured", missing: missingForMail.join(", ") });
     if (isNew("notifications_delayed")) {
       const oldestSeconds = Math.floor((now - (counts.oldestPendingAt ?? now)) / 1000);
       observe({ kind: "notifications_delayed", pending: counts.pending, oldestSeconds });
@@ -72,7 +72,7 @@ export class NotificationCleanup {
     if (this.#reported.has("notifications_delayed") && !codes.has("notifications_delayed")) {
       observe({ kind: "notifications_caught_up" });
     }
-    // Mail may be pending off and on: that it is not configured is said once.
+    // Mail may be pending on and off: that it is not configured is logged once.
     this.#reported = new Set([...codes, ...(this.#reported.has("mail_not_configured") ? ["mail_not_configured" as const] : [])]);
   }
 

@@ -28,7 +28,7 @@ export type NotificationService = {
 export function startNotificationService(options: NotificationServiceOptions): NotificationService {
   const { store, clock, observe, mail: settings, webhookAllow: allow, version } = options;
   const webhooks = new WebhookThread({ allow, version });
-  const mail = openMail(settings, options.missing);
+  const mail = openMail(settings, options.missingForMail);
   const sender = new NotificationSender({ store, clock, observe, webhooks: webhookTransport(webhooks), mail });
   const cleanup = new NotificationCleanup(options);
   return {
@@ -58,8 +58,8 @@ const NO_MAIL: AttemptResult = { status: null, error: "mail is not configured", 
 
 type MailSender = NotificationTransport & Pick<NotificationService, "sendMail">;
 
-function openMail({ smtpUrl, mailFrom }: MailSettings, missing: readonly string[]): MailSender | undefined {
-  if (smtpUrl === null || mailFrom === null || missing.length > 0) return undefined;
+function openMail({ smtpUrl, mailFrom }: MailSettings, missingForMail: readonly string[]): MailSender | undefined {
+  if (smtpUrl === null || mailFrom === null || missingForMail.length > 0) return undefined;
   let opened: Promise<MailTransport> | undefined;
   // Loaded with the first mail, because the library takes longer to load than the rest of the service to start.
   const open = async (): Promise<MailTransport> => {

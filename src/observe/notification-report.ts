@@ -23,10 +23,10 @@ type NotificationReport = {
   readonly warnings: () => Promise<readonly NotificationWarning[]>;
 };
 
-/** `missing`: the settings that mail needs and that are not set. `unsentKinds`: alerts that customers get no mail about because of that. */
+/** `unsentKinds`: alerts that customers get no mail about, because mail is not configured. */
 export function notificationReport(
   reads: Pick<Store, "alertCounts" | "notificationCounts">,
-  { missing, unsentKinds }: { readonly missing: readonly string[]; readonly unsentKinds: readonly AlertKind[] },
+  { missingForMail, unsentKinds }: { readonly missingForMail: readonly string[]; readonly unsentKinds: readonly AlertKind[] },
   clock: Clock,
 ): NotificationReport {
   const counts = cached(clock, () => reads.notificationCounts(unsentKinds));
@@ -35,7 +35,7 @@ export function notificationReport(
   async function metrics(): Promise<MetricsReport> {
     const [counted, { open }] = await Promise.all([counts(), alertCounts()]);
     const { pending, oldestPendingAt, channelsDisabled } = counted;
-    const codes = notificationWarnings(counted, missing, clock()).map(({ code }) => code);
+    const codes = notificationWarnings(counted, missingForMail, clock()).map(({ code }) => code);
     const age = oldestPendingAt === null ? 0 : Math.max(0, (clock() - oldestPendingAt) / 1000);
     return [
       gauge(
@@ -62,7 +62,7 @@ export function notificationReport(
       () => (known = undefined),
     );
     await Promise.race([counting, delay(WAIT_MS, undefined, { ref: false })]);
-    return known === undefined ? [] : notificationWarnings(known, missing, clock());
+    return known === undefined ? [] : notificationWarnings(known, missingForMail, clock());
   }
   return { metrics, warnings };
 }

@@ -51,7 +51,7 @@ export function lookupsOf(known: StoredObjects): Lookups {
       ofOwner(id)
         .filter(({ deletedAt }) => deletedAt === at)
         .slice(0, limit),
-    tanksDeletedWithoutDevice: async (id, at) =>
+    tanksDeletedWithDeviceInUse: async (id, at) =>
       ofOwner(id).filter(({ tank, deletedAt }) => {
         return deletedAt === at && devices.some((one) => one.id === deviceKey(tank.assigned_device_id) && one.tank_id !== null);
       }),

@@ -165,7 +165,7 @@ for (const engine of ENGINES) {
     test("without settings mail stays pending and expires; that is reported once", async (t) => {
       const queue = await emptyQueue(t);
       await queue.mail("owner@example.com", { customer_id: "cus_1" });
-      queue.start({ missing: ["MAIL_FROM", "PUBLIC_URL"] });
+      queue.start({ missingForMail: ["MAIL_FROM", "PUBLIC_URL"] });
       await until("it is reported", () => queue.events.some(({ kind }) => kind === "mail_not_configured"));
       await queue.mail("other@example.com", { customer_id: "cus_2" });
       await queue.age(DAY + 1000);

@@ -155,7 +155,14 @@ function queueOn(t: TestContext, opened: Opened, sql: Sql): Queue {
     },
     start(options = {}, store = opened.store) {
       const service = startNotificationService({
-        ...{ store, clock: Date.now, observe: (event) => events.push(event), isReporting: true, missing: [], unsentKinds: [] },
+        ...{
+          store,
+          clock: Date.now,
+          observe: (event) => events.push(event),
+          isReporting: true,
+          missingForMail: [],
+          unsentKinds: [],
+        },
         ...{ version: "1.2.3", mail: NO_MAIL, webhookAllow: parseWebhookAllow("127.0.0.1"), cleanupMs: 100, ...options },
       });
       let stopping: Promise<void> | undefined;

@@ -82,7 +82,7 @@ export class ModelStore extends ModelReads implements ModelledStore {
     tanksOfOwner: async (id, limit) => this.#tanksOf(id, ({ deleted }) => !deleted).slice(0, limit),
     tanksDeletedAt: async (id, at, limit) => this.#tanksOf(id, ({ deletedAt }) => deletedAt === at).slice(0, limit),
     // Only for more tanks than the model has.
-    tanksDeletedWithoutDevice: async () => [],
+    tanksDeletedWithDeviceInUse: async () => [],
     devices: async (ids) => found(ids, (id) => this.deviceState(id)),
     assignments: async (ids) => [...new Set(ids)].flatMap((id) => this.data.assignments.get(id) ?? []),
     devicesWithPending: async (limit) =>

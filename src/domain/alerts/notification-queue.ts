@@ -209,19 +209,19 @@ export type NotificationWarning = {
   readonly detail: string;
 };
 
-/** `missing`: the settings that mail needs and that are not set. */
+/** `missingForMail`: the settings without which no mail is sent, of those that are not set. */
 export function notificationWarnings(
   counts: NotificationCounts,
-  missing: readonly string[],
+  missingForMail: readonly string[],
   now: Instant,
 ): NotificationWarning[] {
   const { pending, oldestPendingAt, isMailWanted, channelsDisabled } = counts;
   const age = oldestPendingAt === null ? 0 : now - oldestPendingAt;
   const warnings: (NotificationWarning | false)[] = [
     isMailWanted &&
-      missing.length > 0 && {
+      missingForMail.length > 0 && {
         code: "mail_not_configured",
-        detail: `Mail cannot be sent: set ${missing.join(", ")}.`,
+        detail: `Mail cannot be sent: set ${missingForMail.join(", ")}.`,
       },
     channelsDisabled > 0 && { code: "channels_disabled", detail: `Disabled channels: ${channelsDisabled}.` },
     age > LATE_MS && {

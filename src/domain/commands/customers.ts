@@ -110,7 +110,7 @@ function mergedSettings(before: NotificationSettings, { notifications = {} }: Cu
   };
 }
 
-/** As many tanks are deleted or restored with their customer in one transaction. Readings have to wait for each transaction. */
+/** The most tanks that one transaction deletes or restores with their customer. Readings have to wait for each transaction. */
 const MAX_TANKS = 250;
 
 /**
@@ -161,9 +161,9 @@ export async function restoreCustomer(lookups: Lookups, command: Commands["resto
   const tanks = deleted.slice(0, MAX_TANKS);
   // Before the first is restored, all are checked.
   const isFirstOfMany = deletedAt !== null && !isLastPart && tanksBefore === undefined;
-  const withoutDevice = isFirstOfMany ? await lookups.tanksDeletedWithoutDevice(id, deletedAt) : [];
+  const withDeviceInUse = isFirstOfMany ? await lookups.tanksDeletedWithDeviceInUse(id, deletedAt) : [];
   const conflict =
-    (await deviceConflict(lookups, withoutDevice, RESTORE_HINT)) ?? (await deviceConflict(lookups, tanks, RESTORE_HINT));
+    (await deviceConflict(lookups, withDeviceInUse, RESTORE_HINT)) ?? (await deviceConflict(lookups, tanks, RESTORE_HINT));
   if (conflict !== undefined) return conflict;
   const tank_count = before.customer.tank_count + tanks.length;
   const after = {

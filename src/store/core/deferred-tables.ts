@@ -34,8 +34,8 @@ export type DraftedGroup = {
 /** Alerts by kind and update: `low opened`. Refills: `tank.refilled`, by the numbers of their events. */
 export type DigestDraft = Readonly<Record<string, DraftedGroup>>;
 
-/** Outside of a transaction. */
-export function mailLinkReads(prepare: Prepare): MailLinkReads & ComposeReads {
+/** Reads outside of a transaction: which mail is due next, and what links in mail need. */
+export function mailReads(prepare: Prepare): MailLinkReads & ComposeReads {
   const nextDeferred = prepare("SELECT recipient, due_at FROM deferred_notification ORDER BY due_at, id LIMIT 1"); // deferred_notification_due
   const { verification } = verificationTables(prepare);
   const { serviceState } = serviceStateTable(prepare);
@@ -91,7 +91,7 @@ export function deferredTables({ prepare, insert, runForIds }: SqlRunner) {
       await runForIds(ids, (is) => `UPDATE deferred_notification SET due_at = $1 WHERE ${is("id")}`, until);
     },
 
-    /** What was deferred while the clock was ahead is due as long from now on as it was then. */
+    /** Notifications that were deferred while the clock was ahead keep their delay, but count it from now on. */
     async advanceDeferred(now: Instant): Promise<void> {
       await prepare(
         `UPDATE deferred_notification SET due_at = due_at - (created_at - $1), created_at = $1

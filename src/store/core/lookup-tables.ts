@@ -29,7 +29,7 @@ export function lookupTables(
     ORDER BY created_at, id LIMIT $2`; // tank_by_owner
   const deletedTanks = `SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE owner_id = $1 AND deleted_at = $2 AND ${isDeleted("tank")}`;
   const tanksDeletedAt = `${deletedTanks} ORDER BY created_at, id LIMIT $3`; // tank_deleted_with_owner
-  const tanksDeletedWithoutDevice = `${deletedTanks} AND EXISTS (
+  const tanksDeletedWithDeviceInUse = `${deletedTanks} AND EXISTS (
       SELECT 1 FROM device WHERE device.id = ${deviceKeyOf("tank.assigned_device_id")} AND device.tank IS NOT NULL
     ) ORDER BY created_at, id`; // tank_deleted_with_owner
   type Ids = readonly string[];
@@ -53,8 +53,8 @@ export function lookupTables(
       return (await prepare(tanksDeletedAt)(ownerId, deletedAt, limit)).map(storedTank);
     },
 
-    async tanksDeletedWithoutDevice(ownerId: string, deletedAt: Instant) {
-      return (await prepare(tanksDeletedWithoutDevice)(ownerId, deletedAt)).map(storedTank);
+    async tanksDeletedWithDeviceInUse(ownerId: string, deletedAt: Instant) {
+      return (await prepare(tanksDeletedWithDeviceInUse)(ownerId, deletedAt)).map(storedTank);
     },
 
     async assignments(deviceIds: Ids) {

@@ -26,7 +26,7 @@ export function lookupsOn(tx: StoreTransaction, withDamaged = false): Lookups {
     tanks: checkedLookup(tx.tanks),
     tanksOfOwner: async (...query) => requireIntact(await tx.tanksOfOwner(...query)),
     tanksDeletedAt: async (...query) => requireIntact(await tx.tanksDeletedAt(...query)),
-    tanksDeletedWithoutDevice: async (...query) => requireIntact(await tx.tanksDeletedWithoutDevice(...query)),
+    tanksDeletedWithDeviceInUse: async (...query) => requireIntact(await tx.tanksDeletedWithDeviceInUse(...query)),
     devices: checkedLookup(tx.devices),
     assignments: checkedLookup(tx.assignments),
     keys: checkedLookup(tx.keys),

@@ -5,7 +5,7 @@ import { alertLists, alertReads } from "./alert-reads.ts";
 import { alertTables } from "./alert-tables.ts";
 import { channelReads, notificationReads } from "./channel-reads.ts";
 import { channelTables } from "./channel-tables.ts";
-import { deferredTables, mailLinkReads } from "./deferred-tables.ts";
+import { deferredTables, mailReads } from "./deferred-tables.ts";
 import type { Dialect } from "./dialect.ts";
 import { fleetMapOn } from "./fleet-map.ts";
 import { fleetReadsOn, forecastReads } from "./fleet-reads.ts";
@@ -28,7 +28,7 @@ export function primaryOnlyReads(sql: Pick<SqlRunner, "prepare" | "runForIds">, 
     pendingDestinations: pendingDestinationsOn(prepare, dialect),
     ...alertReads(sql),
     ...channelReads(prepare),
-    ...mailLinkReads(prepare),
+    ...mailReads(prepare),
     ...accountReads(prepare, dialect),
     ...forecastReads(prepare),
   };
