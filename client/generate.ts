@@ -39,12 +39,13 @@ export type Document = {
   };
 };
 
-/** POST requests that may be repeated although they have no idempotency key: a read, and readings, which are stored once. */
+/** Requests that send readings, and the field of a reading that has its time. A reading that is sent twice is stored once if it has one. */
 const TIME_FIELDS: Readonly<Record<string, string>> = {
   sendReadings: "created_at",
   receiveChirpstack: "time",
   receiveTts: "received_at",
 };
+/** POST requests that may be repeated although they have no idempotency key. */
 const REPEATABLE_POSTS = new Set(["querySeries", ...Object.keys(TIME_FIELDS)]);
 const REPEATABLE_METHODS = new Set(["get", "put", "delete"]);
 const VERBS: Readonly<Record<string, string>> = {

@@ -12,7 +12,7 @@ const RANDOM_CHARACTERS = 16;
 
 export type IdPrefix = "cus" | "tank" | "key" | "alr" | "chn" | "msg" | "usr" | "ses";
 
-/** Asking the system for random bytes takes ten times as long as the rest of an id: it is asked for those of 256 ids. */
+/** Random bytes for 256 ids at a time: requesting them from the system takes ten times as long as the rest of an id. */
 const randomPool = new Uint8Array(256 * RANDOM_CHARACTERS);
 let usedBytes = randomPool.length;
 

@@ -13,7 +13,7 @@ export const FIRST_INSTANT: Instant = Date.parse("0000-01-01T00:00:00.000Z");
 export const EARLIEST: Instant = Number.MIN_SAFE_INTEGER;
 /** Later than every instant. */
 export const LATEST: Instant = Number.MAX_SAFE_INTEGER;
-/** How far another clock, or ours at another time, may be ahead of ours. */
+/** How far a time may be ahead of our clock: other clocks differ from it, and it may have been set back. */
 export const MAX_AHEAD_MS = 10 * MINUTE;
 export const LAST_INSTANT: Instant = Date.parse("9999-12-31T23:59:59.999Z");
 

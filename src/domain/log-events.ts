@@ -106,7 +106,7 @@ export type LogEvent =
   | { readonly kind: "composing_failed"; readonly error: unknown }
   /** They are due at once. */
   | { readonly kind: "notifications_created"; readonly count: number }
-  /** `recipient`: what kind of. No event has the address of a customer, or the path of a webhook. */
+  /** `recipient`: the kind of recipient. No event has the address of a customer, or the path of a webhook. */
   | {
       readonly kind: "notification_delivered";
       readonly id: string;

@@ -26,8 +26,8 @@ export function spellings(word: string): readonly string[] {
 }
 
 /**
- * The digits of a word that may be part of a phone number, without the zeros before it and a (0); undefined for other words. Two
- * digits are, if they begin as a phone number does.
+ * The digits of a word that may be part of a phone number, without the zeros before it and a (0); undefined for other words. At least
+ * three digits, or two in a word that begins as a phone number does.
  */
 export function phoneDigits(word: string): string | undefined {
   const digits = word.replaceAll(/\(0\)|[^0-9]/g, "").replace(/^0+/, "");

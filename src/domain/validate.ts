@@ -37,7 +37,7 @@ export function firstError([first]: readonly FieldError[]): string | undefined {
   return first && (first.field === "" ? first.message : `${first.field}: ${first.message}`);
 }
 
-/** Whether an error is about the field or, if it is a list, its entries; it may be where there are more than are reported. */
+/** Whether an error is about the field or an entry of it. Also true if there are more errors than are reported: one of them may be. */
 export function hasError(errors: readonly FieldError[], path: string): boolean {
   return errors.length > MAX_REPORTED_ERRORS || errors.some(({ field }) => field === path || field.startsWith(`${path}[`));
 }

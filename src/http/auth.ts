@@ -97,7 +97,7 @@ class CallerCache {
   }
 }
 
-/** Who sends a secret from an address; throws where the key is not active or lacks the role. */
+/** Returns the caller with this key, sent from an address. Throws if the key is not active or lacks the role. */
 type AuthenticateKey = (
   secret: string,
   address: () => string,

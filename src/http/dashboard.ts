@@ -1,5 +1,5 @@
-// The dashboard: one page for the paths of all screens, also of those that do not exist, and its files, which `dashboard/build.js` has compressed. Files have hashed
-// names, so browsers keep them; the page is requested again each time, and names the files.
+// The dashboard: one page for the paths of all screens, also of those that do not exist, and its files, which `dashboard/build.js`
+// has compressed. Files have hashed names, so browsers keep them; the page is requested again each time, and names the files.
 
 import { readFile } from "node:fs/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";

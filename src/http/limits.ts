@@ -80,7 +80,7 @@ const RULES = {
   mail: { kind: "address", perSecond: 5 / 3600, burst: 5 },
   /** Changes of a customer's mail settings, by the unsubscribe link or signed in: each is in the audit log. */
   "mail settings": { kind: "key", perSecond: 10 / 60, burst: 10 },
-  /** Wrong keys, and wrong links in mail but for those that sign in, from one client IP address. A valid key from the same address is not affected. */
+  /** Wrong keys, and wrong links in mail other than sign-in links, from one client IP address. A valid key from the same address is not affected. */
   "wrong key": { kind: "address", perSecond: 1, burst: 30 },
   /**
    * Wrong links and codes from one client IP address. Counted apart from wrong keys, because beyond the limit valid ones are

@@ -81,7 +81,7 @@ function withSettings(error: FieldError, settings: ManagementSettings): FieldErr
 /** Commands that the store has at a time: others, and readings, wait behind them. */
 const MAX_COMMANDS = 4;
 
-/** `by`: what the audit log names: the id of a key or an account, or one of ACTORS. */
+/** `by` is whom the audit log names: the id of a key or an account, or one of ACTORS. */
 export class ManagementService {
   readonly clock: Clock;
   readonly reads: ManagementReads & SessionReads;

@@ -68,7 +68,7 @@ const TIME =
 const TIME_FORMS = "must be a datetime such as 2026-11-14T09:30:00Z, 2026-11-14 09:30 or 14.11.2026 09:30, or a date (midnight)";
 const MAX_CACHED_MINUTES = 20_000;
 
-/** For cells of CSV files: times as `parseInstant` takes them, or what is wrong. Those without an offset get that of the time zone of the options, if there is one. */
+/** Turns the time in a cell into a text for `parseInstant`, or says what is wrong. A time without an offset gets that of `timezone`. */
 export function csvTimes({ timezone }: CsvOptions = {}): (cell: string) => string | { readonly error: string } {
   const offsets = new Map<string, string | { readonly error: string }>();
 

@@ -8,7 +8,7 @@ export type DecimalMark = "point" | "comma";
 /** `decimal`: as the operator says; otherwise it follows from the separator, or each number shows it. */
 export type CsvFormat = { readonly separator: Separator; readonly decimal: DecimalMark | undefined };
 
-/** Only what is outside of quotes in the header decides. */
+/** Ignores what is in quotes. */
 export function separatorIn(header: string): Separator {
   const bare = header.replaceAll(/"[^"]*"/g, "");
   return ([";", "\t"] as const).find((separator) => bare.includes(separator)) ?? ",";
@@ -26,7 +26,7 @@ const NOT_DIGITS: Readonly<Record<DecimalMark, RegExp>> = { point: /[^\d.eE+-]/g
 const USUAL: Readonly<Record<Separator, DecimalMark | undefined>> = { ",": "point", ";": "comma", "\t": undefined };
 const CHARACTER: Readonly<Record<DecimalMark, string>> = { point: ".", comma: "," };
 
-/** `null`: no number that way. */
+/** Null: not a number with this decimal mark. */
 function numberIn(text: string, mark: DecimalMark): number | null {
   if (!PATTERNS[mark].test(text)) return null;
   const value = Number(text.replaceAll(NOT_DIGITS[mark], "").replace(",", "."));
@@ -47,7 +47,7 @@ export function parseDecimal(cell: string, { separator, decimal }: CsvFormat): n
     const isDecided = decimal !== undefined || (usual !== undefined && text.includes(CHARACTER[usual]));
     if (isDecided) return usual === "comma" ? comma : point;
     const [smaller, larger] = [point, comma].toSorted((a, b) => Math.abs(a) - Math.abs(b));
-    return { error: `${text} may be ${larger} or ${smaller}; say --decimal-comma or --decimal-point` };
+    return { error: `${text} may be ${larger} or ${smaller}; give --decimal-comma or --decimal-point` };
   }
   const [mark, value] = point === null ? (["comma", comma] as const) : (["point", point] as const);
   if (mark === usual || (decimal === undefined && (usual === undefined || !text.includes(",")))) return value ?? cell;

@@ -1,6 +1,7 @@
 // Readings of all senders, one sender after the other: many readings of one sender are decoded and stored in slices, and those of
 // others in between.
 
+import { chunksOf } from "../domain/chunks.ts";
 import { hasCode } from "../domain/errors.ts";
 import { FairQueue, forEachInSteps, type StepScheduler } from "../domain/fair-queue.ts";
 import type { ReadingResult, Rejected } from "../domain/reading.ts";
@@ -76,7 +77,8 @@ function* decodeInSteps(readings: UndecodedReadings): Generator<undefined, reado
 
 /**
  * The positions of the readings that are stored together. Those of one tank or device stay together where possible: storing several of
- * them costs little more than one. Not where tanks and devices are mixed, because of two readings of one tank the later one counts.
+ * them costs little more than one. Where tanks and devices are mixed, the order stays: of two readings of one tank for an instant, the
+ * later one counts.
  */
 function slicesOf(readings: readonly (IncomingReading | Rejected)[], size: number): readonly (readonly number[])[] {
   const bySource = new Map<string, number[]>();
@@ -89,7 +91,7 @@ function slicesOf(readings: readonly (IncomingReading | Rejected)[], size: numbe
     else positions.push(position);
   }
   const order = kinds.size > 1 ? [...readings.keys()] : [...bySource.values()].flat();
-  return Array.from({ length: Math.ceil(order.length / size) }, (_, i) => order.slice(i * size, (i + 1) * size));
+  return chunksOf(order, size);
 }
 
 function sourceOf(reading: IncomingReading | Rejected): readonly [kind: "tank" | "device" | undefined, id: string] {

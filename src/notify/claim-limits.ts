@@ -71,8 +71,9 @@ export function planClaims<D extends DestinationLoad>(
   const from = due.findIndex(({ name }) => name >= firstName);
   const rotated = from < 0 ? due : [...due.slice(from), ...due.slice(0, from)];
   const ordered = rotated.toSorted((a, b) => Number(isIdle(b)) - Number(isIdle(a)));
-  const unknown = ordered.filter((destination) => isIdle(destination) && !isResponsive(destination, now)).length;
-  const fairShare = Math.max(1, Math.floor((MAX_CLAIMED_TOTAL * SLOW_SHARE - claimed) / Math.max(1, unknown)));
+  // Idle destinations that have not just responded share what slow ones may use.
+  const sharing = ordered.filter((destination) => isIdle(destination) && !isResponsive(destination, now)).length;
+  const fairShare = Math.max(1, Math.floor((MAX_CLAIMED_TOTAL * SLOW_SHARE - claimed) / Math.max(1, sharing)));
   const claims: { destination: D; limit: number }[] = [];
   let skippedDestination: string | undefined;
   let total = claimed;

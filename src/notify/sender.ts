@@ -69,7 +69,7 @@ type OutgoingNotification = {
   readonly reasonNotToSend: string | undefined;
   /** Replaced if it is claimed again, as after an outage of the database: it is not sent twice at a time. */
   lease: string;
-  /** When it must have been started. */
+  /** The latest time at which it may be started. */
   startUntil: number;
 };
 

@@ -1,5 +1,5 @@
-// Gauges that are counted in the database: tanks by state, pending readings, how late forecasts are. They are the same for all processes on a database,
-// so the process that is scraped adds them to the report of the others.
+// Gauges that are counted in the database: tanks by state, pending readings, how late forecasts are. They are the same for all
+// processes on a database, so the process that is scraped adds them to the report of the others.
 
 import { type FleetReads, METRIC_STATES, METRICS_SILENT_MS } from "../domain/fleet.ts";
 import type { ForecastReads } from "../domain/forecast/stored.ts";

@@ -9,7 +9,7 @@ export type FleetRow = { readonly at: number; readonly fill: number | null };
 export const fleetRow = (latest: Reading | undefined): FleetRow =>
   latest === undefined ? { at: EARLIEST, fill: null } : { at: latest.created_at, fill: latest.fill_percentage };
 
-/** The bits that a reading may clear, and so must be evaluated. Others change with forecasts, or when the tank becomes low. */
+/** Where one of these bits is set, a reading may clear it. The other bits change with forecasts, or when the tank becomes low. */
 const BY_READINGS = CONDITION_BITS.low | CONDITION_BITS.silent | LOW_UNNOTIFIED_BIT | LATER_EVALUATION_BIT;
 
 /**

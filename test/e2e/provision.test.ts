@@ -67,7 +67,7 @@ suite("provisioning, on a running service", async () => {
     assert.deepEqual([refused.code, refused.stdout], [1, ""]);
     assert.equal(
       refused.stderr,
-      "tank-monitor: nothing was written: x.csv:2: capacity: 1.200 may be 1200 or 1.2; say --decimal-comma or --decimal-point\n",
+      "tank-monitor: nothing was written: x.csv:2: capacity: 1.200 may be 1200 or 1.2; give --decimal-comma or --decimal-point\n",
     );
     for (const [capacity, flags, value] of [
       ["1,5", [], 1.5],

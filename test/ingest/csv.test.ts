@@ -15,7 +15,7 @@ test("the separator is what the header has outside of quotes", () => {
 suite("numbers", () => {
   const NBSP = "\u00a0";
   const ambiguous = (text: string, large: number, small: number) => ({
-    error: `${text} may be ${large} or ${small}; say --decimal-comma or --decimal-point`,
+    error: `${text} may be ${large} or ${small}; give --decimal-comma or --decimal-point`,
   });
   const other = (text: string, usual: DecimalMark, mark: DecimalMark, value: number) => ({
     error: `"${text}" is not a number with a decimal ${usual}; --decimal-${mark} reads it as ${value}`,

@@ -125,7 +125,7 @@ test("columns may be separated by semicolons or tabs, with decimal commas", () =
     assert.deepEqual(decode(['"a,;""b"', "2026-01-01", "50"].join(separator)), reading('a,;"b'));
     assert.equal(
       reasonOf(decode(["t", "2026-01-01", "1.200"].join(separator))),
-      "fill_percentage: 1.200 may be 1200 or 1.2; say --decimal-comma or --decimal-point",
+      "fill_percentage: 1.200 may be 1200 or 1.2; give --decimal-comma or --decimal-point",
     );
   }
   const semicolons = HEADER.replaceAll(",", ";");

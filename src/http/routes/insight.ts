@@ -97,7 +97,7 @@ export const schemas = {
   ),
 };
 
-/** Whoever shows the fleet requests it every few seconds: it is sent again when a tank has changed, not when its reading is older. */
+/** Clients request the fleet every few seconds: its ETag changes when a tank has changed, not when its reading is a few seconds older. */
 const AGES = /"(?:age_seconds|as_of)":[^,}]+/g;
 
 export const routes: readonly Route[] = [

@@ -68,7 +68,7 @@ export class KeyMemory {
 class RetryList {
   #retries = new Set<() => void>();
 
-  /** Returns that nothing is reserved. */
+  /** Returns false: nothing is reserved. */
   add(retry: () => void): false {
     this.#retries.add(retry);
     return false;

@@ -115,7 +115,7 @@ export class ExternalBroker {
   readonly #receiptTimes = new ReceiptTimes();
   readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  /** The batches so far. */
+  /** Resolves when all batches so far are stored, or have failed. */
   #stored: Promise<unknown> = Promise.resolve();
   #isShared: boolean;
   #client: MqttClient | undefined;

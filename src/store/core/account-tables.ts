@@ -116,7 +116,7 @@ export function accountTables({ prepare, insert, runForIds }: SqlRunner, dialect
       }
     },
 
-    /** Also removes old sign-ins, and those from while the clock was ahead, which cannot be used. */
+    /** Also removes old sign-ins, and those created while the clock was ahead, which cannot be used. */
     async putSignIns(signIns: readonly SignIn[], at: Instant): Promise<void> {
       await prepare("DELETE FROM sign_in WHERE created_at < $1")(at - SIGN_IN_RETENTION_MS); // sign_in_by_creation
       await prepare("DELETE FROM sign_in WHERE created_at > $1")(at + SIGN_IN_LINK_LIFETIME_MS); // sign_in_by_creation

@@ -32,8 +32,8 @@ const LAST_SEQUENCE = `
 const DAMAGED_SEQUENCE = 'the last sequence number of events is damaged: "npx tank-monitor check --repair" corrects it';
 
 /**
- * Run on a restored database: no event gets a number that the replaced database may have given to another one. It has given fewer
- * than there were milliseconds, since 1970 or since it was restored itself.
+ * Run on a restored database: no event gets a number that the replaced database may have given to another one. Numbers rise by one for
+ * each event, and more milliseconds pass than events are written: the current time is above all numbers so far.
  */
 export const raiseSequence = (now: Instant): string =>
   `INSERT INTO service_state (name, value) VALUES ('event_sequence', '${now}') ON CONFLICT (name)

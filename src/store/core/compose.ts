@@ -1,5 +1,5 @@
 // Turns deferred notifications that are due into notifications: mail, which is grouped by recipient, and webhooks of channels
-// with a delay. It is decided here, by alerts as they are now:
+// with a delay. What is sent depends on the alerts as they are now:
 // - The first mail to a recipient goes at once; what follows within ten minutes is one more. It waits until the one before has been
 //   delivered or has ended: otherwise the last mail that arrives could be an old one that was sent again.
 // - A channel gets what it wants now. Its quiet hours hold its mail. Of alerts, a channel with a delay gets only what is still open and unacknowledged.

@@ -1,4 +1,4 @@
-// What differs in SQL that both engines run. SqlParameters are $1, $2, and so on.
+// What differs in SQL that both engines run. Parameters are $1, $2, and so on.
 
 import type { Instant } from "../../domain/instant.ts";
 import { asciiLowerCase } from "../../domain/text.ts";
@@ -70,7 +70,7 @@ export function entriesOf(dialect: Dialect, { table, column }: ListKind, key: st
   return `FROM ${table} WHERE ${isListed(dialect, table)}${column === null ? "" : ` AND ${table}.${column} = ${key}`}`;
 }
 
-/** The value of that expression. */
+/** The values for `key` in a statement with `entriesOf`: one, or none for a list of a whole table. */
 export const listKey = ({ column }: ListKind, key: string | null): string[] => (column === null ? [] : [String(key)]);
 
 export const prefixed = (table: string, columns: string): string =>

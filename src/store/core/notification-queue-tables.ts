@@ -174,8 +174,8 @@ export function notificationQueueTables(
 
     /** A limited number, which is returned. */
     async removeOldEvents(at: Instant): Promise<number> {
-      // From the lowest number on: the feed has no gaps, even if a clock was wrong. An event from while the clock was ahead is removed
-      // with the first old one after it.
+      // From the lowest number on: the feed has no gaps, even if a clock was wrong. An event written while the clock was ahead is
+      // removed with the first old one after it.
       const time = now(at, 1);
       const oldest = await prepare(
         `SELECT sequence, at > ${time.sql} - ${EVENT_RETENTION_MS} FROM event WHERE at <= ${time.sql} + ${MAX_CLOCK_SKEW_MS}

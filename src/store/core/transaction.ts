@@ -107,8 +107,8 @@ type AlertWork = {
 };
 
 /**
- * Collects what a transaction does to alerts at its end: tanks to evaluate, tanks with a new owner, changes that a command has
- * deferred, the time at which it does, and how many notifications it has made due itself.
+ * Collects what a transaction does to alerts at its end, and at which time: tanks to evaluate, tanks with a new owner, changes that a
+ * command has planned. Also counts the notifications that it has created or is sending again.
  */
 export class PendingAlertWork {
   readonly #tanks = new Map<string, EvaluationTrigger>();

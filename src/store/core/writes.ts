@@ -53,7 +53,7 @@ export function runWrite<N extends WriteName>(tx: EngineTransaction, name: N, ar
 
 const importContext = (): AuditContext => ({ by: ACTORS.import, at: Date.now() });
 
-/** Also changes customers, as commands and imports do: without the lock each could wait for a customer that the other has changed. */
+/** Commands and imports change customers, too. Without their lock, two transactions could each wait for a customer that the other holds. */
 async function updateLastSeen(tx: EngineTransaction, seen: ReadonlyMap<string, number>): Promise<void> {
   await tx.lockLists();
   await tx.updateLastSeen(seen);

@@ -22,7 +22,7 @@ export function insertOn(db: Db): InsertRows {
   };
 }
 
-/** A statement has a time limit: the alerts of many tanks may be notifications to many channels. */
+/** A statement has a time limit, and alerts of many tanks may mean very many notifications. */
 const MAX_ROWS_PER_STATEMENT = 10_000;
 
 function typeOf(table: string, column: string): string {

@@ -251,7 +251,7 @@ export function isUniqueViolation(error: unknown): boolean {
  */
 const UNAVAILABLE = /^(08|28|40|53|57|58|XX|25006|55P03|3D000|3F000|42P01|42703|42501)/;
 const NETWORK = /^E(CONN|PIPE|TIMEDOUT|HOST|NET|AI|NOTFOUND|ACCES|PERM)/;
-/** data_corrupted and index_corrupted; a number out of range, which only a damaged one leads to: what is sent is checked before. */
+/** data_corrupted and index_corrupted; a number out of range, which must be a damaged one: numbers are checked before they are sent. */
 const DAMAGED = /^(XX00[12]|22003)$/;
 /** Errors of the driver itself have no code. */
 const DRIVER = /connection terminated|connection ended|timeout|not queryable|unexpectedly|Cannot use a pool after calling end/i;
