@@ -3,12 +3,13 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
-import { AlertSweep } from "./alerts/sweep.ts";
+import { startSweep } from "./alerts/sweep.ts";
 import { type Config, managementSettings, missingForMail, storeSettings } from "./config.ts";
 import { StepScheduler } from "./domain/fair-queue.ts";
 import type { Clock } from "./domain/instant.ts";
 import { UNRESTRICTED } from "./domain/key.ts";
 import type { LogEvent, Observe } from "./domain/log-events.ts";
+import type { RepeatedTask } from "./domain/repeated-task.ts";
 import type { Store } from "./domain/store.ts";
 import { ForecastJob } from "./forecast/job.ts";
 import { listenError, numericHost, urlOf } from "./http/address.ts";
@@ -23,7 +24,7 @@ import { createHttpIngest } from "./ingest/decode.ts";
 import { createIngest, ingestFrom } from "./ingest/ingest.ts";
 import { ingestInSlices } from "./ingest/slices.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
-import { Composer } from "./notify/compose.ts";
+import { startComposer } from "./notify/compose.ts";
 import { type NotificationService, startNotificationService } from "./notify/notification-service.ts";
 import { cached } from "./observe/cached.ts";
 import { fleetMetrics, forecastMetrics } from "./observe/fleet-metrics.ts";
@@ -85,8 +86,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   const reports = [fleetMetrics(store, clock), forecastMetrics(store, clock), notifications.metrics];
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
-  let sweep: AlertSweep | undefined;
-  let composer: Composer | undefined;
+  let sweep: RepeatedTask | undefined;
+  let composer: RepeatedTask | undefined;
   const management = new ManagementService(store, clock, managementSettings(config));
   const signIn = new SignInService({
     management,
@@ -142,9 +143,9 @@ export async function startApp(options: AppOptions): Promise<App> {
       ...unsent,
       isReporting: worker === 1,
     });
-    sweep = new AlertSweep(store, storeSettings(config).alerts, observe, options.clock);
+    sweep = startSweep(store, storeSettings(config).alerts, observe, options.clock);
     forecasts = new ForecastJob({ store, clock, observe });
-    composer = new Composer({ store, settings: { publicUrl: config.publicUrl }, clock, observe });
+    composer = startComposer({ store, settings: { publicUrl: config.publicUrl }, clock, observe });
   } catch (error) {
     await closeAll();
     throw listenError(error, config);

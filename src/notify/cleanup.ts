@@ -28,56 +28,43 @@ export type NotificationCleanupOptions = {
   readonly cleanupMs?: number;
 };
 
-export class NotificationCleanup {
-  readonly #options: NotificationCleanupOptions;
-  readonly #task: RepeatedTask;
+export function startNotificationCleanup(options: NotificationCleanupOptions): RepeatedTask {
+  const { store, clock, observe, missingForMail, unsentKinds, isReporting, cleanupMs = CLEANUP_MS } = options;
   /** Warnings that were logged and still hold. */
-  #reported: ReadonlySet<NotificationWarning["code"]> = new Set();
+  let reported: ReadonlySet<NotificationWarning["code"]> = new Set();
+  const task = new RepeatedTask({
+    everyMs: cleanupMs,
+    run,
+    onError(error) {
+      if (!hasCode(error, "store_unavailable")) observe({ kind: "sending_failed", error });
+    },
+  });
 
-  constructor(options: NotificationCleanupOptions) {
-    this.#options = options;
-    this.#task = new RepeatedTask({
-      everyMs: options.cleanupMs ?? CLEANUP_MS,
-      run: () => this.#run(),
-      onError: (error) => {
-        if (!hasCode(error, "store_unavailable")) options.observe({ kind: "sending_failed", error });
-      },
-    });
-    this.#task.start();
-  }
-
-  async stop(): Promise<void> {
-    await this.#task.stop();
-  }
-
-  async #run(): Promise<void> {
-    const { store, clock, isReporting } = this.#options;
-    if (isReporting) await this.#report();
-    await this.#expireAndReschedule();
-    while (!this.#task.isStopping && (await store.removeOldNotifications(clock())) > 0);
+  async function run(): Promise<void> {
+    if (isReporting) await report();
+    await expireAndReschedule();
+    while (!task.isStopping && (await store.removeOldNotifications(clock())) > 0);
   }
 
   /** Logs each warning once, when it begins; the metrics have the rest. */
-  async #report(): Promise<void> {
-    const { store, clock, observe, missingForMail, unsentKinds } = this.#options;
+  async function report(): Promise<void> {
     const counts = await store.notificationCounts(unsentKinds);
     const now = clock();
     const codes = new Set(notificationWarnings(counts, missingForMail, now).map(({ code }) => code));
-    const isNew = (code: NotificationWarning["code"]): boolean => codes.has(code) && !this.#reported.has(code);
+    const isNew = (code: NotificationWarning["code"]): boolean => codes.has(code) && !reported.has(code);
     if (isNew("mail_not_configured")) observe({ kind: "mail_not_configured", missing: missingForMail.join(", ") });
     if (isNew("notifications_delayed")) {
       const oldestSeconds = Math.floor((now - (counts.oldestPendingAt ?? now)) / 1000);
       observe({ kind: "notifications_delayed", pending: counts.pending, oldestSeconds });
     }
-    if (this.#reported.has("notifications_delayed") && !codes.has("notifications_delayed")) {
+    if (reported.has("notifications_delayed") && !codes.has("notifications_delayed")) {
       observe({ kind: "notifications_caught_up" });
     }
     // Mail may be pending on and off: that it is not configured is logged once.
-    this.#reported = new Set([...codes, ...(this.#reported.has("mail_not_configured") ? ["mail_not_configured" as const] : [])]);
+    reported = new Set([...codes, ...(reported.has("mail_not_configured") ? ["mail_not_configured" as const] : [])]);
   }
 
-  async #expireAndReschedule(): Promise<void> {
-    const { store, clock, observe } = this.#options;
+  async function expireAndReschedule(): Promise<void> {
     const destinations = (await store.pendingDestinations(clock())).map(({ destination }) => destination);
     if (destinations.length === 0) return;
     let expired: readonly RecipientType[];
@@ -86,6 +73,9 @@ export class NotificationCleanup {
       for (const [recipient, { length: count }] of Map.groupBy(expired, (type) => type)) {
         observe({ kind: "notifications_ended", recipient, outcome: "expired", count });
       }
-    } while (expired.length > 0 && !this.#task.isStopping);
+    } while (expired.length > 0 && !task.isStopping);
   }
+
+  task.start();
+  return task;
 }

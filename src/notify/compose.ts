@@ -17,36 +17,24 @@ type ComposerOptions = {
   readonly observe: Observe;
 };
 
-export class Composer {
-  readonly #options: ComposerOptions;
-  readonly #task: RepeatedTask;
+/** When it is stopped, the step in progress is completed. */
+export function startComposer({ store, settings, clock, observe }: ComposerOptions): RepeatedTask {
+  const task = new RepeatedTask({
+    everyMs: CHECK_MS,
+    run: composeDue,
+    onError(error) {
+      if (!hasCode(error, "store_unavailable")) observe({ kind: "composing_failed", error });
+    },
+  });
 
-  constructor(options: ComposerOptions) {
-    this.#options = options;
-    this.#task = new RepeatedTask({
-      everyMs: CHECK_MS,
-      run: () => this.#composeDue(),
-      onError: (error) => {
-        if (!hasCode(error, "store_unavailable")) options.observe({ kind: "composing_failed", error });
-      },
-    });
-  }
-
-  /** The step in progress is completed. */
-  async stop(): Promise<void> {
-    await this.#task.stop();
-  }
-
-  async #composeDue(): Promise<void> {
-    const { store, clock } = this.#options;
-    while (!this.#task.isStopping) {
+  async function composeDue(): Promise<void> {
+    while (!task.isStopping) {
       const next = await store.nextDeferred();
-      if (next === undefined || next.dueAt > clock() || !(await this.#composeFor(next.recipientId))) return;
+      if (next === undefined || next.dueAt > clock() || !(await composeFor(next.recipientId))) return;
     }
   }
 
-  async #composeFor(recipientId: string): Promise<boolean> {
-    const { store, settings, clock, observe } = this.#options;
+  async function composeFor(recipientId: string): Promise<boolean> {
     try {
       return await store.composeNotifications(recipientId, settings, clock());
     } catch (error) {
@@ -56,4 +44,6 @@ export class Composer {
       return true;
     }
   }
+
+  return task;
 }

@@ -3,7 +3,7 @@
 import { type AttemptResult, MAIL_CONCURRENCY, WEBHOOK_CONCURRENCY } from "../domain/alerts/notification-queue.ts";
 import type { WebhookAllow } from "../domain/alerts/webhook-url.ts";
 import type { Mail, Mailbox } from "../domain/mail/mail.ts";
-import { NotificationCleanup, type NotificationCleanupOptions } from "./cleanup.ts";
+import { type NotificationCleanupOptions, startNotificationCleanup } from "./cleanup.ts";
 import type { MailTransport } from "./mail/transport.ts";
 import { NotificationSender, type NotificationTransport } from "./sender.ts";
 import { WebhookThread } from "./webhook-thread.ts";
@@ -30,7 +30,7 @@ export function startNotificationService(options: NotificationServiceOptions): N
   const webhooks = new WebhookThread({ allow, version });
   const mail = openMail(settings, options.missingForMail);
   const sender = new NotificationSender({ store, clock, observe, webhooks: webhookTransport(webhooks), mail });
-  const cleanup = new NotificationCleanup(options);
+  const cleanup = startNotificationCleanup(options);
   return {
     wake: () => sender.wake(),
     sendMail: async (id, content) => (mail === undefined ? NO_MAIL : mail.sendMail(id, content)),

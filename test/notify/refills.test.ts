@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { computeForecast } from "../../src/forecast/compute.ts";
 import { computeDueForecasts } from "../../src/forecast/due-forecasts.ts";
-import { Composer } from "../../src/notify/compose.ts";
+import { startComposer } from "../../src/notify/compose.ts";
 import { customer, putCustomers, putTanks, tank } from "../store/conformance/objects.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { ingest } from "../support/readings.ts";
@@ -40,7 +40,7 @@ for (const engine of ENGINES) {
       const observe = (event: (typeof events)[number]) => events.push(event);
       const task = { store, clock: () => now, observe, everyMs: 0, isStopping: () => false };
       await computeDueForecasts({ ...task, compute: computeForecast });
-      const composer = new Composer({ store, settings: { publicUrl: null }, clock: Date.now, observe });
+      const composer = startComposer({ store, settings: { publicUrl: null }, clock: Date.now, observe });
       t.after(() => composer.stop());
       queue.start({ mail: { smtpUrl: server.url, mailFrom: { name: null, address: "tanks@example.com" } } });
       await until("both have arrived", async () => (await queue.states())["delivered"] === 2, 15_000);

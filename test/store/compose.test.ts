@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { DEFAULT_ALERT_SETTINGS } from "../../src/domain/alerts/evaluate.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { Composer } from "../../src/notify/compose.ts";
+import { startComposer } from "../../src/notify/compose.ts";
 import { openStore } from "../../src/store/open.ts";
 import { at, command, executed } from "../support/commands.ts";
 import { until } from "../support/until.ts";
@@ -286,7 +286,7 @@ function composing(engine: Engine): void {
     await runSql(url, "UPDATE channel SET quiet_hours = '{'");
     const failed: string[] = [];
     const observe = ({ kind }: { readonly kind: string }) => void failed.push(kind);
-    const composer = new Composer({ store, settings: SETTINGS, clock: () => NOON + 6 * SECOND, observe });
+    const composer = startComposer({ store, settings: SETTINGS, clock: () => NOON + 6 * SECOND, observe });
     t.after(() => composer.stop());
     await until("both are tried", async () => failed.length > 0 && (await mails(opened)).length > 0);
     await composer.stop();
