@@ -5,7 +5,8 @@ import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
 import { apiCommand, createCommand, listCommand, textColumn, updateCommand } from "./api-command.ts";
 import type { CommandGroup } from "./command.ts";
-import { clean, print, printMessage, Table } from "./output.ts";
+import { printList } from "./list.ts";
+import { clean, counted, printMessage } from "./output.ts";
 import { type Item, pathTo, type Service, ServiceError } from "./service.ts";
 import { linkCommand } from "./sign-in-link.ts";
 
@@ -70,12 +71,8 @@ const sessions = apiCommand({
   argumentNames: ["user"],
   options: [{ flag: "json", help: "print one JSON object per line" }],
   async execute({ call, id: given, service }) {
-    const found = await sessionsOf(service, await idOf(service, given));
-    const isJson = call.flags["json"] === true;
-    const lines = isJson ? found.map((one) => JSON.stringify(one)) : new Table(SESSION_COLUMNS).lines(found);
-    if (found.length > 0) print(lines.join("\n"));
-    else if (!isJson) printMessage("No sessions.");
-    return 0;
+    const path = pathTo("users", await idOf(service, given), "sessions");
+    return printList(service, call, {}, { path, empty: "No sessions.", columns: SESSION_COLUMNS });
   },
 });
 
@@ -109,7 +106,7 @@ const signOut = apiCommand({
   async execute({ id: given, service }) {
     const found = await sessionsOf(service, await idOf(service, given));
     for (const { id } of found) await endSession(service, String(id));
-    printMessage(`${found.length} ${found.length === 1 ? "session" : "sessions"} ended`);
+    printMessage(`${counted(found.length, "session")} ended`);
     return 0;
   },
 });
