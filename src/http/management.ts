@@ -8,6 +8,7 @@ import { chunksOf } from "../domain/chunks.ts";
 import {
   type Command,
   type CommandError,
+  type CommandResult,
   type Commands,
   type IdempotencyKey,
   INCOMPLETE,
@@ -22,15 +23,13 @@ import { newId } from "../domain/id.ts";
 import { type Clock, formatInstant, type Instant } from "../domain/instant.ts";
 import { hashSecret, newSecret } from "../domain/key.ts";
 import type { ManagementReads } from "../domain/management-reads.ts";
-import type { Resource } from "../domain/resource.ts";
 import type { AccountKey, SessionReads } from "../domain/session.ts";
 import { signInUrl } from "../domain/sign-in.ts";
 import type { Writes } from "../domain/store.ts";
 
 type ManagementStore = ManagementReads & SessionReads & Pick<Writes, "execute">;
 
-/** `replayed`: an earlier request with the same idempotency key has done it. */
-export type Executed = { readonly resource: Resource; readonly replayed: boolean };
+export type Executed = Exclude<CommandResult, CommandError>;
 /** A key or channel. Its secret is shown once: null where the creation is replayed, and for e-mail. */
 export type CreatedWithSecret = Executed & { readonly secret: string | null };
 

@@ -3,6 +3,7 @@
 import type { ErrorCode } from "../domain/errors.ts";
 import { anyOf, array, ref, type Schema, text } from "../domain/schema.ts";
 import { SESSION_ROLES } from "../domain/session.ts";
+import type { JsonObject } from "../domain/validate.ts";
 import { SUFFICIENT_ROLES } from "./auth.ts";
 import { SESSION_COOKIE } from "./cookies.ts";
 import { exampleProblem, PROBLEM_MEDIA_TYPE, ProblemObject, STATUS, STATUS_CODES } from "./problems.ts";
@@ -19,8 +20,7 @@ import {
 import { SCHEMAS } from "./routes.ts";
 import { webhooks } from "./webhooks.ts";
 
-type Json = Readonly<Record<string, unknown>>;
-type SchemaWithExamples = { readonly schema: Schema; readonly examples?: Json };
+type SchemaWithExamples = { readonly schema: Schema; readonly examples?: JsonObject };
 
 const TAGS: readonly { readonly name: Route["tag"] | "Webhooks"; readonly description: string }[] = [
   { name: "Customers", description: "Account holders who own tanks" },
@@ -91,7 +91,7 @@ const NOT_MODIFIED = {
   headers: { ...REQUEST_ID, ...ETAG },
 };
 
-export function openapiDocument(routes: readonly Route[], version: string): Json {
+export function openapiDocument(routes: readonly Route[], version: string): JsonObject {
   const shared: Shared = { parameters: sharedParameters(routes), responses: { NotModified: NOT_MODIFIED }, examples: {} };
   const paths = pathsOf(routes, shared);
   const document = {
@@ -124,18 +124,18 @@ export function openapiDocument(routes: readonly Route[], version: string): Json
       schemas: openResponseSchemas(routes, { ...SCHEMAS, Problem: ProblemObject }),
     },
   };
-  return JSON.parse(JSON.stringify(document)) as Json;
+  return JSON.parse(JSON.stringify(document)) as JsonObject;
 }
 
 /** Filled in while operations are described. */
 type Shared = {
-  readonly parameters: Readonly<Record<string, Json>>;
-  readonly responses: Record<string, Json>;
-  readonly examples: Record<string, Json>;
+  readonly parameters: Readonly<Record<string, JsonObject>>;
+  readonly responses: Record<string, JsonObject>;
+  readonly examples: Record<string, JsonObject>;
 };
 
-function pathsOf(routes: readonly Route[], shared: Shared): Json {
-  const paths: Record<string, Record<string, Json>> = {};
+function pathsOf(routes: readonly Route[], shared: Shared): JsonObject {
+  const paths: Record<string, Record<string, JsonObject>> = {};
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [methodOf(route).toLowerCase()]: operationOf(route, shared) };
@@ -143,7 +143,7 @@ function pathsOf(routes: readonly Route[], shared: Shared): Json {
   return paths;
 }
 
-function operationOf(route: Route, shared: Shared): Json {
+function operationOf(route: Route, shared: Shared): JsonObject {
   const { requiredRole, sessionRole, body } = route;
   return {
     operationId: route.operation,
@@ -183,7 +183,7 @@ function securityOf({ requiredRole }: Route): object[] {
   return requiredRole === "session" ? [{ session: [] }] : [{ key: [] }, { session: [] }];
 }
 
-type ParameterObject = { readonly name: string; readonly in: string } & Json;
+type ParameterObject = { readonly name: string; readonly in: string } & JsonObject;
 
 function parametersOf(route: Route): ParameterObject[] {
   const path = [...route.path.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({
@@ -206,20 +206,20 @@ function parametersOf(route: Route): ParameterObject[] {
 }
 
 /** The most frequent definition of each name, if more than one operation has it. */
-function sharedParameters(routes: readonly Route[]): Record<string, Json> {
+function sharedParameters(routes: readonly Route[]): Record<string, JsonObject> {
   const definitions = Map.groupBy(routes.flatMap(parametersOf), (parameter) => JSON.stringify(parameter));
   const repeated = [...definitions.values()].filter(({ length }) => length > 1).toSorted((a, b) => a.length - b.length);
-  return Object.fromEntries(repeated.map(([parameter]) => [parameter?.name ?? "", parameter as Json]));
+  return Object.fromEntries(repeated.map(([parameter]) => [parameter?.name ?? "", parameter as JsonObject]));
 }
 
-function requestBody(rule: BodyRule, shared: Shared): Json {
+function requestBody(rule: BodyRule, shared: Shared): JsonObject {
   if (rule.kind === "readings") return { required: true, description: rule.description, content: readingsContent(rule) };
   const media = { schema: rule.schema, examples: examplesOf(rule, shared) };
   const content = Object.fromEntries(rule.mediaTypes.map((type) => [type, media]));
   return { required: rule.optional !== true, description: rule.description, content };
 }
 
-function readingsContent({ schema, maxItems, examples = {} }: ReadingsBodyRule): Json {
+function readingsContent({ schema, maxItems, examples = {} }: ReadingsBodyRule): JsonObject {
   const lines = Object.values(examples)
     .flat()
     .map((one) => `${JSON.stringify(one)}\n`);
@@ -233,12 +233,13 @@ function readingsContent({ schema, maxItems, examples = {} }: ReadingsBodyRule):
   };
 }
 
-const valuesOf = (examples: Json): Json => Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
+const valuesOf = (examples: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
 
 /** By default one example of each named schema, which all operations share. */
-function examplesOf({ schema, examples }: SchemaWithExamples, shared: Shared): Json {
+function examplesOf({ schema, examples }: SchemaWithExamples, shared: Shared): JsonObject {
   if (examples !== undefined) return valuesOf(examples);
-  const derived = (schema.anyOf ?? [schema]).map((one): [string, Json] => {
+  const derived = (schema.anyOf ?? [schema]).map((one): [string, JsonObject] => {
     const name = nameIn(one);
     if (name === undefined) return ["example", { value: exampleOf(one) }];
     shared.examples[name] = { value: exampleOf(one) };
@@ -262,7 +263,7 @@ function exampleOf(schema: Schema): unknown {
   return items === undefined ? (schema.minimum ?? false) : [exampleOf(items)];
 }
 
-function success(route: Route, shared: Shared): Json {
+function success(route: Route, shared: Shared): JsonObject {
   const { response } = route;
   const { status = 200, mediaType = JSON_TYPE, description } = response;
   const etag = hasCacheableResponse(route) ? ETAG : response.etag === true ? VERSION_TAG : {};
@@ -286,10 +287,10 @@ function errorGroupsOf(route: Route): readonly ErrorGroup[] {
 }
 
 /** One response per status, shared by all operations with the same errors under that status. */
-function errorResponses(route: Route, shared: Shared): Json {
+function errorResponses(route: Route, shared: Shared): JsonObject {
   const groups = errorGroupsOf(route);
   const statuses = new Set(groups.flatMap(({ codes }) => codes.map((code) => STATUS[code])));
-  const responses = [...statuses].map((status): [number, Json] => {
+  const responses = [...statuses].map((status): [number, JsonObject] => {
     const ofStatus = groups.filter(({ codes }) => codes.some((code) => STATUS[code] === status));
     const codes = new Set(ofStatus.flatMap((group) => group.codes.filter((code) => STATUS[code] === status)));
     const isCommon = (group: ErrorGroup) => group.codes.every((code) => WITH_KEY.codes.includes(code));
@@ -301,7 +302,7 @@ function errorResponses(route: Route, shared: Shared): Json {
   return Object.fromEntries(responses);
 }
 
-function errorResponse(status: number, codes: readonly ErrorCode[], shared: Shared): Json {
+function errorResponse(status: number, codes: readonly ErrorCode[], shared: Shared): JsonObject {
   for (const code of codes) shared.examples[code] = { value: exampleProblem(code) };
   return {
     description: `${STATUS_CODES[status]}: ${codes.map((code) => `\`${code}\``).join(", ")}`,
@@ -319,7 +320,7 @@ const pascalCase = (words: string): string =>
   words.replace(/(?:^|[ _-])(\w)/g, (_, letter: string) => letter.toUpperCase()).replace(/\W/g, "");
 
 /** Schemas that occur in responses allow more fields, because new ones may be added. */
-function openResponseSchemas(routes: readonly Route[], schemas: Readonly<Record<string, Schema>>): Json {
+function openResponseSchemas(routes: readonly Route[], schemas: Readonly<Record<string, Schema>>): JsonObject {
   const inResponses = new Set<string>(["Problem"]);
   const visit = (value: unknown): void => {
     for (const [, name = ""] of (JSON.stringify(value) ?? "").matchAll(/#\/components\/schemas\/(\w+)/g)) {

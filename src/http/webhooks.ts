@@ -5,9 +5,8 @@ import { ChannelObject } from "../domain/alerts/channel.ts";
 import { ALERT_EVENTS, type AlertEventType, type EventType } from "../domain/alerts/event.ts";
 import type { ForecastKind } from "../domain/alerts/forecast-conditions.ts";
 import { instantField, literal, object, ref, type Schema, text } from "../domain/schema.ts";
+import type { JsonObject } from "../domain/validate.ts";
 import { JSON_TYPE } from "./route.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 type WebhookDescription = {
   readonly operation: string;
@@ -15,7 +14,7 @@ type WebhookDescription = {
   readonly description: string;
   readonly schema: Schema;
   /** Keyed by name. */
-  readonly examples: Readonly<Record<string, Json>>;
+  readonly examples: Readonly<Record<string, JsonObject>>;
 };
 
 /** Example values of one alert that is opened, acknowledged and then closed. */
@@ -87,20 +86,20 @@ const ChannelTestEvent = object(
 /** A value made of the examples in a schema. */
 type ExampleOf = (schema: Schema) => unknown;
 
-export function webhooks(exampleOf: ExampleOf): Json {
+export function webhooks(exampleOf: ExampleOf): JsonObject {
   const test: WebhookDescription = {
     operation: operationName("channel.test"),
     summary: "A channel is tested",
     description: "Somebody tests the channel. Respond as to any other event.",
     schema: ChannelTestEvent,
-    examples: { example: exampleOf(ChannelTestEvent) as Json },
+    examples: { example: exampleOf(ChannelTestEvent) as JsonObject },
   };
   const refilled: WebhookDescription = {
     operation: operationName("tank.refilled"),
     summary: "A tank was refilled",
     description: "The level of a tank has risen and stayed up: found 12 hours to two days after the delivery.",
     schema: ref("RefillEvent"),
-    examples: { example: exampleOf(ref("RefillEvent")) as Json },
+    examples: { example: exampleOf(ref("RefillEvent")) as JsonObject },
   };
   return Object.fromEntries([
     ...ALERT_EVENTS.map((type) => [type, { post: operationOf(alertWebhook(type, exampleOf)) }]),
@@ -111,8 +110,8 @@ export function webhooks(exampleOf: ExampleOf): Json {
 
 function alertWebhook(type: AlertEventType, exampleOf: ExampleOf): WebhookDescription {
   const schema = ref("AlertEvent");
-  const event = exampleOf(schema) as Json & { readonly data: { readonly alert: Json } };
-  const exampleWith = (details: object): Json => ({
+  const event = exampleOf(schema) as JsonObject & { readonly data: { readonly alert: JsonObject } };
+  const exampleWith = (details: object): JsonObject => ({
     ...event,
     type,
     data: { ...event.data, alert: { ...event.data.alert, ...ALERT_DETAILS[type], ...details } },
@@ -132,7 +131,7 @@ function alertWebhook(type: AlertEventType, exampleOf: ExampleOf): WebhookDescri
 const operationName = (type: string): string =>
   `on${type.replaceAll(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
 
-function operationOf({ operation, summary, description, schema, examples }: WebhookDescription): Json {
+function operationOf({ operation, summary, description, schema, examples }: WebhookDescription): JsonObject {
   const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
   return {
     operationId: operation,

@@ -11,7 +11,7 @@ import {
   MINUTE,
   parseDuration,
 } from "../instant.ts";
-import { boolean, durationField, instantField, nullable, object, partial } from "../schema.ts";
+import { boolean, durationField, instantField, nullable, object, partial, type Static } from "../schema.ts";
 import { errorsInObject, isObject } from "../validate.ts";
 
 export type TankAlertSettings = {
@@ -55,12 +55,7 @@ export const TankAlertSettingsChange = partial(TankAlertSettingsObject, {
 });
 
 /** As JSON has them; what is left out stays as it is. */
-export type TankAlertSettingsInput = {
-  readonly silent_after?: string | null;
-  readonly paused_until?: string | null;
-  readonly runs_low_soon?: boolean;
-  readonly leak?: boolean;
-};
+export type TankAlertSettingsInput = Static<typeof TankAlertSettingsChange>;
 
 /** All errors by field. */
 export function errorsInTankAlertSettings(value: unknown): FieldError[] {

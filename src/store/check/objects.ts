@@ -3,6 +3,7 @@
 import { errorInTankAlertSettings, type TankAlertSettings } from "../../domain/alerts/tank-alert-settings.ts";
 import { errorInCustomer } from "../../domain/customer.ts";
 import { isAhead, unknownDevice } from "../../domain/device.ts";
+import type { FieldError } from "../../domain/errors.ts";
 import { sortKeysOf } from "../../domain/fleet-order.ts";
 import { deviceKey } from "../../domain/id.ts";
 import { displayInstant, EARLIEST } from "../../domain/instant.ts";
@@ -85,7 +86,7 @@ function checkTank(
         ? []
         : unrepairable(`owner_id: there is no customer ${tank.owner_id}: import that customer, or restore a backup`)),
       ...objectErrors(errorInTank(tank), deletedFlag),
-      ...shapeErrors(row.shape),
+      ...settingErrors("shape", row.shape, errorsInShape),
       ...alertSettingErrors(row.alerts),
     ]),
     ...readings.found,
@@ -153,12 +154,13 @@ function assignmentErrors(row: TankRow): Inconsistency[] {
   return repairable(`its device ${deviceKey(tank.assigned_device_id)} should be assigned to it, but ${actual}`);
 }
 
-function shapeErrors(shape: string | null): Inconsistency[] {
-  if (shape === null) return [];
-  const parsed = parseJson(shape);
-  if (parsed === undefined) return unrepairable("its shape cannot be read: set it again");
-  const [error] = errorsInShape(parsed.value);
-  return error === undefined ? [] : unrepairable(`${error.field}: ${error.message}; set its shape again`);
+/** `name`: of the setting, such as "shape". */
+function settingErrors(name: string, json: string | null, errorsIn: (value: unknown) => FieldError[]): Inconsistency[] {
+  if (json === null) return [];
+  const parsed = parseJson(json);
+  if (parsed === undefined) return unrepairable(`its ${name} cannot be read: set it again`);
+  const [error] = errorsIn(parsed.value);
+  return error === undefined ? [] : unrepairable(`${error.field}: ${error.message}; set its ${name} again`);
 }
 
 function alertSettingErrors(alerts: TankAlertSettings): Inconsistency[] {
@@ -239,15 +241,8 @@ function deviceErrors(device: DeviceRow, isWrongTank: boolean): Inconsistency[] 
     ...(isMovedAhead(device)
       ? repairable(`it was moved at ${displayInstant(since)}, which is in the future: the clock was ahead`)
       : []),
-    ...withDamage(isDamaged, profile === null ? [] : profileErrors(profile)),
+    ...withDamage(isDamaged, settingErrors("profile", profile, errorsInProfile)),
   ];
-}
-
-function profileErrors(profile: string): Inconsistency[] {
-  const parsed = parseJson(profile);
-  if (parsed === undefined) return unrepairable("its profile cannot be read: set it again");
-  const [error] = errorsInProfile(parsed.value);
-  return error === undefined ? [] : unrepairable(`${error.field}: ${error.message}; set its profile again`);
 }
 
 function pendingError({ created_at, fill, payload, damage }: MaybeDamaged<PendingReading>): string | undefined {

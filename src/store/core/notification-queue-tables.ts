@@ -13,6 +13,8 @@ import {
   MAX_CLOCK_SKEW_MS,
   MAX_DUE_AHEAD_MS,
   type PendingDestination,
+  type RecipientType,
+  recipientType,
 } from "../../domain/alerts/notification-queue.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { parseJson } from "../../domain/validate.ts";
@@ -80,7 +82,7 @@ export function notificationQueueTables(
        UPDATE notification SET state = '${state}', due_at = NULL, lease = NULL, ended_at = ${time.sql},
          attempts = CASE WHEN CAST($2 AS text) IS NULL THEN attempts ELSE ${withAttempt("$2")} END
        FROM chosen WHERE notification.id BETWEEN chosen.id AND chosen.id
-       RETURNING notification.destination, notification.channel_id`,
+       RETURNING notification.channel_id`,
     )(destination, attempt === null ? null : JSON.stringify(attempt), ...time.values);
   }
 
@@ -129,21 +131,20 @@ export function notificationQueueTables(
       return (await end(ending, at)).length;
     },
 
-    async expireMail(at: Instant): Promise<readonly Pick<ClaimedNotification, "destination" | "channel_id">[]> {
-      const rows = await end(
-        {
-          state: "expired",
-          destination: MAIL_DESTINATION,
-          attempt: null,
-          condition: (now) => `AND pending_since <= ${now} - ${MAIL_EXPIRES_MS}`,
-          order: "pending_since", // notification_pending
-        },
-        at,
+    /** Returns the recipients; a limited number. */
+    async expireMail(at: Instant): Promise<readonly RecipientType[]> {
+      const condition = (now: string): string => `AND pending_since <= ${now} - ${MAIL_EXPIRES_MS}`;
+      const ending = {
+        state: "expired",
+        destination: MAIL_DESTINATION,
+        attempt: null,
+        condition,
+        order: "pending_since",
+      } as const; // notification_pending
+      const recipients = await end(ending, at);
+      return recipients.map(([channel_id]) =>
+        recipientType({ destination: MAIL_DESTINATION, channel_id: channel_id as string | null }),
       );
-      return rows.map(([destination, channelId]) => ({
-        destination: String(destination),
-        channel_id: channelId === null ? null : String(channelId),
-      }));
     },
 
     /** What a clock that was ahead has scheduled too late becomes due: attempts, and new notifications, except those that quiet hours hold. */

@@ -15,7 +15,6 @@ import {
   type RecipientType,
   type RecordedAttempts,
   reasonNotToSend,
-  recipientType,
 } from "../../domain/alerts/notification-queue.ts";
 import { quietUntil } from "../../domain/alerts/quiet-hours.ts";
 import { newId } from "../../domain/id.ts";
@@ -196,7 +195,7 @@ export async function expireAndReschedule(
   now: Instant,
 ): Promise<readonly RecipientType[]> {
   await tx.advanceDue(destinations, now);
-  return (await tx.expireMail(now)).map(recipientType);
+  return tx.expireMail(now);
 }
 
 export async function removeOldNotifications(tx: StoreTransaction, now: Instant): Promise<number> {

@@ -67,11 +67,6 @@ export function listPages(db: DatabaseSync, kind: ListKind, columns: string, joi
       const rows = rowsFrom.all(...values, ...(at as SqliteRow), end - start, start - rank);
       return { rows: isDescending(kind) ? rows.reverse() : rows, totalItems };
     },
-
-    /** The number of all entries. */
-    total(key: string | null): number {
-      return this.page(key, { from: undefined, to: undefined, page: 1, size: 1 }).totalItems;
-    },
   };
 }
 

@@ -10,6 +10,7 @@ import { QueryCache, query } from "./statements.ts";
 export function longReads(db: DatabaseSync) {
   const queries = new QueryCache(db);
   const tanks = listPages(db, LISTS.tanks, "id");
+  const first = { from: undefined, to: undefined, page: 1, size: 1 };
   return longReadsOn({
     dialect: DIALECT,
     rows: async (sql, values) => queries.rows(sql, values),
@@ -18,6 +19,6 @@ export function longReads(db: DatabaseSync) {
       const { page } = listPages(db, kind, columns, joins);
       return async (key, request) => page(key, request);
     },
-    liveTanks: (parameters) => ({ query: "", count: parameters.add(tanks.total(null)) }),
+    liveTanks: (parameters) => ({ query: "", count: parameters.add(tanks.page(null, first).totalItems) }),
   });
 }

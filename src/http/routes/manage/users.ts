@@ -7,7 +7,7 @@ import type { AccountKey } from "../../../domain/session.ts";
 import { asciiLowerCase } from "../../../domain/text.ts";
 import { type User, UserObject } from "../../../domain/user.ts";
 import { listSchema, PAGE_PARAMETERS, pageOfAllJson, textFilter } from "../../parameters.ts";
-import { jsonBody, patchBody, type Route, type RouteRequest, RouteResponse } from "../../route.ts";
+import { jsonBody, patchBody, type Route, type RouteRequest } from "../../route.ts";
 import { sessionsJson } from "../auth.ts";
 import { deletedSchema, requireFound } from "../found.ts";
 import { commandRoute, create, MERGE_PATCH, manageRoute, objectResponse, resourceResponse } from "./manage-route.ts";
@@ -45,7 +45,7 @@ function linkRoute(type: AccountKey["type"], definition: Pick<Route, "operation"
     description: `A link that signs the ${type} in, for use without mail. Valid for 10 minutes, for one use.`,
     response: { schema: ref("SignInLink"), description: "The link" },
     async handle({ services, id, key }) {
-      return new RouteResponse(200, await services.management.createSignInLink({ type, id }, key.id));
+      return services.management.createSignInLink({ type, id }, key.id);
     },
   });
 }
