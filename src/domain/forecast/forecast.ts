@@ -100,7 +100,7 @@ export function forecastFrom({ cleaned, refills, daily, sensorStep, ...history }
   const silence = input.now / DAY - level.day;
   if (silence > MAX_SILENCE_DAYS) return none("stale");
   if (!isUsed(levels, path, noise)) return { ...none("no_use"), use_per_day: used(0, input) };
-  if (spread(levelOn(path, silence)) > MAX_SPREAD_POINTS) return none("stale");
+  if (widest(path, silence) > MAX_SPREAD_POINTS) return none("stale");
 
   const whenAt = (fill: number): WhenRange => {
     const when = (drops: readonly number[]): Instant | null => {
@@ -181,6 +181,11 @@ function dropUntil(drops: readonly number[], day: number): number {
   const share = (days - from) / ((PATH_DAYS[index + 1] ?? from + 1) - from);
   const drop = drops[index] ?? 0;
   return drop + share * ((drops[index + 1] ?? drop) - drop);
+}
+
+/** The widest range until a day. It narrows again where a tank can be no emptier, but nothing more is known then. */
+function widest(path: Path, day: number): number {
+  return Math.max(...[...PATH_DAYS.filter((one) => one < day), day].map((one) => spread(levelOn(path, one))));
 }
 
 /** The day on which the use reaches a drop. */

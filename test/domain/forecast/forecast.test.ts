@@ -296,6 +296,18 @@ test("a silent tank keeps a forecast whose range widens, until it says nothing; 
   assert.deepEqual(statesAfterTwoDays, ["ok", "stale"]);
 });
 
+test("a silent tank that is stale stays so, also when it should be empty by now", () => {
+  // Filled every twentieth day, used little in the first half of that time and much in the second.
+  const used = (day: number): number => (day < 10 ? day : 10 + 7 * (day - 10));
+  const list = readings({ days: 124 }, (day) => 95 - used(day % 20));
+  const last = list.at(-1)?.at ?? 0;
+  const states = Array.from({ length: 91 }, (_, silent) => forecastOf(list, { now: last + silent * DAY }).state);
+  const isStale = states.indexOf("stale");
+  assert.ok(isStale > 1 && isStale < 30, `${isStale}`);
+  assert.deepEqual(new Set(states.slice(0, isStale)), new Set(["ok"]));
+  assert.deepEqual(new Set(states.slice(isStale)), new Set(["stale"]));
+});
+
 test("a tank that uses so much that nothing can be said of the next day gets no forecast", () => {
   const states = [12, 15].map(
     (use) => forecastOf(readings({ days: 26 }, (day) => 90 - use * (day % Math.floor(80 / use)))).state,
