@@ -64,7 +64,9 @@ const CELLS: Readonly<Record<Separator, RegExp>> = { ",": cellPattern(","), ";":
 
 /** `2026-11-01 08:00`, with T, seconds and an offset if there are any; the date also as `01.11.2026`. */
 const TIME =
-  /^(?:(\d{4}-\d\d-\d\d)|(\d\d?)\.(\d\d?)\.(\d{4}))(?:[Tt ](\d\d?):(\d\d)(?::(\d\d(?:\.\d+)?))? ?(Z|z|[+-]\d\d:\d\d)?)?$/;
+  /^(?:(\d{4}-\d\d-\d\d)|(\d\d?)\.(\d\d?)\.(\d{4}))(?:[Tt ](\d\d?):(\d\d)(?::(\d\d(?:\.\d+)?))? ?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/;
+/** PostgreSQL writes `+01`, others write `+0100`. */
+const SHORT_OFFSET = /^([+-]\d\d)(\d\d)?$/;
 const TIME_FORMS = "must be a datetime such as 2026-11-14T09:30:00Z, 2026-11-14 09:30 or 14.11.2026 09:30, or a date (midnight)";
 const MAX_CACHED_MINUTES = 20_000;
 
@@ -89,7 +91,8 @@ export function csvTimes({ timezone }: CsvOptions = {}): (cell: string) => strin
     const [, iso, day = "", month = "", year, hour = "0", minutes = "00", seconds = "00", given] = parts;
     const date = iso ?? `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
     const minute = `${date}T${hour.padStart(2, "0")}:${minutes}`;
-    const offset = given ?? (timezone === undefined ? "" : offsetAt(minute, timezone));
+    const withColon = given?.replace(SHORT_OFFSET, (_, hours, rest = "00") => `${hours}:${rest}`);
+    const offset = withColon ?? (timezone === undefined ? "" : offsetAt(minute, timezone));
     return typeof offset === "string" ? `${minute}:${seconds}${offset}` : offset;
   };
 }

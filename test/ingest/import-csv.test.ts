@@ -167,13 +167,24 @@ test("times are read as spreadsheets and loggers write them; those without an of
     "2026-11-01 08:00+02:00": "2026-11-01T06:00:00.000Z",
     "2026-11-01 08:00:30 -01:30": "2026-11-01T09:30:30.000Z",
     "01.11.2026 08:00 +01:00": "2026-11-01T07:00:00.000Z",
+    "2026-11-01 08:00:30.25+01": "2026-11-01T07:00:30.250Z",
+    "2026-11-01T08:00-0330": "2026-11-01T11:30:00.000Z",
     "2026-11-01T08:00:00.000Z": "2026-11-01T08:00:00.000Z",
   };
   for (const [text, instant] of Object.entries(offset)) {
     const decoded = decode(`t,${text},50`);
     assert.deepEqual([instantOf(decoded), isAssumedUtc(decoded)], [instant, false], text);
   }
-  for (const text of ["11/01/2026 08:00", "2026-11-01 24:00", "2026-11-01 08", "08:00", "01.11.26 08:00", "20261101"]) {
+  for (const text of [
+    "11/01/2026 08:00",
+    "2026-11-01 24:00",
+    "2026-11-01 08",
+    "2026-11-01 08:00+1",
+    "2026-11-01+01",
+    "08:00",
+    "01.11.26 08:00",
+    "20261101",
+  ]) {
     assert.match(instantOf(decode(`t,${text},50`)), /^created_at: must be a datetime such as/, text);
   }
   const impossible = {
