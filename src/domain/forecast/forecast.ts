@@ -104,7 +104,8 @@ export function forecastFrom({ cleaned, refills, daily, sensorStep, ...history }
 
   const whenAt = (fill: number): WhenRange => {
     const when = (drops: readonly number[]): Instant | null => {
-      const days = crossing(drops, model.level - fill);
+      // No level is below 0, so one of 0 is not uncertain.
+      const days = model.level <= 0 ? 0 : crossing(drops, model.level - fill);
       return days === undefined ? null : Math.max(input.now, Math.round((level.day + days) * DAY));
     };
     return { p10: when(path.high), p50: when(path.expected), p90: when(path.low) };

@@ -1,4 +1,4 @@
-// Tanks that begin to be used much more, sensors with large steps, and tanks that are filled every few days.
+// Tanks that begin to be used much more, sensors with large steps, tanks that are filled every few days, and empty ones.
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -105,5 +105,15 @@ describe("a tank that is filled every few days", () => {
     assert.equal(state, "ok");
     assert.ok(daysLeft < 4, `${daysLeft} days`);
     assert.ok(refillsIn(levels).length > 65);
+  });
+});
+
+describe("a tank that is empty", () => {
+  it("is so now, by all three dates", () => {
+    const levels = measured({ every: DAY, noise: 0 }, 160, (day) => 42 - 0.3 * day);
+    const { state, runs_low_at, runs_empty_at } = forecastOf(levels);
+    const now = levels.at(-1)?.at;
+    assert.equal(state, "ok");
+    assert.deepEqual([runs_low_at, runs_empty_at], Array(2).fill({ p10: now, p50: now, p90: now }));
   });
 });
