@@ -11,11 +11,11 @@ import { csvTimes, splitRow } from "../ingest/csv-readings.ts";
 import { readLines } from "../ingest/lines.ts";
 import { requireReadable } from "./files.ts";
 
-/** In order of time; of two levels at one instant the later line counts. The first line may be a header. */
+/** In order of time; of two levels at one instant the later line counts. The first line that is not empty may be a header. */
 export async function readLevels(file: string, decimal: DecimalMark | undefined): Promise<Level[]> {
   requireReadable(file);
   const levels = new Map<Instant, number>();
-  let separator: Separator = ",";
+  let separator: Separator | undefined;
   const toIso = csvTimes();
   for await (const lines of readLines(checkedChunks(file))) {
     for (const line of lines) {
@@ -23,16 +23,19 @@ export async function readLevels(file: string, decimal: DecimalMark | undefined)
         throw new UserError(`${file}:${line.number}: ${error}`);
       };
       if (line.unreadable !== undefined) return fail(line.unreadable);
-      if (line.number === 1) separator = separatorIn(line.text);
+      if (line.text.trim() === "") continue;
+      const isFirst = separator === undefined;
+      separator ??= separatorIn(line.text);
       const cells = splitRow(line.text, separator)?.map((cell) => cell.trim());
       if (cells === undefined) return fail("the row has an unclosed or misplaced quote");
       const [date = "", percent = ""] = cells;
-      if (date === "" && cells.length === 1) continue;
-      if (line.number === 1 && !/\d/.test(date)) continue;
+      if (isFirst && !/\d/.test(date)) continue;
       if (cells.length !== 2) fail(`two cells are expected, date and percent, not ${cells.length}`);
       const time = toIso(date);
       const at = typeof time === "string" ? parseInstant(time)?.instant : undefined;
       if (at === undefined) {
+        // A header such as `Date (UTC+1),percent`.
+        if (isFirst && /^\D+$/.test(percent)) continue;
         return fail(`${quoted(date)} is not a date such as 2026-11-14 or 14.11.2026, or a datetime such as 2026-11-14T09:30:00Z`);
       }
       const fill = parseDecimal(percent, { separator, decimal });

@@ -90,8 +90,11 @@ suite("backtest", () => {
     writeFileSync(here.path("german.csv"), german);
     writeFileSync(here.path("minutes.csv"), german.replaceAll(";", " 00:00;").replace("Datum 00:00", "Datum"));
     writeFileSync(here.path("quoted.csv"), german.replace("Stand", "Tank 1").replaceAll(/^(.*);(.*)$/gm, '"$1","$2"'));
+    writeFileSync(here.path("zone.csv"), `\n${german.replace("Datum", "Datum (UTC+1)")}`);
+    const postgres = file(60, 0.5).replaceAll(/^(\d{4}-\d\d-\d\d)/gm, "$1 00:00:00+00");
+    writeFileSync(here.path("postgres.csv"), postgres.replace("date,percent", "created_at,fill_percentage"));
     const [expected, ...others] = await Promise.all(
-      ["iso.csv", "german.csv", "minutes.csv", "--decimal-comma quoted.csv"].map((files) =>
+      ["iso.csv", "german.csv", "minutes.csv", "--decimal-comma quoted.csv", "zone.csv", "postgres.csv"].map((files) =>
         here.run(["backtest", "--horizon", "7", ...files.split(" ")]),
       ),
     );
