@@ -9,7 +9,7 @@ import { type Item, pathTo } from "./service.ts";
 const list = listCommand({
   name: "list",
   summary: "list notifications, newest first",
-  example: "notification list --state failed --since 24h",
+  example: "notification list --state failed --since 7d",
   path: pathTo("notifications"),
   newestFirstBy: "created_at",
   empty: "No notifications found.",
@@ -75,7 +75,7 @@ const recover = apiCommand({
   name: "recover",
   summary: "send failed and expired mail to customers again",
   help: "Send mail about alerts to customers again that failed or expired. For a channel: channel recover.",
-  example: "notification recover --since 24h",
+  example: "notification recover --since 7d",
   body: [RECOVERED_SINCE, { flag: "customer", path: "customer_id", value: "ID", help: "only mail to this customer" }],
   required: ["since"],
   async execute({ body, service }) {

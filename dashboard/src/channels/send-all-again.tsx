@@ -10,6 +10,8 @@ import { counted, DAY_MS, localDate } from "../format.ts";
 
 /** After this the service removes notifications. */
 const RETENTION_DAYS = 30;
+/** A webhook fails permanently about three days after it was created; somebody may see that some days later. */
+const DEFAULT_DAYS = 7;
 
 type Props = {
   readonly channelId: string | undefined;
@@ -57,7 +59,7 @@ function SendDialog({ channelId, customerId, name, sent, close }: Props & { read
         required
         min={daysAgo(RETENTION_DAYS)}
         max={daysAgo(0)}
-        defaultValue={daysAgo(1)}
+        defaultValue={daysAgo(DEFAULT_DAYS)}
       />
     </Dialog>
   );

@@ -1,8 +1,16 @@
 // What becomes of a notification, and of its channel, after an attempt that has failed.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import test from "node:test";
-import { type AttemptResult, type ClaimedNotification, recordOf } from "../../../src/domain/alerts/notification-queue.ts";
+import { retryDelay } from "../../../src/domain/alerts/notification.ts";
+import {
+  type AttemptResult,
+  type ClaimedNotification,
+  MAIL_EXPIRES_MS,
+  recordOf,
+} from "../../../src/domain/alerts/notification-queue.ts";
+import { parseDuration } from "../../../src/domain/instant.ts";
 
 const MINUTE = 60_000;
 const NOW = Date.parse("2026-11-16T10:00:00Z");
@@ -26,4 +34,21 @@ test("Retry-After postpones the next attempt, and never brings it forward", () =
 test("an e-mail channel fails if its recipient is rejected permanently, not if the mail server fails", () => {
   assert.deepEqual([failed(MAIL, { isPermanent: true }).health, failed(MAIL, {}).health], ["failing", null]);
   assert.equal(failed(WEBHOOK, {}).health, "failing");
+});
+
+test("commands in the documentation and the help look back for longer than it takes until a notification has failed or expired", () => {
+  const attempts = Array.from({ length: 20 }, (_, i) => retryDelay(i, false, 1)).filter((delay) => delay !== undefined);
+  const longest = Math.max(
+    MAIL_EXPIRES_MS,
+    attempts.reduce((sum, delay) => sum + delay, 0),
+  );
+  const files = ["docs/alerts.md", "docs/operations.md", "docs/webhooks.md", "src/cli/channel.ts", "src/cli/notification.ts"];
+  const examples = files.flatMap((file) =>
+    Array.from(
+      readFileSync(file, "utf8").matchAll(/(?:notification (?:list|recover)|channel recover) .*--since (\d+[hd])/g),
+      ([, since = ""]) => since,
+    ),
+  );
+  assert.equal(examples.length, 7);
+  for (const since of examples) assert.ok((parseDuration(since) ?? 0) > longest, `--since ${since}`);
 });
