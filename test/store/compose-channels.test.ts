@@ -113,6 +113,24 @@ function changedChannels(engine: Engine): void {
     assert.deepEqual(await subjects(opened), [LOW]);
   });
 
+  test("what is held stays as it is when something else than its times is changed", async (t) => {
+    const opened = await openWithTank(t, engine);
+    const { store, url } = opened;
+    await putMailChannel(store, { quiet_hours: AFTERNOON });
+    await measure(store, 10, NOON, "t1");
+    await compose(opened, NOON + MINUTE);
+    const sql = "SELECT due_at FROM deferred_notification WHERE recipient = 'chn_mail'";
+    const dueAt = async () => (await runSql(url, sql)).map((row) => Number(row["due_at"]));
+    const held = await dueAt();
+    assert.deepEqual(held, [Date.parse("2026-06-01T23:00:00Z")]);
+    for (const fields of [{ description: "Night shift" }, { to: "night@operator.example" }, { kinds: ["low"] }]) {
+      await change(store, "chn_mail", fields, NOON + HOUR);
+      assert.deepEqual(await dueAt(), held);
+    }
+    await compose(opened, NOON + 11 * HOUR);
+    assert.deepEqual(await subjects(opened), [LOW]);
+  });
+
   test("a changed delay counts from the alert, for mail and webhooks", async (t) => {
     const opened = await openWithTank(t, engine);
     const { store } = opened;

@@ -1,5 +1,6 @@
 // The table of channels, in SQL for both engines: settings, secrets, and since when a channel fails.
 
+import { isDeepStrictEqual } from "node:util";
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { ChannelWithSecrets } from "../../domain/alerts/notification-queue.ts";
 import type { ChannelChange } from "../../domain/commands/command.ts";
@@ -67,6 +68,10 @@ const ROTATE = `UPDATE channel SET secret = $2, previous_until = $3,
 const RESCHEDULE = `UPDATE deferred_notification
   SET due_at = CASE WHEN created_at + $2 > $3 THEN created_at + $2 ELSE $3 END WHERE recipient = $1`; // deferred_notification_by_recipient
 
+/** Whether what is deferred for the channel may be due at another time, or is not sent any more. */
+const changesTimes = (before: Channel, after: Channel): boolean =>
+  before.delay !== after.delay || before.state !== after.state || !isDeepStrictEqual(before.quiet_hours, after.quiet_hours);
+
 export function channelTables({ prepare, insert, runForIds }: SqlRunner, { now }: Pick<Dialect, "now">) {
   async function putChannel({ before, after, secret }: ChannelChange, at: Instant): Promise<void> {
     if (before !== undefined && after === undefined) {
@@ -81,7 +86,8 @@ export function channelTables({ prepare, insert, runForIds }: SqlRunner, { now }
       return;
     }
     await prepare(UPDATE)(...channelValues(after));
-    await prepare(RESCHEDULE)(after.id, after.delay, at);
+    // There may be very many: only a change that may make them due is worth it.
+    if (changesTimes(before, after)) await prepare(RESCHEDULE)(after.id, after.delay, at);
     if (secret !== undefined) await prepare(ROTATE)(after.id, secret.value, secret.previousUntil);
     // What failed before says nothing about a channel that is enabled again, or has another address.
     const isRenewed = before.state !== after.state || before.url !== after.url || before.to !== after.to;
