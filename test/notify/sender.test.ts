@@ -240,6 +240,18 @@ for (const engine of ENGINES) {
       assert.deepEqual(await queue.store.expireAndReschedule(["mail"], Date.now()), ["email"]);
     });
 
+    test("an operator may send a pending webhook again often: its attempts are not used up", async (t) => {
+      const queue = await emptyQueue(t);
+      const channel = await queue.channel("https://hooks.example.com/");
+      const [id = ""] = await queue.notify(channel);
+      for (let i = 0; i < 12; i++) {
+        await recordDue(queue, channel, { status: 500, error: "broken" });
+        assert.equal((await queue.stored(id)).state, "pending", `after attempt ${i + 1}`);
+        await executed(queue.store, { type: "retry_notification", id }, at(Date.now() + 1));
+      }
+      assert.equal((await queue.stored(id)).attempts.length, 12);
+    });
+
     test("410 from the URL that a channel had before does not disable it", async (t) => {
       const queue = await emptyQueue(t);
       const sent = Promise.withResolvers<void>();

@@ -195,7 +195,7 @@ function channels(engine: Engine): void {
     assert.deepEqual(
       rows.map(({ due_at, pending_since, lease }) => [Number(due_at), Number(pending_since), lease]),
       [
-        [NEW_YEAR + 50, NEW_YEAR, null],
+        [NEW_YEAR + 50, NEW_YEAR + 50, null],
         [NEW_YEAR + 9000, NEW_YEAR, "other"],
       ],
     );

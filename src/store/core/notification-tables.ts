@@ -2,7 +2,7 @@
 // them is in `notification-queue-tables.ts`.
 
 import type { Channel } from "../../domain/alerts/channel.ts";
-import { destinationOf, type NewNotification, type Notification } from "../../domain/alerts/notification.ts";
+import { destinationOf, MAIL_DESTINATION, type NewNotification, type Notification } from "../../domain/alerts/notification.ts";
 import { skippedAttempt } from "../../domain/alerts/notification-queue.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { FailedMail, FailedNotification } from "../../domain/lookups.ts";
@@ -121,13 +121,17 @@ export function notificationTables(
       return rows.map(([id]) => String(id));
     },
 
-    /** What is pending and not being sent is due now, also in quiet hours; what had ended is pending, as if it were new. */
+    /**
+     * What is pending and not being sent is due now, also in quiet hours; what had ended is pending, as if it were new. So is a pending
+     * webhook: sending it often would use up its attempts. Pending mail has no number of attempts, but a time when it expires.
+     */
     async retryNotifications(ids: readonly string[], at: Instant): Promise<void> {
       await runForIds(
         ids,
         (is) =>
           `UPDATE notification SET state = 'pending', due_at = $1, ended_at = NULL, lease = NULL,
-             pending_since = CASE WHEN state = 'pending' AND pending_since < $1 THEN pending_since ELSE $1 END
+             pending_since = CASE WHEN state = 'pending' AND destination = '${MAIL_DESTINATION}' AND pending_since < $1
+               THEN pending_since ELSE $1 END
            WHERE ${is("id")} AND (state <> 'pending' OR lease IS NULL AND due_at > $1)`,
         at,
       );
