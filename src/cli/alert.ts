@@ -42,7 +42,12 @@ const show = showCommand({
   example: "alert show alr_…",
 });
 
-const NOTE: Field = { flag: "note", path: "note", value: "TEXT", help: "note for others; replaces an existing note" };
+const NOTE: Field = {
+  flag: "note",
+  path: "note",
+  value: "TEXT",
+  help: "note for others, which the customer sees, too; replaces an existing note",
+};
 
 function actionCommand(
   name: "acknowledge" | "close",
@@ -81,7 +86,7 @@ const update = apiCommand({
   help: "Change the note of an acknowledged alert. Nobody is notified.",
   example: 'alert update alr_… --note "Delivery on Friday"',
   argumentNames: ["alert"],
-  body: [{ ...NOTE, help: "another note; an empty value removes it", clearable: true }],
+  body: [{ ...NOTE, help: "another note, which the customer sees, too; an empty value removes it", clearable: true }],
   options: [JSON_OPTION],
   async execute({ call, id, body, service }) {
     if (!("note" in body)) throw new UserError(`${call.name}: nothing to change: give --note TEXT`, 2);
