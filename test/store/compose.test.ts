@@ -224,6 +224,31 @@ function composing(engine: Engine): void {
     assert.equal((await mails(opened)).at(-1)?.event, "alert.reminder");
   });
 
+  test("mail that was postponed while the clock was ahead is due as if it had not been when the clock was set back", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1"]);
+    await putMailChannel(store, { quiet_hours: { from: "11:00", to: "23:00", timezone: "UTC" } });
+    await store.sweepAlerts({ at: NOON - MINUTE });
+    await measure(store, 10, NOON, "t1");
+    await executed(store, command.changeTank("t1", { alerts: { paused_until: "2099-01-01T00:00:00Z" } }), at(NOON + SECOND));
+    await compose(opened, NOON + MINUTE);
+    const ahead = NOON + 400 * DAY;
+    await store.sweepAlerts({ at: ahead });
+    await compose(opened, ahead);
+    await store.sweepAlerts({ at: NOON + HOUR });
+    await compose(opened, NOON + HOUR);
+    const low = "Tank low, 10%: Tank t1";
+    assert.deepEqual(await subjects(opened), [low]);
+    await compose(opened, NOON + 11 * HOUR);
+    assert.deepEqual(await subjects(opened), [low, low]);
+    await executed(store, command.changeTank("t1", { alerts: { paused_until: null } }), at(NOON + 2 * DAY));
+    await compose(opened, NOON + 3 * DAY - MINUTE);
+    assert.equal((await mails(opened)).length, 2);
+    await compose(opened, NOON + 3 * DAY);
+    assert.equal((await mails(opened)).at(-1)?.event, "alert.reminder");
+  });
+
   test("quiet hours of a channel hold its mail, and nothing of it is lost", async (t) => {
     const opened = await engine.open(t);
     const { store } = opened;

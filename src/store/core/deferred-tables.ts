@@ -91,12 +91,22 @@ export function deferredTables({ prepare, insert, runForIds }: SqlRunner) {
       await runForIds(ids, (is) => `UPDATE deferred_notification SET due_at = $1 WHERE ${is("id")}`, until);
     },
 
-    /** Notifications that were deferred while the clock was ahead keep their delay, but count it from now on. */
-    async advanceDeferred(now: Instant): Promise<void> {
+    /**
+     * After the clock was set back. Notifications that were deferred while it was ahead keep their delay, but count it from now on. Those
+     * that were created before, and may have been postponed while it was ahead, are due as at first: if they still have to wait, they
+     * are postponed again when they are composed.
+     */
+    async advanceDeferred(now: Instant, remindAfter: number): Promise<void> {
       await prepare(
         `UPDATE deferred_notification SET due_at = due_at - (created_at - $1), created_at = $1
          WHERE due_at > $1 AND created_at > $1`, // deferred_notification_due
       )(now);
+      const first = `created_at + CASE WHEN event = 'alert.reminder' THEN $2
+        ELSE coalesce((SELECT delay FROM channel WHERE channel.id = deferred_notification.channel_id), 0) END`; // primary key
+      await prepare(
+        `UPDATE deferred_notification SET due_at = CASE WHEN ${first} > $1 THEN ${first} ELSE $1 END
+         WHERE due_at > $1 AND due_at > ${first}`, // deferred_notification_due
+      )(now, remindAfter);
     },
 
     /** Reads without locks. */

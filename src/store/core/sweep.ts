@@ -14,7 +14,8 @@ const NOT_CLAIMED: SweepResult = { claimedAt: undefined, hasMore: false };
 
 export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): Promise<SweepResult> {
   const [now, stored, channels] = await Promise.all([request.at ?? tx.now(), tx.serviceState(STATE), tx.channels()]);
-  const state = beginSweep(stored === undefined ? undefined : sweepStateOf(stored), now, request);
+  const before = stored === undefined ? undefined : sweepStateOf(stored);
+  const state = beginSweep(before, now, request);
   if (state === undefined) return NOT_CLAIMED;
   const { reevaluation } = state;
   const forAll = channels.filter(({ customer_id }) => customer_id === null).length;
@@ -28,10 +29,10 @@ export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): 
   // Changed settings do not open silent alerts yet.
   const trigger = reevaluation?.scope === "all" ? ON_SETTINGS : sweepTrigger(state);
   if (tankIds.length > 0) await scheduleEvaluation(tx, tankIds, trigger, now);
-  // A reevaluation begins after the clock was set back, among others.
-  if (reevaluation?.after === "") {
+  const isSetBack = reevaluation?.after === "" && before !== undefined && before.at > now;
+  if (isSetBack) {
     await tx.lockAlerts();
-    await tx.advanceDeferred(now);
+    await tx.advanceDeferred(now, tx.alertSettings.remindAfter);
   }
   // After a reevaluation come those that are due.
   return { claimedAt: now, hasMore: last !== undefined || reevaluation !== null };
