@@ -3,7 +3,7 @@
 import { UserError } from "../domain/errors.ts";
 import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textColumn } from "./api-command.ts";
 import type { CliCommand, CommandGroup } from "./command.ts";
-import type { Field } from "./fields.ts";
+import { type Field, OPENED_BETWEEN } from "./fields.ts";
 import { percent } from "./output.ts";
 import { pathTo } from "./service.ts";
 
@@ -19,6 +19,7 @@ const list = listCommand({
     { flag: "kind", path: "kind", value: "KIND", help: "low, runs_low_soon, leak or silent" },
     { flag: "tank", path: "tank_id", value: "ID", help: "of this tank" },
     { flag: "owner", path: "owner_id", value: "ID", help: "of the tanks of this customer" },
+    ...OPENED_BETWEEN,
   ],
   path: ALERTS,
   newestFirstBy: "opened_at",

@@ -42,23 +42,25 @@ export const RECOVERED_SINCE: Field = {
   parse: parseWhen,
 };
 
-/** Filters of lists by `created_at`. */
-export const CREATED_BETWEEN: readonly Field[] = [
+/** Filters of lists by when their items were created, or opened. */
+const between = (time: "created_at" | "opened_at"): readonly Field[] => [
   {
     flag: "since",
-    path: "created_at_gte",
+    path: `${time}_gte`,
     value: "WHEN",
     help: "from a datetime, a date (from its start, midnight UTC), or a time ago such as 24h",
     parse: parseWhen,
   },
   {
     flag: "until",
-    path: "created_at_lte",
+    path: `${time}_lte`,
     value: "WHEN",
     help: "up to a datetime, a date (up to its start, midnight UTC: the day itself is not included), or a time ago",
     parse: parseWhen,
   },
 ];
+export const CREATED_BETWEEN = between("created_at");
+export const OPENED_BETWEEN = between("opened_at");
 
 /** For how long an old secret remains valid after a rotation. */
 export const overlapField = (help: string): Field => ({

@@ -74,6 +74,8 @@ suite("alert on the database", async () => {
     await cli.expectFailure(["alert", "list", "--owner", "nope"], /no such customer: nope; see "npx tank-monitor customer list"/);
     const [alert] = await cli.items("alert", "list");
     const id = String(alert?.["id"]);
+    assert.ok((await cli.items("alert", "list", "--since", "24h")).some((found) => found["id"] === id));
+    assert.deepEqual(await cli.items("alert", "list", "--until", "24h"), []);
     await cli.expectFailure(["alert", "close", id, "--note", ""], /--note: must not be empty/, 2);
   });
 });
