@@ -112,9 +112,10 @@ export function forecastFrom({ cleaned, refills, daily, sensorStep, ...history }
   };
   const levelAt = (at: Instant): LevelRange => levelOn(path, at / DAY - level.day);
   const runs_low_at = whenAt(input.threshold);
+  const expectedPerDay = dropUntil(path.expected, silence + 1) - dropUntil(path.expected, silence);
   return {
     state: "ok",
-    use_per_day: used(dropUntil(path.expected, silence + 1) - dropUntil(path.expected, silence), input),
+    use_per_day: used(Math.max(expectedPerDay, model.bursts?.use ?? 0), input),
     runs_low_at,
     runs_empty_at: whenAt(0),
     suggested_delivery: delivery(runs_low_at.p10, levelAt, refills, input),

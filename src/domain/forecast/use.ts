@@ -1,6 +1,7 @@
 // What a tank uses: a base load and heating, each in percentage points a day, and how far both are from normal at present. A Kalman
 // filter estimates them from the tank's levels, one after the other.
 
+import { type Bursts, burstsIn } from "./bursts.ts";
 import type { DailyLevel } from "./daily.ts";
 import type { Season } from "./season.ts";
 import { theilSen } from "./slope.ts";
@@ -17,6 +18,8 @@ export type UseModel = {
   /** What is used at present beyond the base load, and beyond normal heating on a day on which there is any. May be negative. */
   readonly baseExcess: number;
   readonly heatingExcess: number;
+  /** Undefined for other tanks than those that are used in bursts. */
+  readonly bursts: Bursts | undefined;
   readonly season: Season;
 };
 
@@ -48,7 +51,10 @@ const UNCONFIRMED = { deviations: 2, daily: 1, dailyDays: 2 } as const;
 /** The variance of a level that is not known. */
 const UNKNOWN_LEVEL = 1e4;
 
-/** Models at some of the levels, each from the noise and the levels up to it alone; undefined where there is no use to see yet. */
+/**
+ * Models at some of the levels, each from the noise and the levels up to it alone, but with the bursts of all; undefined where there is no
+ * use to see yet.
+ */
 export function useModels(
   levels: readonly DailyLevel[],
   season: Season,
@@ -57,6 +63,7 @@ export function useModels(
 ): Map<number, UseModel> {
   const models = new Map<number, UseModel>();
   const typical = typicalUse(levels, season);
+  const bursts = burstsIn(levels, noise);
   const filter = initialFilter(typical, season);
   let before: DailyLevel | undefined;
   let isSeen = false;
@@ -67,7 +74,7 @@ export function useModels(
     const sensorVariance = (NOISE * noise) ** 2;
     if (wanted.has(i) && isSeen) {
       const newest = { ...level, fill: credibleFill(filter, before, level, undefined, sensorVariance) };
-      models.set(i, modelAfter(filter, newest, sensorVariance, season));
+      models.set(i, { ...modelAfter(filter, newest, sensorVariance), bursts, season });
     }
     correct(filter, credibleFill(filter, before, level, levels[i + 1], sensorVariance), sensorVariance);
     before = level;
@@ -97,12 +104,11 @@ function modelAfter(
   { state, covariance, ofLevel, lowInRow }: Filter,
   newest: DailyLevel,
   sensorVariance: number,
-  season: Season,
-): UseModel {
+): Omit<UseModel, "bursts" | "season"> {
   const filter = { state: state.slice(), covariance: covariance.slice(), ofLevel, lowInRow };
   correct(filter, newest.fill, sensorVariance);
   const [, base = 0, heating = 0, baseExcess = 0, heatingExcess = 0] = filter.state;
-  return { day: newest.day, level: newest.fill, base, heating, baseExcess, heatingExcess, season };
+  return { day: newest.day, level: newest.fill, base, heating, baseExcess, heatingExcess };
 }
 
 /** Use on an average day of the year: the robust slope of the first levels over normal use instead of time, and what is expected. */
@@ -219,8 +225,15 @@ function useOver(from: number, to: number, { heatingUntil, heatingShareOn }: Sea
   };
 }
 
-/** Use from the last level to each of the days after it, which are ascending. */
-export function useUntil({ day, base, heating, season, ...model }: UseModel, daysAhead: readonly number[]): number[] {
+/** Use from the last level to each of the days after it, which are ascending. With bursts, at least their mean use after the wait. */
+export function useUntil(model: UseModel, daysAhead: readonly number[]): number[] {
+  const uses = steadyUseUntil(model, daysAhead);
+  const { bursts } = model;
+  if (bursts === undefined) return uses;
+  return uses.map((use, i) => Math.max(use, bursts.use * ((daysAhead[i] ?? 0) - bursts.medianWait)));
+}
+
+function steadyUseUntil({ day, base, heating, season, ...model }: UseModel, daysAhead: readonly number[]): number[] {
   let { baseExcess, heatingExcess } = model;
   let [used, from] = [0, day];
   return daysAhead.map((ahead) => {

@@ -1,4 +1,4 @@
-// Tanks that begin to be used much more, sensors with large steps, tanks that are filled every few days, and empty ones.
+// Tanks that begin to be used much more, sensors with large steps, tanks that are filled every few days or used in bursts, and empty ones.
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -115,5 +115,57 @@ describe("a tank that is empty", () => {
     const now = levels.at(-1)?.at;
     assert.equal(state, "ok");
     assert.deepEqual([runs_low_at, runs_empty_at], Array(2).fill({ p10: now, p50: now, p90: now }));
+  });
+});
+
+describe("a tank that is used in bursts", () => {
+  /** Every three to nine days a generator uses 15 to 40 points in a day; the tank is filled when it is below 40. */
+  function generatorTank(days: number, lastBurst = days) {
+    const random = seeded("generator");
+    const levels: number[] = [];
+    let [level, next, used] = [95, 4, 0];
+    for (let day = 0; day <= days; day++) {
+      if (day === next) {
+        const use = random.between(15, 40);
+        if (level < 40) level = 95;
+        else if (day <= lastBurst) {
+          level -= use;
+          used += use;
+        }
+        next += random.whole(3, 9);
+      }
+      levels.push(level);
+    }
+    return { usePerDay: used / days, level, levelOn: (day: number) => levels[Math.floor(day)] ?? level };
+  }
+
+  for (const every of [HOUR, DAY]) {
+    it(`is expected to go on so, with a reading every ${every / HOUR} hours`, () => {
+      const { usePerDay, level, levelOn } = generatorTank(238);
+      const { state, use_per_day, daysLeft } = forecastOf(measured({ every, noise: 0.1 }, 238, levelOn));
+      const left = (level - 20) / usePerDay;
+      assert.equal(state, "ok");
+      assert.ok(
+        Math.abs((use_per_day?.percentage ?? 0) / usePerDay - 1) < 0.2,
+        `${use_per_day?.percentage} instead of ${usePerDay}`,
+      );
+      assert.ok(daysLeft > 0.8 * left && daysLeft < 1.2 * left + 6, `${daysLeft} days instead of ${left}`);
+    });
+  }
+
+  it("is not expected to go on so long after the last burst", () => {
+    const { levelOn } = generatorTank(240, 140);
+    const { use_per_day } = forecastOf(measured({ every: DAY, noise: 0.1 }, 240, levelOn));
+    assert.ok((use_per_day?.percentage ?? 0) < 0.5, `${use_per_day?.percentage}`);
+  });
+
+  it("is told apart from a heating tank whose sensor has large steps", () => {
+    // Begins in March, and is used only in the cold half of the year.
+    const levelOn = (day: number): number => 95 - 0.7 * (Math.min(day, 60) + Math.max(0, Math.min(day - 240, 185 - 60)));
+    const readings = measured({ every: DAY, noise: 0, step: 10 }, 500, (day) => levelOn(day) + (day > 300 ? 60 : 0));
+    const now = readings.at(-1)?.at ?? START;
+    const tank = { latitude: 48, use_case: null, threshold: 5, capacity: 1000, capacity_unit: "liters" } as const;
+    const { use_per_day } = forecast({ readings, ...tank, now });
+    assert.ok((use_per_day?.percentage ?? 0) < 0.15, `${use_per_day?.percentage}`);
   });
 });
