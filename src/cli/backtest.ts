@@ -60,9 +60,10 @@ Errors are in percentage points and in days. docs/forecasts.md defines them.`,
       progress.show(results.length, total, counted(results.length, "tank"));
     };
     if (call.arguments.length > 0) {
-      for (const file of call.arguments) {
+      const names = namesOf(call.arguments);
+      for (const [i, file] of call.arguments.entries()) {
         const readings = await readLevels(file, decimal);
-        run({ name: basename(file, ".csv"), readings, latitude, use_case: null }, call.arguments.length);
+        run({ name: names[i] ?? file, readings, latitude, use_case: null }, call.arguments.length);
       }
     } else {
       const defaultLatitude = text(call, "latitude") === undefined ? null : latitude;
@@ -75,6 +76,12 @@ Errors are in percentage points and in days. docs/forecasts.md defines them.`,
     return 0;
   },
 };
+
+/** Files in different folders may have the same name: those are called by their path. */
+function namesOf(files: readonly string[]): string[] {
+  const names = files.map((file) => basename(file).replace(/\.csv$/i, ""));
+  return names.map((name, i) => (names.indexOf(name) === names.lastIndexOf(name) ? name : (files[i] ?? name)));
+}
 
 /** Streams a snapshot of the database: tanks come before readings, and the readings of a tank together. `latitude`: of tanks without one. */
 async function backtestDatabase(

@@ -1,7 +1,7 @@
 // backtest, on files and on the database.
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { customer, importLines, reading, tank } from "./fixtures.ts";
 import { workspace } from "./program.ts";
@@ -38,6 +38,16 @@ suite("backtest", () => {
     const text = await here.run(["backtest", "--horizon", "7", "a.csv", "b.csv"]);
     assert.match(text.stdout, /^2 tanks, 114 forecasts of the level 7 days ahead\.\n/);
     assert.match(text.stdout, /Within the 10–90 % range: \d+ %/);
+  });
+
+  test("files of the same name are told apart by their paths", async (t) => {
+    const here = workspace(t);
+    const files = ["north/tank.csv", "south/tank.csv", "OTHER.CSV"];
+    for (const folder of ["north", "south"]) mkdirSync(here.path(folder));
+    for (const name of files) writeFileSync(here.path(name), file(40, 0.5));
+    const { stdout } = await here.run(["backtest", "--json", ...files]);
+    const names = JSON.parse(stdout).tanks_detail.map(({ name }: { name: string }) => name);
+    assert.deepEqual(names, ["north/tank.csv", "south/tank.csv", "OTHER"]);
   });
 
   test("what is wrong with a file is said with its line, and what is wrong with a flag by its name", async (t) => {
