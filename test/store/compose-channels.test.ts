@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { CHANNEL_DISABLED } from "../../src/domain/alerts/notification-queue.ts";
+import { formatInstant } from "../../src/domain/instant.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { createUser } from "../support/browser.ts";
 import { at, command, executed } from "../support/commands.ts";
@@ -206,6 +208,60 @@ function changedChannels(engine: Engine): void {
   });
 }
 
+function disabledChannels(engine: Engine): void {
+  const HOOK = { type: "webhook", url: "https://hooks.example.com/" };
+  const recover = async (store: Store, id: string, now: number) => {
+    const fields = { since: formatInstant(NOON) };
+    return (await executed(store, { type: "recover_channel", id, fields, failedBy: now }, at(now))).object["recovered"];
+  };
+  const notifications = async ({ url }: Opened) =>
+    (await runSql(url, "SELECT event, state, attempts, payload FROM notification ORDER BY id")).map((row) => ({
+      event: row["event"],
+      state: row["state"],
+      error: JSON.parse(String(row["attempts"])).at(-1)?.error,
+      payload: String(row["payload"]),
+    }));
+
+  test("mail that quiet hours hold fails as one mail when the channel is disabled, and is sent again", async (t) => {
+    const opened = await openWithTank(t, engine);
+    const { store } = opened;
+    await putOwner(store, "b", ["t2"], { settings: { unsubscribed_at: NOON } });
+    await putMailChannel(store, { quiet_hours: AFTERNOON });
+    await measure(store, 10, NOON, "t1");
+    await measure(store, 10, NOON + MINUTE, "t2");
+    await compose(opened, NOON + HOUR);
+    await change(store, "chn_mail", { state: "disabled" }, NOON + 2 * HOUR);
+    await compose(opened, NOON + 2 * HOUR + SECOND);
+    const [mail, ...others] = await notifications(opened);
+    assert.deepEqual([mail?.state, mail?.error, others], ["failed", CHANNEL_DISABLED, []]);
+    assert.deepEqual(await subjects(opened), ["2 tanks are low"]);
+    await change(store, "chn_mail", { state: "active" }, NOON + 3 * HOUR);
+    assert.equal(await recover(store, "chn_mail", NOON + 3 * HOUR), 1);
+    assert.equal((await notifications(opened))[0]?.state, "pending");
+  });
+
+  test("what is delayed fails when it is due, if the channel is disabled then, and is sent again", async (t) => {
+    const opened = await openWithTank(t, engine);
+    const { store } = opened;
+    await putOwner(store, "b", ["t2", "t3"], { settings: { unsubscribed_at: NOON } });
+    await putChannel(store, "chn_hook", { ...HOOK, delay: "4h" });
+    await measure(store, 10, NOON, "t1", "t2");
+    await measure(store, 10, NOON + 3 * HOUR, "t3");
+    await change(store, "chn_hook", { state: "disabled" }, NOON + 3 * HOUR + MINUTE);
+    await measure(store, 50, NOON + 3 * HOUR + 2 * MINUTE, "t2");
+    await compose(opened, NOON + 4 * HOUR);
+    const [webhook, ...others] = await notifications(opened);
+    assert.deepEqual([webhook?.event, webhook?.state, webhook?.error], ["alert.opened", "failed", CHANNEL_DISABLED]);
+    assert.equal(JSON.parse(webhook?.payload ?? "").data.tank.id, "t1");
+    assert.deepEqual(others, []);
+    await change(store, "chn_hook", { state: "active" }, NOON + 5 * HOUR);
+    assert.equal(await recover(store, "chn_hook", NOON + 5 * HOUR), 1);
+    await compose(opened, NOON + 8 * HOUR);
+    const states = (await notifications(opened)).map(({ state, payload }) => `${JSON.parse(payload).data.tank.id} ${state}`);
+    assert.deepEqual(states, ["t1 pending", "t3 pending"]);
+  });
+}
+
 function deletedChannels(engine: Engine): void {
   test("the mail that is being composed for a channel is dropped with it", async (t) => {
     const opened = await engine.open(t);
@@ -225,5 +281,6 @@ function deletedChannels(engine: Engine): void {
 for (const engine of [sqliteEngine, postgresEngine]) {
   suite(`${engine.name}: mail to operators`, () => operatorMail(engine));
   suite(`${engine.name}: changed channels`, () => changedChannels(engine));
+  suite(`${engine.name}: disabled channels`, () => disabledChannels(engine));
   suite(`${engine.name}: deleted channels`, () => deletedChannels(engine));
 }

@@ -291,17 +291,6 @@ function composing(engine: Engine): void {
     assert.deepEqual([webhook?.["event"], webhook?.["payload"], others], ["alert.opened", feed, []]);
   });
 
-  test("what is deferred for a disabled or deleted channel is not sent", async (t) => {
-    const opened = await engine.open(t);
-    const { store } = opened;
-    await putOwner(store, "a", ["t1"], { verified_at: null });
-    await putMailChannel(store);
-    await measure(store, 10, NOON, "t1");
-    await runSql(opened.url, "UPDATE channel SET state = 'disabled'");
-    await compose(opened, NOON + 6 * SECOND);
-    assert.deepEqual([await mails(opened), await deferred(opened)], [[], 1], "only the reminder of the owner is deferred");
-  });
-
   test("where data of a recipient is damaged, others get their mail, and this one later", async (t) => {
     const opened = await engine.open(t);
     const { store, url } = opened;

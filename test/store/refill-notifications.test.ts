@@ -67,7 +67,7 @@ function refillNotifications(engine: Engine): void {
     assert.deepEqual([await deferred(opened), (await checked(store)).findings], [0, []]);
   });
 
-  test("channels that do not want refills get none: other events, kinds of alerts, another customer, disabled", async (t) => {
+  test("channels that do not want refills get none: other events, kinds of alerts, another customer; for a disabled one they have failed", async (t) => {
     const opened = await engine.open(t);
     const { store } = opened;
     await putOwner(store, "a", ["t1"]);
@@ -82,7 +82,11 @@ function refillNotifications(engine: Engine): void {
     assert.equal(await deferred(opened), 1);
     await runSql(opened.url, "UPDATE channel SET state = 'disabled' WHERE id = 'chn_mail'");
     await compose(opened, NOON + 6 * SECOND);
-    assert.deepEqual([await runSql(opened.url, "SELECT id FROM notification"), await deferred(opened)], [[], 0]);
+    const notifications = await runSql(opened.url, "SELECT channel_id, state FROM notification");
+    assert.deepEqual(
+      [notifications.map(({ channel_id, state }) => `${channel_id} ${state}`), await deferred(opened)],
+      [["chn_mail failed"], 0],
+    );
   });
 
   test("refills and alerts of the same time are one mail, and what follows within ten minutes is one more", async (t) => {

@@ -194,12 +194,11 @@ export function testEventObject(channel: Channel, at: Instant) {
 }
 
 /**
- * Whether a channel wants an event; `ownerId` is that of the tank. A channel with `kinds` gets only alerts of these kinds, no
- * refills.
+ * Whether a channel wants an event, if it is active; `ownerId` is that of the tank. A channel with `kinds` gets only alerts of these
+ * kinds, no refills.
  */
 export function wants(channel: Channel, type: EventType, kind: AlertKind | null, ownerId: string): boolean {
-  const { state, events, kinds, customer_id } = channel;
-  if (state !== "active") return false;
+  const { events, kinds, customer_id } = channel;
   return (
     (events === null || events.includes(type)) &&
     (kinds === null || (kind !== null && kinds.includes(kind))) &&

@@ -28,13 +28,13 @@ import type { StoreTransaction } from "./transaction.ts";
 export const REFILLED = "tank.refilled";
 
 /** Who is notified: a customer or a channel. */
-export type ActiveRecipient = { readonly id: string } & (
+export type NotificationRecipient = { readonly id: string } & (
   | { readonly customer: ManagedCustomer; readonly channel?: undefined }
   | { readonly channel: Channel; readonly customer?: undefined }
 );
 
 /** The tank may have a new owner, whose data the recipient must not see. */
-function isTankVisibleTo({ id, channel }: ActiveRecipient): (tank: TankWithOwner) => boolean {
+function isTankVisibleTo({ id, channel }: NotificationRecipient): (tank: TankWithOwner) => boolean {
   const ownerId = channel === undefined ? id : channel.customer_id;
   return ({ tank }) => ownerId === null || tank.owner_id === ownerId;
 }
@@ -44,14 +44,14 @@ function linkTo({ tank }: TankWithOwner, { publicUrl }: ComposeSettings): string
   return publicUrl === null ? null : `${publicUrl}/tanks/${encodeURIComponent(tank.id)}`;
 }
 
-/** Loads only the alerts and refills that the mail lists. */
-export async function createMail(
+/** Loads only the alerts and refills that the mail lists. None if the recipient may see none of them. */
+export async function composedMail(
   tx: StoreTransaction,
-  recipient: ActiveRecipient,
+  recipient: NotificationRecipient,
   draft: DigestDraft,
   settings: ComposeSettings,
   now: Instant,
-): Promise<void> {
+): Promise<NewNotification[]> {
   const { [REFILLED]: refilled, ...drafted } = draft;
   const alerts = await tx.alerts(Object.values(drafted).flatMap(({ top }) => top.map(({ id }) => id)));
   const owned = await tx.tanksWithOwners(Array.from(alerts.values(), ({ tank_id }) => tank_id));
@@ -73,9 +73,9 @@ export async function createMail(
   const groups = groupAlerts(items).map((group) => ({ ...group, total: draft[`${group.kind} ${group.update}`]?.total ?? 0 }));
   const listed = groups.flatMap((group) => group.items);
   const [first, ...others] = [...listed, ...refills.items];
-  if (first === undefined) return;
+  if (first === undefined) return [];
   const mail = alertMail(await mailRecipient(tx, recipient, first, settings), groups, now, refills);
-  await tx.addNotifications([
+  return [
     {
       id: newId("msg", now),
       channel_id: recipient.channel?.id ?? null,
@@ -89,14 +89,13 @@ export async function createMail(
       created_at: now,
       payload: JSON.stringify(mail),
     },
-  ]);
-  tx.alertWork.addDueNotifications(1);
+  ];
 }
 
 /** Staff are named to operators only: a channel for one customer may belong to that customer. */
 async function namesOfUsers(
   tx: StoreTransaction,
-  { channel }: ActiveRecipient,
+  { channel }: NotificationRecipient,
   alerts: readonly Alert[],
 ): Promise<ReadonlyMap<string, string>> {
   const isNamed = channel?.customer_id === null && alerts.some(({ acknowledged_by }) => acknowledged_by !== null);
@@ -132,7 +131,7 @@ function eventOf(groups: readonly AlertGroup[], items: readonly AlertItem[], ref
 /** Customers read the language they have chosen, or what is spoken where their tank is. */
 async function mailRecipient(
   tx: StoreTransaction,
-  { customer, channel }: ActiveRecipient,
+  { customer, channel }: NotificationRecipient,
   { tank }: TankItem,
   { publicUrl }: ComposeSettings,
 ): Promise<Recipient> {

@@ -3,6 +3,7 @@
 // - The first mail to a recipient goes at once; what follows within ten minutes is one more. It waits until the one before has been
 //   delivered or has ended: otherwise the last mail that arrives could be an old one that was sent again.
 // - A channel gets what it wants now. Its quiet hours hold its mail. Of alerts, a channel with a delay gets only what is still open and unacknowledged.
+//   If it is disabled, what it would get has failed: it can be sent again once the channel is enabled.
 // - Customers get mail if their address is verified and they want it. They are notified of a recovery only if they were notified
 //   of the alert.
 
@@ -11,12 +12,13 @@ import { type Channel, wants } from "../../domain/alerts/channel.ts";
 import type { ComposeSettings } from "../../domain/alerts/compose.ts";
 import { CHANNEL_EVENTS } from "../../domain/alerts/event.ts";
 import type { NewNotification } from "../../domain/alerts/notification.ts";
+import { CHANNEL_DISABLED } from "../../domain/alerts/notification-queue.ts";
 import { quietUntil } from "../../domain/alerts/quiet-hours.ts";
 import { newId } from "../../domain/id.ts";
 import { type Instant, MINUTE } from "../../domain/instant.ts";
 import { type AlertItem, updateOf, urgencyRank } from "../../domain/mail/alert-mail.ts";
 import { DIGEST_ABOVE } from "../../domain/mail/section.ts";
-import { type ActiveRecipient, createMail, REFILLED } from "./compose-mail.ts";
+import { composedMail, type NotificationRecipient, REFILLED } from "./compose-mail.ts";
 import type { DeferredNotification, DigestDraft } from "./deferred-tables.ts";
 import { MAIL_COLLECT_MS } from "./events.ts";
 import type { StoreTransaction } from "./transaction.ts";
@@ -41,7 +43,7 @@ export async function composeNotifications(
   if (first === undefined || first.due_at > now) return false;
   const hasMore = deferred.length > MAX_ROWS;
   const rows = await withoutTanksAboveThreshold(tx, await withoutPaused(tx, deferred.slice(0, MAX_ROWS), now), now);
-  const recipient = await activeRecipient(tx, first);
+  const recipient = await recipientOf(tx, first);
   const isNotConfigured = recipient?.customer !== undefined && settings.publicUrl === null;
   if (recipient?.channel?.type === "webhook") await createWebhooks(tx, recipient.channel, rows, now);
   else if (recipient === undefined || isNotConfigured) await dropMail(tx, recipientId, rows);
@@ -105,11 +107,11 @@ const idsOf = (rows: readonly DeferredNotification[]): string[] => rows.map(({ i
 const alertIdsOf = (rows: readonly DeferredNotification[]): string[] => rows.flatMap(({ alert_id }) => alert_id ?? []);
 
 /** Undefined: nobody wants it any more. */
-async function activeRecipient(tx: StoreTransaction, deferred: DeferredNotification): Promise<ActiveRecipient | undefined> {
+async function recipientOf(tx: StoreTransaction, deferred: DeferredNotification): Promise<NotificationRecipient | undefined> {
   const { recipient: id, channel_id } = deferred;
   if (channel_id !== null) {
     const channel = await tx.recipientChannel(id);
-    return channel?.state === "active" ? { id, channel } : undefined;
+    return channel && { id, channel };
   }
   const customer = await tx.recipientCustomer(id);
   if (customer === undefined || customer.deleted || customer.customer.verified_at === null) return undefined;
@@ -124,13 +126,13 @@ async function dropMail(tx: StoreTransaction, recipientId: string, rows: readonl
 /** Undefined: mail may go now. */
 async function holdUntil(
   tx: StoreTransaction,
-  { channel }: ActiveRecipient,
+  { channel }: NotificationRecipient,
   [first]: readonly DeferredNotification[],
   now: Instant,
 ): Promise<Instant | undefined> {
   const last = first && (await tx.lastMail(first, now));
   const groupingEnd = last === undefined ? now : last.createdAt + GROUPING_MS;
-  const quietEnd = channel?.quiet_hours && quietUntil(channel.quiet_hours, now);
+  const quietEnd = channel?.quiet_hours && channel.state === "active" ? quietUntil(channel.quiet_hours, now) : undefined;
   const end = Math.max(groupingEnd, quietEnd ?? now, checkAgainAt(last?.pendingUntil ?? null, now));
   return end > now ? end : undefined;
 }
@@ -162,8 +164,20 @@ async function createWebhooks(
     return [{ id: newId("msg", now), ...to, ...about, event, payload: stored.payload, due_at: now, created_at: now }];
   });
   await tx.removeDeferred(idsOf(due));
+  await addComposed(tx, notifications, channel, now);
+}
+
+/** To a disabled channel, they fail as what is pending does. */
+async function addComposed(
+  tx: StoreTransaction,
+  notifications: readonly NewNotification[],
+  channel: Channel | undefined,
+  now: Instant,
+): Promise<void> {
   await tx.addNotifications(notifications);
-  tx.alertWork.addDueNotifications(notifications.length);
+  if (channel?.state !== "disabled") return tx.alertWork.addDueNotifications(notifications.length);
+  const ids = notifications.map(({ id }) => id);
+  await tx.endNotifications(ids, CHANNEL_DISABLED, now);
 }
 
 /** Since they were deferred, the channel may have changed, and tanks may have other owners. */
@@ -190,7 +204,7 @@ function isStillOpen(alert: Alert | undefined, event: DeferredNotification["even
 /** `hasMore`: the mail is not complete yet. */
 async function collectMail(
   tx: StoreTransaction,
-  recipient: ActiveRecipient,
+  recipient: NotificationRecipient,
   rows: readonly DeferredNotification[],
   hasMore: boolean,
   settings: ComposeSettings,
@@ -212,7 +226,7 @@ async function collectMail(
     return;
   }
   await tx.removeDigestDraft(recipient.id);
-  if (Object.keys(draft).length > 0) await createMail(tx, recipient, draft, settings, now);
+  if (Object.keys(draft).length > 0) await addComposed(tx, await composedMail(tx, recipient, draft, settings, now), channel, now);
 }
 
 type Update = AlertItem["update"];
@@ -228,7 +242,7 @@ const UPDATES: Readonly<Partial<Record<DeferredNotification["event"], Update>>> 
 /** One for each tank and kind of alert, and none for refills: the last change of the newest alert. */
 async function relevantChanges(
   tx: StoreTransaction,
-  { id, channel }: ActiveRecipient,
+  { id, channel }: NotificationRecipient,
   rows: readonly DeferredNotification[],
   alerts: ReadonlyMap<string, Alert>,
 ): Promise<RelevantChange[]> {
