@@ -208,6 +208,42 @@ function changedChannels(engine: Engine): void {
   });
 }
 
+function pausedTanks(engine: Engine): void {
+  test("a channel with a delay is notified of an alert of a paused tank when the pause ends, if it is still open", async (t) => {
+    const opened = await openWithTank(t, engine);
+    const { store } = opened;
+    await putOwner(store, "b", ["t2"], { settings: { unsubscribed_at: NOON } });
+    await putMailChannel(store, { delay: "4h" });
+    await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "4h" });
+    await measure(store, 10, NOON, "t1", "t2");
+    const pause = (id: string, until: number) =>
+      executed(store, command.changeTank(id, { alerts: { paused_until: formatInstant(until) } }), at(NOON + HOUR));
+    for (const id of ["t1", "t2"]) await pause(id, NOON + DAY);
+    await compose(opened, NOON + 5 * HOUR);
+    await measure(store, 50, NOON + 6 * HOUR, "t2");
+    await compose(opened, NOON + DAY - 1);
+    assert.deepEqual([await webhooks(opened), await subjects(opened)], [[], []]);
+    await compose(opened, NOON + DAY);
+    assert.deepEqual([await webhooks(opened), await subjects(opened)], [["alert.opened"], [LOW]]);
+    await compose(opened, NOON + 4 * DAY);
+    assert.equal(await deferred(opened), 0);
+  });
+
+  test("a pause that is ended earlier holds a delayed notification for at most ten minutes longer", async (t) => {
+    const opened = await openWithTank(t, engine);
+    const { store } = opened;
+    await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "4h" });
+    await measure(store, 10, NOON, "t1");
+    const pause = (paused_until: string | null, now: number) =>
+      executed(store, command.changeTank("t1", { alerts: { paused_until } }), at(now));
+    await pause("2099-01-01T00:00:00Z", NOON + HOUR);
+    await compose(opened, NOON + 4 * HOUR);
+    await pause(null, NOON + 4 * HOUR + SECOND);
+    await compose(opened, NOON + 4 * HOUR + 10 * MINUTE);
+    assert.deepEqual(await webhooks(opened), ["alert.opened"]);
+  });
+}
+
 function disabledChannels(engine: Engine): void {
   const HOOK = { type: "webhook", url: "https://hooks.example.com/" };
   const recover = async (store: Store, id: string, now: number) => {
@@ -281,6 +317,7 @@ function deletedChannels(engine: Engine): void {
 for (const engine of [sqliteEngine, postgresEngine]) {
   suite(`${engine.name}: mail to operators`, () => operatorMail(engine));
   suite(`${engine.name}: changed channels`, () => changedChannels(engine));
+  suite(`${engine.name}: channels with a delay, and paused tanks`, () => pausedTanks(engine));
   suite(`${engine.name}: disabled channels`, () => disabledChannels(engine));
   suite(`${engine.name}: deleted channels`, () => deletedChannels(engine));
 }

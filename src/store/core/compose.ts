@@ -42,8 +42,9 @@ export async function composeNotifications(
   // Another process has composed it meanwhile.
   if (first === undefined || first.due_at > now) return false;
   const hasMore = deferred.length > MAX_ROWS;
-  const rows = await withoutTanksAboveThreshold(tx, await withoutPaused(tx, deferred.slice(0, MAX_ROWS), now), now);
   const recipient = await recipientOf(tx, first);
+  const unpaused = await withoutPaused(tx, deferred.slice(0, MAX_ROWS), recipient?.channel, now);
+  const rows = await withoutTanksAboveThreshold(tx, unpaused, now);
   const isNotConfigured = recipient?.customer !== undefined && settings.publicUrl === null;
   if (recipient?.channel?.type === "webhook") await createWebhooks(tx, recipient.channel, rows, now);
   else if (recipient === undefined || isNotConfigured) await dropMail(tx, recipientId, rows);
@@ -56,14 +57,19 @@ export async function composeNotifications(
 }
 
 /**
- * Of paused tanks, reminders and mail to new owners wait until the pause ends. It may be changed, so they wait ten minutes at a time.
+ * Of paused tanks, reminders, mail to new owners and what channels get after a delay wait until the pause ends. It may be changed, so
+ * they wait ten minutes at a time.
  */
 async function withoutPaused(
   tx: StoreTransaction,
   rows: readonly DeferredNotification[],
+  channel: Channel | undefined,
   now: Instant,
 ): Promise<readonly DeferredNotification[]> {
-  const affected = rows.filter((row) => row.event === "alert.reminder" || isToNewOwner(row));
+  const isDelayed = channel !== undefined && channel.delay > 0;
+  const affected = rows.filter(
+    (row) => row.event === "alert.reminder" || isToNewOwner(row) || (isDelayed && row.event === "alert.opened"),
+  );
   const paused = await tx.pausedTanks(
     affected.map(({ tank_id }) => tank_id),
     now,
