@@ -9,38 +9,28 @@ import { createUser } from "../support/browser.ts";
 import { at, command, executed } from "../support/commands.ts";
 import { putForecast } from "./alert-support.ts";
 import {
+  AFTERNOON,
+  changeChannel,
   compose,
   composeNext,
   DAY,
   deferred,
   HOUR,
+  LOW_SUBJECT,
   MINUTE,
   mails,
   measure,
   NOON,
+  openWithTank,
   putChannel,
   putMailChannel,
   putOwner,
   SECOND,
   subjects,
+  webhooks,
 } from "./compose-support.ts";
 import { type Engine, type Opened, postgresEngine, sqliteEngine } from "./engines.ts";
 import { runSql } from "./raw-sql.ts";
-
-const AFTERNOON = { from: "11:00", to: "23:00", timezone: "UTC" };
-const LOW = "Tank low, 10%: Tank t1";
-
-const change = (store: Store, id: string, fields: object, now: number) =>
-  executed(store, { type: "change_channel", id, fields, webhookAllow: [] }, at(now));
-const webhooks = async ({ url }: Opened) =>
-  (await runSql(url, "SELECT event FROM notification WHERE destination = 'chn_hook' ORDER BY id")).map(({ event }) => event);
-
-/** A tank of a customer who gets no mail. */
-async function openWithTank(t: Parameters<Engine["open"]>[0], engine: Engine): Promise<Opened> {
-  const opened = await engine.open(t);
-  await putOwner(opened.store, "a", ["t1"], { settings: { unsubscribed_at: NOON } });
-  return opened;
-}
 
 function operatorMail(engine: Engine): void {
   test("mail names the user who has acknowledged an alert, except to channels for one customer", async (t) => {
@@ -69,7 +59,7 @@ function operatorMail(engine: Engine): void {
     for (const { id } of await store.alertsNotClosed(tanks.slice(0, 60))) {
       await executed(store, command.acknowledgeAlert(id, {}), at(NOON + SECOND));
     }
-    await change(store, "chn_mail", { quiet_hours: null }, NOON + HOUR);
+    await changeChannel(store, "chn_mail", { quiet_hours: null }, NOON + HOUR);
     await compose(opened, NOON + HOUR + SECOND);
     assert.deepEqual(await subjects(opened), ["400 tanks are low, 60 low-fill alerts acknowledged"]);
   });
@@ -107,12 +97,12 @@ function changedChannels(engine: Engine): void {
     await putMailChannel(store, { quiet_hours: AFTERNOON });
     await measure(store, 10, NOON, "t1");
     await compose(opened, NOON + MINUTE);
-    await change(store, "chn_mail", { quiet_hours: { ...AFTERNOON, to: "22:00" } }, NOON + HOUR);
+    await changeChannel(store, "chn_mail", { quiet_hours: { ...AFTERNOON, to: "22:00" } }, NOON + HOUR);
     await compose(opened, NOON + 2 * HOUR);
     assert.deepEqual(await subjects(opened), []);
-    await change(store, "chn_mail", { quiet_hours: null }, NOON + 3 * HOUR);
+    await changeChannel(store, "chn_mail", { quiet_hours: null }, NOON + 3 * HOUR);
     await compose(opened, NOON + 3 * HOUR + SECOND);
-    assert.deepEqual(await subjects(opened), [LOW]);
+    assert.deepEqual(await subjects(opened), [LOW_SUBJECT]);
   });
 
   test("what is held stays as it is when something else than its times is changed", async (t) => {
@@ -126,11 +116,11 @@ function changedChannels(engine: Engine): void {
     const held = await dueAt();
     assert.deepEqual(held, [Date.parse("2026-06-01T23:00:00Z")]);
     for (const fields of [{ description: "Night shift" }, { to: "night@operator.example" }, { kinds: ["low"] }]) {
-      await change(store, "chn_mail", fields, NOON + HOUR);
+      await changeChannel(store, "chn_mail", fields, NOON + HOUR);
       assert.deepEqual(await dueAt(), held);
     }
     await compose(opened, NOON + 11 * HOUR);
-    assert.deepEqual(await subjects(opened), [LOW]);
+    assert.deepEqual(await subjects(opened), [LOW_SUBJECT]);
   });
 
   test("a changed delay counts from the alert, for mail and webhooks", async (t) => {
@@ -139,15 +129,15 @@ function changedChannels(engine: Engine): void {
     await putMailChannel(store, { delay: "4h" });
     await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "8h" });
     await measure(store, 10, NOON, "t1");
-    await change(store, "chn_mail", { delay: "6h" }, NOON + HOUR);
-    await change(store, "chn_hook", { delay: "2h" }, NOON + HOUR);
+    await changeChannel(store, "chn_mail", { delay: "6h" }, NOON + HOUR);
+    await changeChannel(store, "chn_hook", { delay: "2h" }, NOON + HOUR);
     await compose(opened, NOON + 2 * HOUR - 1);
     assert.deepEqual([await webhooks(opened), await subjects(opened)], [[], []]);
     await compose(opened, NOON + 2 * HOUR);
     await compose(opened, NOON + 6 * HOUR - 6 * SECOND);
     assert.deepEqual([await webhooks(opened), await subjects(opened)], [["alert.opened"], []]);
     await compose(opened, NOON + 6 * HOUR);
-    assert.deepEqual(await subjects(opened), [LOW]);
+    assert.deepEqual(await subjects(opened), [LOW_SUBJECT]);
   });
 
   test("a delay that is changed again, after the clock was ahead, delays nothing until the time it showed", async (t) => {
@@ -155,8 +145,8 @@ function changedChannels(engine: Engine): void {
     const { store } = opened;
     await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "8h" });
     await measure(store, 10, NOON, "t1");
-    await change(store, "chn_hook", { delay: "6h" }, NOON + 30 * DAY);
-    await change(store, "chn_hook", { delay: "2h" }, NOON + HOUR);
+    await changeChannel(store, "chn_hook", { delay: "6h" }, NOON + 30 * DAY);
+    await changeChannel(store, "chn_hook", { delay: "2h" }, NOON + HOUR);
     await compose(opened, NOON + 2 * HOUR);
     assert.deepEqual(await webhooks(opened), ["alert.opened"]);
   });
@@ -168,7 +158,7 @@ function changedChannels(engine: Engine): void {
     await measure(store, 10, NOON, "t1");
     const [alert] = await store.alertsNotClosed(["t1"]);
     await executed(store, command.acknowledgeAlert(alert?.id ?? ""), at(NOON + MINUTE));
-    await change(store, "chn_hook", { delay: null }, NOON + HOUR);
+    await changeChannel(store, "chn_hook", { delay: null }, NOON + HOUR);
     await compose(opened, NOON + HOUR);
     assert.deepEqual((await webhooks(opened)).toSorted(), ["alert.acknowledged", "alert.opened"]);
   });
@@ -181,7 +171,7 @@ function changedChannels(engine: Engine): void {
       await putMailChannel(store, { delay: "4h" });
       await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "4h" });
       await measure(store, 10, NOON, "t1");
-      for (const id of ["chn_mail", "chn_hook"]) await change(store, id, fields, NOON + HOUR);
+      for (const id of ["chn_mail", "chn_hook"]) await changeChannel(store, id, fields, NOON + HOUR);
       await compose(opened, NOON + 5 * HOUR);
       assert.deepEqual([await webhooks(opened), await subjects(opened)], [[], []], JSON.stringify(fields));
       await compose(opened, NOON + 5 * DAY);
@@ -201,46 +191,10 @@ function changedChannels(engine: Engine): void {
       await putForecast(store, "t1", { refills: [], now: NOON });
       await putForecast(store, "t1", { refills: [refill], now: NOON });
       assert.equal(await deferred(opened), 2);
-      for (const id of ["chn_mail", "chn_hook"]) await change(store, id, fields, NOON + HOUR);
+      for (const id of ["chn_mail", "chn_hook"]) await changeChannel(store, id, fields, NOON + HOUR);
       await compose(opened, NOON + 5 * HOUR);
       assert.deepEqual([await webhooks(opened), await subjects(opened), await deferred(opened)], [[], [], 0]);
     }
-  });
-}
-
-function pausedTanks(engine: Engine): void {
-  test("a channel with a delay is notified of an alert of a paused tank when the pause ends, if it is still open", async (t) => {
-    const opened = await openWithTank(t, engine);
-    const { store } = opened;
-    await putOwner(store, "b", ["t2"], { settings: { unsubscribed_at: NOON } });
-    await putMailChannel(store, { delay: "4h" });
-    await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "4h" });
-    await measure(store, 10, NOON, "t1", "t2");
-    const pause = (id: string, until: number) =>
-      executed(store, command.changeTank(id, { alerts: { paused_until: formatInstant(until) } }), at(NOON + HOUR));
-    for (const id of ["t1", "t2"]) await pause(id, NOON + DAY);
-    await compose(opened, NOON + 5 * HOUR);
-    await measure(store, 50, NOON + 6 * HOUR, "t2");
-    await compose(opened, NOON + DAY - 1);
-    assert.deepEqual([await webhooks(opened), await subjects(opened)], [[], []]);
-    await compose(opened, NOON + DAY);
-    assert.deepEqual([await webhooks(opened), await subjects(opened)], [["alert.opened"], [LOW]]);
-    await compose(opened, NOON + 4 * DAY);
-    assert.equal(await deferred(opened), 0);
-  });
-
-  test("a pause that is ended earlier holds a delayed notification for at most ten minutes longer", async (t) => {
-    const opened = await openWithTank(t, engine);
-    const { store } = opened;
-    await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "4h" });
-    await measure(store, 10, NOON, "t1");
-    const pause = (paused_until: string | null, now: number) =>
-      executed(store, command.changeTank("t1", { alerts: { paused_until } }), at(now));
-    await pause("2099-01-01T00:00:00Z", NOON + HOUR);
-    await compose(opened, NOON + 4 * HOUR);
-    await pause(null, NOON + 4 * HOUR + SECOND);
-    await compose(opened, NOON + 4 * HOUR + 10 * MINUTE);
-    assert.deepEqual(await webhooks(opened), ["alert.opened"]);
   });
 }
 
@@ -266,12 +220,12 @@ function disabledChannels(engine: Engine): void {
     await measure(store, 10, NOON, "t1");
     await measure(store, 10, NOON + MINUTE, "t2");
     await compose(opened, NOON + HOUR);
-    await change(store, "chn_mail", { state: "disabled" }, NOON + 2 * HOUR);
+    await changeChannel(store, "chn_mail", { state: "disabled" }, NOON + 2 * HOUR);
     await compose(opened, NOON + 2 * HOUR + SECOND);
     const [mail, ...others] = await notifications(opened);
     assert.deepEqual([mail?.state, mail?.error, others], ["failed", CHANNEL_DISABLED, []]);
     assert.deepEqual(await subjects(opened), ["2 tanks are low"]);
-    await change(store, "chn_mail", { state: "active" }, NOON + 3 * HOUR);
+    await changeChannel(store, "chn_mail", { state: "active" }, NOON + 3 * HOUR);
     assert.equal(await recover(store, "chn_mail", NOON + 3 * HOUR), 1);
     assert.equal((await notifications(opened))[0]?.state, "pending");
   });
@@ -283,14 +237,14 @@ function disabledChannels(engine: Engine): void {
     await putChannel(store, "chn_hook", { ...HOOK, delay: "4h" });
     await measure(store, 10, NOON, "t1", "t2");
     await measure(store, 10, NOON + 3 * HOUR, "t3");
-    await change(store, "chn_hook", { state: "disabled" }, NOON + 3 * HOUR + MINUTE);
+    await changeChannel(store, "chn_hook", { state: "disabled" }, NOON + 3 * HOUR + MINUTE);
     await measure(store, 50, NOON + 3 * HOUR + 2 * MINUTE, "t2");
     await compose(opened, NOON + 4 * HOUR);
     const [webhook, ...others] = await notifications(opened);
     assert.deepEqual([webhook?.event, webhook?.state, webhook?.error], ["alert.opened", "failed", CHANNEL_DISABLED]);
     assert.equal(JSON.parse(webhook?.payload ?? "").data.tank.id, "t1");
     assert.deepEqual(others, []);
-    await change(store, "chn_hook", { state: "active" }, NOON + 5 * HOUR);
+    await changeChannel(store, "chn_hook", { state: "active" }, NOON + 5 * HOUR);
     assert.equal(await recover(store, "chn_hook", NOON + 5 * HOUR), 1);
     await compose(opened, NOON + 8 * HOUR);
     const states = (await notifications(opened)).map(({ state, payload }) => `${JSON.parse(payload).data.tank.id} ${state}`);
@@ -317,7 +271,6 @@ function deletedChannels(engine: Engine): void {
 for (const engine of [sqliteEngine, postgresEngine]) {
   suite(`${engine.name}: mail to operators`, () => operatorMail(engine));
   suite(`${engine.name}: changed channels`, () => changedChannels(engine));
-  suite(`${engine.name}: channels with a delay, and paused tanks`, () => pausedTanks(engine));
   suite(`${engine.name}: disabled channels`, () => disabledChannels(engine));
   suite(`${engine.name}: deleted channels`, () => deletedChannels(engine));
 }

@@ -9,7 +9,7 @@ import type { Store } from "../../src/domain/store.ts";
 import { at, executed } from "../support/commands.ts";
 import { incomingBatch } from "../support/readings.ts";
 import { customer, NEW_YEAR, putTanks, tank } from "./conformance/objects.ts";
-import type { Opened } from "./engines.ts";
+import type { Engine, Opened } from "./engines.ts";
 import { runSql } from "./raw-sql.ts";
 
 export const SECOND = 1000;
@@ -93,3 +93,18 @@ export const putChannel = (store: Store, newId: string, fields: object) =>
   executed(store, { type: "create_channel", newId, fields, secret: "whsec_x", webhookAllow: [] }, at(NOON - DAY));
 export const putMailChannel = (store: Store, fields: object = {}) =>
   putChannel(store, "chn_mail", { type: "email", to: "dispatch@operator.example", ...fields });
+
+export const AFTERNOON = { from: "11:00", to: "23:00", timezone: "UTC" };
+export const LOW_SUBJECT = "Tank low, 10%: Tank t1";
+
+export const changeChannel = (store: Store, id: string, fields: object, now: number) =>
+  executed(store, { type: "change_channel", id, fields, webhookAllow: [] }, at(now));
+export const webhooks = async ({ url }: Opened) =>
+  (await runSql(url, "SELECT event FROM notification WHERE destination = 'chn_hook' ORDER BY id")).map(({ event }) => event);
+
+/** `t1`, a tank of a customer who gets no mail. */
+export async function openWithTank(t: Parameters<Engine["open"]>[0], engine: Engine): Promise<Opened> {
+  const opened = await engine.open(t);
+  await putOwner(opened.store, "a", ["t1"], { settings: { unsubscribed_at: NOON } });
+  return opened;
+}

@@ -216,6 +216,8 @@ async function openAndClose(): Promise<void> {
   const day = 86_400_000;
   await putCustomers(other, customer("a"), customer("b"));
   await putTanks(other, tank("one", "a"), tank("two", "a"));
+  const fields = { type: "webhook", url: "https://hooks.example.com/", delay: "4h" };
+  await executed(other, { type: "create_channel", newId: "chn", fields, secret: "whsec_", webhookAllow: [] }, at(5));
   await ingest(other, { tank: "one", at: 40_000_000, fill: 0 }, { tank: "two", at: 40_000_000, fill: 0 });
   await executed(other, command.changeTank("one", { owner_id: "b" }), at(40_000_000));
   await executed(other, command.changeTank("one", { alerts: { silent_after: "1h" } }), at(40_000_000));

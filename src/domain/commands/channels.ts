@@ -177,7 +177,7 @@ function changed(before: Channel, fields: ChannelInput): Channel {
   return { ...before, ...others, ...given };
 }
 
-/** A delay leaves only alerts that are still open, and refills. */
+/** A channel with a delay gets other events only of alerts that it was sent when they were still open. */
 const AFTER_DELAY: readonly EventType[] = ["alert.opened", "tank.refilled"];
 /** Of settings with which a channel would never get anything. */
 function settingsError({ delay, events, kinds }: Channel): FieldError | undefined {
@@ -186,7 +186,8 @@ function settingsError({ delay, events, kinds }: Channel): FieldError | undefine
     return { field: "kinds", message: "must be null: kinds selects alerts, and events contains only tank.refilled" };
   }
   if (delay === 0 || events.some((event) => AFTER_DELAY.includes(event))) return undefined;
-  return { field: "events", message: `must contain ${AFTER_DELAY.join(" or ")}: a channel with a delay gets no other events` };
+  const why = "a channel with a delay gets other events only of alerts whose opening it was sent";
+  return { field: "events", message: `must contain ${AFTER_DELAY.join(" or ")}: ${why}` };
 }
 
 /** Part of them may be given, as in any merge patch. */

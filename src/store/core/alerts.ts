@@ -230,9 +230,12 @@ async function writeAlerts(
     const sequence = nextSequence + i;
     return { before, shouldNotify, event, sequence, payload: JSON.stringify(eventObject(event, sequence)) };
   });
+  const isAnyDelayed = channels.some(({ delay }) => delay > 0);
+  const changed = isAnyDelayed ? changes.filter(({ type }) => type !== "alert.opened").map(({ after }) => after.id) : [];
+  const notified = await tx.channelsNotified(changed);
   const outgoing = events
     .filter(({ shouldNotify }) => shouldNotify)
-    .map((item) => outgoingOf(item, channels, tx.alertSettings, now));
+    .map((item) => outgoingOf(item, channels, notified.get(item.event.alert.id), tx.alertSettings, now));
   const notifications = outgoing.flatMap((one) => one.notifications);
   const listed = events.map(({ before, event }) => ({ before: before && entryOf(before), after: entryOf(event.alert) }));
   await Promise.all([
@@ -252,15 +255,22 @@ type NumberedEvent = { readonly event: AlertEvent; readonly sequence: number; re
 function outgoingOf(
   { event, sequence, payload }: NumberedEvent,
   channels: readonly Channel[],
+  notified: ReadonlySet<string> | undefined,
   settings: AlertSettings,
   now: Instant,
 ): Outgoing {
   const { type, alert, tank } = event;
-  // Skip the closing mail of an alert if the channel gets mail about the one that replaces it.
+  // Skip the closing mail of an alert if the channel gets mail about the one that replaces it, and not only after a delay.
   const successor = alert.close_reason === "became_low" ? "low" : alert.close_reason === "replaced" ? alert.kind : undefined;
   const isCovered = (channel: Channel): boolean =>
-    channel.type === "email" && successor !== undefined && wants(channel, "alert.opened", successor, tank.owner_id);
-  const subscribed = channels.filter((channel) => wants(channel, type, alert.kind, tank.owner_id) && !isCovered(channel));
+    channel.type === "email" &&
+    channel.delay === 0 &&
+    successor !== undefined &&
+    wants(channel, "alert.opened", successor, tank.owner_id);
+  // What follows an alert that a channel was notified of after its delay is not delayed.
+  const subscribed = channels
+    .filter((channel) => wants(channel, type, alert.kind, tank.owner_id) && !isCovered(channel))
+    .map((channel) => (notified?.has(channel.id) ? { ...channel, delay: 0 } : channel));
   const about = { alert_id: alert.id, tank_id: tank.id, owner_id: tank.owner_id, sequence };
   const { notifications, deferred } = toChannels({ ...about, event: type, payload }, subscribed, now);
   return { notifications, deferred: [...deferred, ...ownerMail(event, sequence, settings, now)] };

@@ -2,7 +2,8 @@
 // with a delay. What is sent depends on the alerts as they are now:
 // - The first mail to a recipient goes at once; what follows within ten minutes is one more. It waits until the one before has been
 //   delivered or has ended: otherwise the last mail that arrives could be an old one that was sent again.
-// - A channel gets what it wants now. Its quiet hours hold its mail. Of alerts, a channel with a delay gets only what is still open and unacknowledged.
+// - A channel gets what it wants now. Its quiet hours hold its mail. Of alerts, a channel with a delay gets only what is still open and
+//   unacknowledged, and what follows then.
 //   If it is disabled, what it would get has failed: it can be sent again once the channel is enabled.
 // - Customers get mail if their address is verified and they want it. They are notified of a recovery only if they were notified
 //   of the alert.
@@ -158,9 +159,7 @@ async function createWebhooks(
 ): Promise<void> {
   const due = rows.filter(({ due_at }) => due_at <= now);
   const alerts = await tx.alerts(alertIdsOf(due));
-  const wanted = (await wantedBy(tx, channel, due, alerts)).filter(
-    ({ alert_id, event }) => channel.delay === 0 || alert_id === null || isStillOpen(alerts.get(alert_id), event),
-  );
+  const wanted = await wantedBy(tx, channel, due, alerts);
   const events = await tx.eventsBySequence(wanted.flatMap(({ sequence }) => sequence ?? []));
   const notifications = wanted.flatMap(({ alert_id, tank_id, event, sequence }): NewNotification[] => {
     const stored = events.get(sequence ?? 0);
@@ -195,16 +194,14 @@ async function wantedBy(
 ): Promise<readonly DeferredNotification[]> {
   const tankIds = channel.customer_id === null ? [] : rows.map(({ tank_id }) => tank_id);
   const owned = await tx.tanksWithOwners(tankIds);
+  const notified = await tx.channelsNotified(channel.delay === 0 ? [] : alertIdsOf(rows));
   return rows.filter(({ event, alert_id, tank_id }) => {
     const type = CHANNEL_EVENTS.find((one) => one === event);
-    const kind = alerts.get(alert_id ?? "")?.kind ?? null;
-    return type !== undefined && wants(channel, type, kind, owned.get(tank_id)?.tank.owner_id ?? "");
+    const alert = alerts.get(alert_id ?? "");
+    if (type === undefined || !wants(channel, type, alert?.kind ?? null, owned.get(tank_id)?.tank.owner_id ?? "")) return false;
+    if (channel.delay === 0 || alert_id === null) return true;
+    return type === "alert.opened" ? alert?.state === "open" : notified.get(alert_id)?.has(channel.id) === true;
   });
-}
-
-/** What a channel with a delay gets of alerts. */
-function isStillOpen(alert: Alert | undefined, event: DeferredNotification["event"]): boolean {
-  return alert?.state === "open" && event === "alert.opened";
 }
 
 /** `hasMore`: the mail is not complete yet. */
@@ -269,9 +266,7 @@ type Decide = (alert: Alert, updates: ReadonlySet<Update>) => Update | undefined
 
 /** The rows of an alert may be in several transactions: the last change of its state is mentioned, and those before are not. */
 function channelUpdates(channel: Channel): Decide {
-  const { delay } = channel;
   return (alert, updates) => {
-    if (delay > 0) return updates.has("opened") && alert.state === "open" ? "opened" : undefined;
     // It has ended while the mail was held.
     if (alert.state === "closed" && !updates.has("closed")) return undefined;
     const isAcknowledgedLater = alert.state === "acknowledged" && !updates.has("acknowledged");

@@ -164,6 +164,19 @@ export function deferredTables({ prepare, insert, runForIds }: SqlRunner) {
       return new Set(rows.map(([id]) => String(id)));
     },
 
+    /** Returns the channels that have been notified of each alert, as far as their notifications are kept. */
+    async channelsNotified(alertIds: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+      const rows = await runForIds(
+        alertIds,
+        (is) =>
+          `SELECT alert_id, channel_id FROM notification_alert AS link
+           JOIN notification AS sent ON sent.id BETWEEN link.notification_id AND link.notification_id
+           WHERE ${is("alert_id")} AND channel_id IS NOT NULL`, // primary keys
+      );
+      const ofAlerts = Map.groupBy(rows, ([alertId]) => String(alertId));
+      return new Map(Array.from(ofAlerts, ([id, own]) => [id, new Set(own.map(([, channelId]) => String(channelId)))]));
+    },
+
     async setAlertsNotified(customerId: string, alertIds: readonly string[]): Promise<void> {
       await runForIds(alertIds, (is) => `UPDATE alert SET notified_customer = $1 WHERE ${is("id")}`, customerId);
     },

@@ -123,7 +123,7 @@ test("all errors of a channel are reported at once, field by field", async () =>
   assert.deepEqual(await messages(create({ type: "webhook", url: URL, kinds: [] })), { kinds: "must have at least 1 entry" });
 });
 
-test("a channel with a delay must want opened alerts or refills, which are all that it is sent", async () => {
+test("a channel with a delay must want opened alerts or refills, without which it is sent nothing", async () => {
   const events = ["alert.closed", "alert.acknowledged"];
   await planned(create({ type: "webhook", url: URL, events, delay: "0s" }));
   assert.deepEqual(await invalid(change("hook", { events, delay: "1h" })), ["events"]);
