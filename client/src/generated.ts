@@ -1371,6 +1371,8 @@ export type ChannelDetails = {
   readonly failing_since: string | null;
   /** Number of notifications still to be sent */
   readonly pending: number;
+  /** Number delayed, held or collected for a mail, up to 10,000 */
+  readonly held: number;
   /** When one of its newest 100 notifications was delivered last */
   readonly last_delivered_at: string | null;
   /** The last error among its newest 100 notifications */

@@ -38,9 +38,9 @@ describe("a channel", () => {
     assert.deepEqual(shown, { ...common, ...given, ...nothing, ...state });
     const replayed = await manage("POST", CHANNELS, given, once);
     assert.deepEqual([expectStatus(replayed, 201)["secret"], replayed.body["id"]], [null, shown["id"]]);
-    const { failing_since, pending, last_delivered_at, last_error, ...inspected } = await inspect(String(shown["id"]));
+    const { failing_since, pending, held, last_delivered_at, last_error, ...inspected } = await inspect(String(shown["id"]));
     assert.deepEqual(inspected, shown);
-    assert.deepEqual([failing_since, pending, last_delivered_at, last_error], [null, 0, null, null]);
+    assert.deepEqual([failing_since, pending, held, last_delivered_at, last_error], [null, 0, 0, null, null]);
     const mail = expectStatus(await manage("POST", CHANNELS, { type: "email", to: "dispatch@x.example" }), 201);
     assert.deepEqual([mail["secret"], mail["to"], mail["url"]], [null, "dispatch@x.example", null]);
     assert.deepEqual(idsIn(await manage("GET", `${CHANNELS}?size=2`)).sort(), [mail["id"], shown["id"]].sort());

@@ -282,7 +282,7 @@ function channels(engine: Engine): void {
   test("how the deliveries of a channel go", async (t) => {
     const { store, url } = await engine.open(t);
     await executed(store, create("chn_a"), at(NEW_YEAR));
-    const none = { pending: 0, last_delivered_at: null, last_error: null };
+    const none = { pending: 0, held: 0, last_delivered_at: null, last_error: null };
     assert.deepEqual(await store.channelStatus({ id: "chn_a", type: "webhook" }), none);
     for (const [i, id] of ["msg_1", "msg_2", "msg_3"].entries()) await executed(store, testOf("chn_a", id), at(NEW_YEAR + i));
     await end(url, "msg_2", "failed", NEW_YEAR + 9);
@@ -291,6 +291,7 @@ function channels(engine: Engine): void {
     await runSql(url, `UPDATE notification SET state = 'delivered', attempts = '${attempts}' WHERE id = 'msg_1'`);
     assert.deepEqual(await store.channelStatus({ id: "chn_a", type: "webhook" }), {
       pending: 1,
+      held: 0,
       last_delivered_at: 7,
       last_error: "no route",
     });

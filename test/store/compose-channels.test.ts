@@ -90,6 +90,49 @@ function operatorMail(engine: Engine): void {
   });
 }
 
+function heldNotifications(engine: Engine): void {
+  test("the status of a channel counts what is held for it, by quiet hours or a delay", async (t) => {
+    const opened = await openWithTank(t, engine);
+    const { store } = opened;
+    await putOwner(store, "b", ["t2"], { settings: { unsubscribed_at: NOON } });
+    await putMailChannel(store, { quiet_hours: AFTERNOON });
+    await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "4h" });
+    const held = async () => {
+      const statuses = [{ id: "chn_mail", type: "email" } as const, { id: "chn_hook", type: "webhook" } as const];
+      return (await Promise.all(statuses.map((channel) => store.channelStatus(channel)))).map(({ held, pending }) => [
+        held,
+        pending,
+      ]);
+    };
+    await measure(store, 10, NOON, "t1", "t2");
+    await compose(opened, NOON + HOUR);
+    assert.deepEqual(await held(), [
+      [2, 0],
+      [2, 0],
+    ]);
+    await compose(opened, NOON + 4 * HOUR);
+    assert.deepEqual(await held(), [
+      [2, 0],
+      [0, 2],
+    ]);
+    await compose(opened, NOON + 11 * HOUR);
+    assert.deepEqual(await held(), [
+      [0, 1],
+      [0, 2],
+    ]);
+  });
+
+  test("of very many held notifications 10,000 are counted", async (t) => {
+    const { store, url } = await openWithTank(t, engine);
+    await putMailChannel(store);
+    const row = (i: number) => `('msg_${i}', 'chn_mail', 'chn_mail', 'alert.opened', 'alr', 't1', 5, 5)`;
+    const rows = Array.from({ length: 10_001 }, (_, i) => row(i));
+    const columns = "id, recipient, channel_id, event, alert_id, tank_id, due_at, created_at";
+    await runSql(url, `INSERT INTO deferred_notification (${columns}) VALUES ${rows.join(", ")}`);
+    assert.equal((await store.channelStatus({ id: "chn_mail", type: "email" })).held, 10_000);
+  });
+}
+
 function changedChannels(engine: Engine): void {
   test("mail is sent at once when the quiet hours that hold it are removed, and held when there are new ones", async (t) => {
     const opened = await openWithTank(t, engine);
@@ -270,6 +313,7 @@ function deletedChannels(engine: Engine): void {
 
 for (const engine of [sqliteEngine, postgresEngine]) {
   suite(`${engine.name}: mail to operators`, () => operatorMail(engine));
+  suite(`${engine.name}: held notifications`, () => heldNotifications(engine));
   suite(`${engine.name}: changed channels`, () => changedChannels(engine));
   suite(`${engine.name}: disabled channels`, () => disabledChannels(engine));
   suite(`${engine.name}: deleted channels`, () => deletedChannels(engine));

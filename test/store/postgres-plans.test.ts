@@ -148,7 +148,10 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   notificationCounts: [() => store.notificationCounts([]), ["notification_pending"]],
   "notificationCounts without mail": [() => store.notificationCounts(["low", "leak"]), ["alert_counted", "notification_pending"]],
   notificationById: [() => store.notificationById("msg"), []],
-  channelStatus: [() => store.channelStatus({ id: "chn", type: "webhook" }), ["notification_by_channel", "notification_due"]],
+  channelStatus: [
+    () => store.channelStatus({ id: "chn", type: "webhook" }),
+    ["deferred_notification_by_recipient", "notification_by_channel", "notification_due"],
+  ],
   "notifications, all": [notifications({ from: 1 }), ["notification_by_creation"]],
   "notifications of a channel": [notifications({ channel_id: "chn" }), ["notification_by_channel"]],
   "notifications of a channel in a state": [notifications({ channel_id: "chn", state: "failed" }), ["notification_by_channel"]],

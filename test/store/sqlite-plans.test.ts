@@ -133,7 +133,7 @@ test("management reads use an index; filtered results are sorted, the fleet is n
       if (/FROM (device|audit) +ORDER BY (id|number DESC) LIMIT/.test(sql)) continue;
       assert.doesNotMatch(
         plan,
-        /SCAN (customer|tank|device|audit|pending_reading|alert|notification|notification_alert|fleet)(;|$)/,
+        /SCAN (customer|tank|device|audit|pending_reading|alert|notification|notification_alert|deferred_notification|fleet)(;|$)/,
         `${sql}\n${plan}`,
       );
     }

@@ -56,9 +56,16 @@ export type Channel = {
  */
 export type StoredChannel = Channel & { readonly failing_since: Instant | null; readonly pending_since: Instant | null };
 
-/** `pending`: notifications that are still to be sent. The others are of its newest notifications. */
+/** Larger numbers of held notifications are not counted. */
+export const MAX_HELD = 10_000;
+
+/**
+ * `pending`: notifications that are still to be sent. `held`: how many are not due yet, or are collected for a mail; at most `MAX_HELD`.
+ * The others are of its newest notifications.
+ */
 export type ChannelStatus = {
   readonly pending: number;
+  readonly held: number;
   readonly last_delivered_at: Instant | null;
   readonly last_error: string | null;
 };

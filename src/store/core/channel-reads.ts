@@ -1,7 +1,7 @@
 // Reads of channels and notifications, in SQL for both engines.
 
 import type { AlertKind } from "../../domain/alerts/alert.ts";
-import type { Channel, ChannelStatus, StoredChannel } from "../../domain/alerts/channel.ts";
+import { type Channel, type ChannelStatus, MAX_HELD, type StoredChannel } from "../../domain/alerts/channel.ts";
 import { type Attempt, destinationOf, MAIL_DESTINATION, type Notification } from "../../domain/alerts/notification.ts";
 import type { NotificationCounts } from "../../domain/alerts/notification-queue.ts";
 import type { ChannelReads, NotificationQuery } from "../../domain/alerts/reads.ts";
@@ -64,14 +64,20 @@ export function notificationReads(engine: LongReadEngine) {
     async channelStatus(channel: Pick<Channel, "id" | "type">): Promise<ChannelStatus> {
       const parameters = new SqlParameters();
       const [id, destination] = [parameters.add(channel.id), parameters.add(destinationOf(channel))];
-      // notification_due, notification_by_channel
+      // notification_due, deferred_notification_by_recipient, notification_by_channel
       const found = await rows(
-        `SELECT counted.total, recent.attempts FROM (
+        `SELECT counted.total, held.total, recent.attempts FROM (
            SELECT count(*) AS total FROM (
              SELECT channel_id FROM notification WHERE state = 'pending' AND ${dialect.equals("destination", destination)}
              ORDER BY destination, due_at ${dialect.optimizerFence}
            ) AS pending WHERE channel_id = ${id}
          ) AS counted
+         CROSS JOIN (
+           SELECT count(*) AS total FROM (
+             SELECT recipient FROM deferred_notification WHERE ${dialect.equals("recipient", id)}
+             ORDER BY recipient, due_at, id LIMIT ${MAX_HELD}
+           ) AS deferred
+         ) AS held
          LEFT JOIN (
            SELECT attempts FROM notification WHERE ${dialect.equals("channel_id", id)}
            ORDER BY channel_id DESC, created_at DESC, id DESC LIMIT ${RECENT}
@@ -79,10 +85,11 @@ export function notificationReads(engine: LongReadEngine) {
         parameters.values,
       );
       const attempts = found
-        .flatMap(([, text]) => (storedJson(text, `a notification of channel ${channel.id}`) ?? []) as Attempt[])
+        .flatMap(([, , text]) => (storedJson(text, `a notification of channel ${channel.id}`) ?? []) as Attempt[])
         .sort((a, b) => b.at - a.at);
       return {
         pending: Number(found[0]?.[0]),
+        held: Number(found[0]?.[1]),
         last_delivered_at: attempts.find(({ error }) => error === null)?.at ?? null,
         last_error: attempts.find(({ error }) => error !== null)?.error ?? null,
       };

@@ -52,6 +52,7 @@ export const schemas = {
       ...Shown.properties,
       failing_since: nullable({ ...instantField("Since when every delivery has failed"), examples: [null] }),
       pending: integer({ minimum: 0, description: "Number of notifications still to be sent", examples: [0] }),
+      held: integer({ minimum: 0, description: "Number delayed, held or collected for a mail, up to 10,000", examples: [0] }),
       last_delivered_at: nullable(instantField("When one of its newest 100 notifications was delivered last")),
       last_error: nullable(text({ description: "The last error among its newest 100 notifications", examples: [null] })),
     },
@@ -118,10 +119,10 @@ export const routes: readonly Route[] = [
     errors: ["channel_unknown"],
     async handle({ services: { management }, id }) {
       const channel = requireFound("channel", await storedChannel(management, id));
-      const { pending, last_delivered_at, last_error } = await management.reads.channelStatus(channel);
+      const { last_delivered_at, ...status } = await management.reads.channelStatus(channel);
       const { object, etag } = withProblem(management, channelResource(channel), channel);
       const failing_since = formatInstantOrNull(channel.failing_since);
-      const details = { failing_since, pending, last_delivered_at: formatInstantOrNull(last_delivered_at), last_error };
+      const details = { failing_since, ...status, last_delivered_at: formatInstantOrNull(last_delivered_at) };
       return resourceResponse({ object: { ...object, ...details }, etag });
     },
   }),
