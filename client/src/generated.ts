@@ -1549,7 +1549,7 @@ export type EmailChannelChange = {
 
 /** What to send again */
 export type Recovery = {
-  /** Send notifications again that were created since then and have failed or expired */
+  /** Send notifications again that have failed or expired since then */
   readonly since: string;
 };
 
@@ -1606,7 +1606,7 @@ export type NotificationList = {
 
 /** Which mail to customers to send again */
 export type MailRecovery = {
-  /** Send notifications again that were created since then and have failed or expired */
+  /** Send notifications again that have failed or expired since then */
   readonly since: string;
   /** Only mail to this customer; without it, to all */
   readonly customer_id?: string;
@@ -2514,7 +2514,7 @@ export type Client = {
       readonly test: (id: string, options?: TestChannelOptions) => Promise<Notification>;
       /** Rotate the secret of a webhook. Creates a new secret. Webhooks are signed with the old one, too, for the overlap. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly rotate: (id: string, options?: RotateChannelOptions) => Promise<CreatedChannel>;
-      /** Send failed and expired notifications again. Sends all notifications of the channel again that were created since a time and have failed or expired, with the same ids. Requires a session with the role `admin`, or a key with the role `manage`. */
+      /** Send failed and expired notifications again. Sends all notifications of the channel again that have failed or expired since a time, with the same ids. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly recover: (id: string, body: Recovery, options?: RequestOptions) => Promise<ChannelRecovery>;
     };
     readonly notifications: {
@@ -2522,7 +2522,7 @@ export type Client = {
       readonly list: (options?: ListNotificationsOptions) => List<Notification, NotificationList>;
       /** Inspect a notification. One notification with the attempts to send it. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly retrieve: (id: string, options?: RequestOptions) => Promise<Notification>;
-      /** Send failed and expired mail to customers again. Sends all mail about alerts to customers again, or to one, that was created since a time and has failed or expired, with the same ids. Customers who have unsubscribed, are not verified or are deleted get none. For mail and webhooks to a channel, recover the channel. Requires a session with the role `admin`, or a key with the role `manage`. */
+      /** Send failed and expired mail to customers again. Sends all mail about alerts to customers again, or to one, that has failed or expired since a time, with the same ids. Customers who have unsubscribed, are not verified or are deleted get none. For mail and webhooks to a channel, recover the channel. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly recover: (body: MailRecovery, options?: RequestOptions) => Promise<NotificationRecovery>;
       /** Send a notification again. Sends a notification again, with the same id. One that is pending does not wait for its next attempt. Requires a session with the role `admin`, or a key with the role `manage`. */
       readonly retry: (id: string, options?: RequestOptions) => Promise<Notification>;

@@ -208,7 +208,7 @@ const rotate = apiCommand({
 const recover = apiCommand({
   name: "recover",
   summary: "send failed and expired notifications again",
-  example: "channel recover chn_… --since 7d",
+  example: "channel recover chn_… --since 24h",
   argumentNames: ["channel"],
   body: [RECOVERED_SINCE],
   required: ["since"],

@@ -38,7 +38,7 @@ export const RECOVERED_SINCE: Field = {
   flag: "since",
   path: "since",
   value: "WHEN",
-  help: "those created since a datetime, a date, or a time ago such as 7d; webhooks fail about 75 hours later, mail expires after 24 hours",
+  help: "those that failed or expired since a datetime, a date, or a time ago such as 24h",
   parse: parseWhen,
 };
 

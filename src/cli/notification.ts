@@ -75,7 +75,7 @@ const recover = apiCommand({
   name: "recover",
   summary: "send failed and expired mail to customers again",
   help: "Send mail about alerts to customers again that failed or expired. For a channel: channel recover.",
-  example: "notification recover --since 7d",
+  example: "notification recover --since 24h",
   body: [RECOVERED_SINCE, { flag: "customer", path: "customer_id", value: "ID", help: "only mail to this customer" }],
   required: ["since"],
   async execute({ body, service }) {

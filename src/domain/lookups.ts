@@ -35,7 +35,7 @@ export interface Lookups {
   channelsById(ids: readonly string[]): Promise<ReadonlyMap<string, Channel>>;
   channelCount(): Promise<number>;
   notifications(ids: readonly string[]): Promise<ReadonlyMap<string, Notification>>;
-  /** The oldest of a channel that it may receive, were created since `since` and failed or expired by `failedBy`, at most `limit`. */
+  /** Those of a channel that it may receive and that failed or expired from `since` to `failedBy`: the first of them, at most `limit`. */
   failedNotifications(
     channel: Pick<Channel, "id" | "customer_id">,
     since: Instant,
@@ -43,8 +43,8 @@ export interface Lookups {
     limit: number,
   ): Promise<readonly FailedNotification[]>;
   /**
-   * The oldest mail about alerts to customers who may still get some, or to this one, that was created since `since` and failed or
-   * expired by `failedBy`, at most `limit`.
+   * Mail about alerts to customers who may still get some, or to this one, that failed or expired from `since` to `failedBy`: the
+   * first of it, at most `limit`.
    */
   failedMail(customerId: string | null, since: Instant, failedBy: Instant, limit: number): Promise<readonly FailedMail[]>;
   /** The ids of those of a channel that are pending, at most `limit`; without those that are only about the customer `exceptAbout`. */
@@ -69,7 +69,8 @@ export interface Lookups {
   sessionsOf: AccountReads["sessionsOf"];
 }
 
-export type FailedNotification = Pick<Notification, "id" | "created_at">;
+/** `ended_at`: when it failed or expired. */
+export type FailedNotification = Pick<Notification, "id"> & { readonly ended_at: Instant };
 export type FailedMail = FailedNotification & { readonly customer_id: string };
 
 /** One object of a lookup, or undefined. */

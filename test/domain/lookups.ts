@@ -65,14 +65,15 @@ export function lookupsOf(known: StoredObjects): Lookups {
     notifications: async (ids) => byId(notifications, ids, ({ id }) => id),
     failedNotifications: async (channel, since, _failedBy, limit) =>
       notifications
-        .filter(({ channel_id, created_at }) => channel_id === channel.id && created_at >= since)
+        .map((one) => ({ ...one, ended_at: endedAt(one) }))
+        .filter(({ channel_id, ended_at }) => channel_id === channel.id && ended_at >= since)
         .filter(({ about_customer }) => mayReceive(channel, about_customer))
         .filter(({ state }) => state === "failed" || state === "expired")
         .slice(0, limit),
     failedMail: async (customerId, since, _failedBy, limit) =>
       notifications
-        .flatMap((one) => (one.customer_id === null ? [] : [{ ...one, customer_id: one.customer_id }]))
-        .filter(({ customer_id, created_at }) => created_at >= since && customer_id === (customerId ?? customer_id))
+        .flatMap((one) => (one.customer_id === null ? [] : [{ ...one, customer_id: one.customer_id, ended_at: endedAt(one) }]))
+        .filter(({ customer_id, ended_at }) => ended_at >= since && customer_id === (customerId ?? customer_id))
         .filter(({ state, event }) => state !== "pending" && state !== "delivered" && event !== "customer.verification")
         .slice(0, limit),
     pendingNotifications: async (channel, limit, exceptAbout) =>
@@ -105,6 +106,9 @@ export function lookupsOf(known: StoredObjects): Lookups {
     sessionsOf: async ({ type, id }) => sessions.filter(({ account }) => account.type === type && account.id === id),
   };
 }
+
+/** As if it had failed at once. */
+const endedAt = ({ created_at }: Notification) => created_at;
 
 function byId<T>(all: readonly T[], ids: readonly string[], idOf: (one: T) => string): Map<string, T> {
   return new Map(all.filter((one) => ids.includes(idOf(one))).map((one) => [idOf(one), one]));

@@ -241,7 +241,7 @@ describe("mail to customers", () => {
   const columns = "id, customer_id, destination, event, alert_ids, state, created_at, pending_since, ended_at, payload, attempts";
   const expired = (id: string, customer: string) =>
     inSql(`INSERT INTO notification (${columns})
-      VALUES ('${id}', '${customer}', 'mail', 'alert.opened', '[]', 'expired', ${Date.parse(now())}, 1, 1, '{}', '[]')`);
+      VALUES ('${id}', '${customer}', 'mail', 'alert.opened', '[]', 'expired', 1, 1, ${Date.parse(now())}, '{}', '[]')`);
 
   it("that failed or expired since a time is sent again, to all or to one customer", async () => {
     const [{ customer }, { customer: other }] = [await create(), await create()];

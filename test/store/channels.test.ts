@@ -157,21 +157,27 @@ function channels(engine: Engine): void {
     const { store, url } = await engine.open(t);
     await executed(store, create("chn_a"), at(NEW_YEAR));
     await executed(store, create("chn_b"), at(NEW_YEAR));
-    const states = { msg_old: "failed", msg_1: "failed", msg_2: "expired", msg_delivered: "delivered", msg_late: "failed" };
-    for (const [i, [id, state]] of Object.entries(states).entries()) {
+    const ended: readonly (readonly [id: string, state: string, endedAt: number])[] = [
+      ["msg_old", "failed", 9],
+      ["msg_1", "failed", 10],
+      ["msg_2", "expired", 20],
+      ["msg_delivered", "delivered", 20],
+      ["msg_late", "failed", 21],
+    ];
+    for (const [i, [id, state, endedAt]] of ended.entries()) {
       await executed(store, testOf("chn_a", id), at(NEW_YEAR + i));
-      await end(url, id, state, NEW_YEAR + (id === "msg_late" ? 99 : 20));
+      await end(url, id, state, NEW_YEAR + endedAt);
     }
     await executed(store, testOf("chn_a", "msg_pending"), at(NEW_YEAR + 5));
     await executed(store, testOf("chn_b", "msg_other"), at(NEW_YEAR));
-    await end(url, "msg_other", "failed", NEW_YEAR);
+    await end(url, "msg_other", "failed", NEW_YEAR + 10);
     const recover: Command = {
       type: "recover_channel",
       id: "chn_a",
-      fields: { since: formatInstant(NEW_YEAR + 1) },
+      fields: { since: formatInstant(NEW_YEAR + 10) },
       failedBy: NEW_YEAR + 20,
     };
-    assert.deepEqual((await executed(store, recover, at(NEW_YEAR + 30))).object, { recovered: 2, until: NEW_YEAR + 2 });
+    assert.deepEqual((await executed(store, recover, at(NEW_YEAR + 30))).object, { recovered: 2, until: NEW_YEAR + 20 });
     assert.deepEqual((await executed(store, recover, at(NEW_YEAR + 31))).object, { recovered: 0, until: null });
     assert.deepEqual(await idsOf(store, { state: "pending" }), ["msg_pending", "msg_2", "msg_1"]);
     const { state, next_attempt_at, attempts } = (await store.notificationById("msg_1")) as Notification;
@@ -206,8 +212,9 @@ function channels(engine: Engine): void {
     await executed(store, create("chn_a"), at(NEW_YEAR));
     const values = Array.from({ length: 1203 }, (_, i) => {
       const id = `msg_${String(i).padStart(5, "0")}`;
-      const created = NEW_YEAR + (i < 700 ? 0 : i);
-      return `('${id}', 'chn_a', 'chn_a', 'alert.opened', '[]', 'failed', ${created}, ${created}, ${NEW_YEAR + 5000}, '{}', '[]')`;
+      const created = NEW_YEAR - 5000;
+      const ended = NEW_YEAR + (i < 700 ? 0 : i);
+      return `('${id}', 'chn_a', 'chn_a', 'alert.opened', '[]', 'failed', ${created}, ${created}, ${ended}, '{}', '[]')`;
     });
     const columns =
       "id, channel_id, destination, event, alert_ids, state, created_at, pending_since, ended_at, payload, attempts";

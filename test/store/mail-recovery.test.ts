@@ -17,15 +17,18 @@ type Mail = {
   readonly customer: string;
   readonly state?: string;
   readonly event?: string;
-  readonly created?: number;
+  readonly ended?: number;
 };
+
+/** When all of them were created. */
+const CREATED = NOON - 30 * HOUR;
 
 const addMails = ({ url }: Opened, mails: readonly Mail[]) =>
   runSql(
     url,
     `INSERT INTO notification (${COLUMNS}) VALUES ${mails.map(
-      ({ id, customer, state = "expired", event = "alert.opened", created = NOON }) =>
-        `('${id}', NULL, '${customer}', 'mail', '${event}', '[]', '${state}', ${created}, ${created}, ${created}, '{}', '[]')`,
+      ({ id, customer, state = "expired", event = "alert.opened", ended = NOON }) =>
+        `('${id}', NULL, '${customer}', 'mail', '${event}', '[]', '${state}', ${CREATED}, ${CREATED}, ${ended}, '{}', '[]')`,
     )}`,
   );
 
@@ -45,7 +48,7 @@ function mailRecovery(engine: Engine): void {
       { id: "expired", customer: "a" },
       { id: "failed", customer: "a", state: "failed" },
       { id: "delivered", customer: "a", state: "delivered" },
-      { id: "before", customer: "a", created: NOON - 1 },
+      { id: "before", customer: "a", ended: NOON - 1 },
       { id: "link", customer: "a", event: "customer.verification" },
       ...["left", "new", "gone"].map((customer) => ({ id: `to ${customer}`, customer })),
     ]);
@@ -78,7 +81,7 @@ function mailRecovery(engine: Engine): void {
     const mails = Array.from({ length: 1203 }, (_, i) => ({
       id: `msg_${String(i).padStart(5, "0")}`,
       customer: i < 500 || i % 2 === 0 ? "a" : "b",
-      created: NOON + (i < 700 ? 0 : i),
+      ended: NOON + (i < 700 ? 0 : i),
     }));
     await addMails(opened, mails);
     const service = new ManagementService(store, () => NOON + HOUR);

@@ -338,24 +338,28 @@ suite("the statements of the store on PostgreSQL", () => {
     const created = await statementsDuring(() =>
       executed(store, { type: "create_channel", newId: "chn", fields: webhook, secret: "whsec_", webhookAllow: [] }, at(5)),
     );
+    const fields = { since: "2026-01-01T00:00:00Z" };
     const commands: Command[] = [
       { type: "test_channel", id: "chn", newId: "msg" },
       { type: "change_channel", id: "chn", fields: { delay: "1h", url: "https://other.example.com/" }, webhookAllow: [] },
       { type: "rotate_channel", id: "chn", overlap: 5, secret: "whsec_" },
+      { type: "recover_channel", id: "chn", fields, failedBy: 5 },
+      { type: "recover_mail", fields, failedBy: 5 },
       { type: "delete_channel", id: "chn" },
     ];
     const changed: Statement[] = [];
     for (const one of commands) changed.push(...(await statementsDuring(() => executed(store, one, at(5)))));
-    changed.push(
-      ...(await statementsDuring(() =>
-        executed(store, { type: "recover_mail", fields: { since: "2026-01-01T00:00:00Z" }, failedBy: 5 }, at(5)),
-      )),
-    );
     const isOfChannels = ({ text }: Statement): boolean => /\b(channel|notification|deferred_notification)\b/.test(text);
     const texts = new Map([...created, ...changed].filter(isOfChannels).map((statement) => [statement.text, statement]));
     assert.ok(texts.size >= 10);
-    for (const [text, statement] of texts) {
-      for (const pool of Object.values(STATISTICS)) checkScans(await planOf(pool, statement), text);
+    for (const pool of Object.values(STATISTICS)) {
+      const used = new Set<string>();
+      for (const [text, statement] of texts) {
+        const plan = await planOf(pool, statement);
+        checkScans(plan, text);
+        for (const index of indexesIn(plan)) used.add(index);
+      }
+      for (const index of ["notification_unsent", "notification_unsent_mail"]) assert.ok(used.has(index), index);
     }
   });
 

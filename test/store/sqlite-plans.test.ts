@@ -160,7 +160,9 @@ test("the queue of notifications uses indexes", async (t) => {
     await tables.removeOldEvents(5);
     await tables.removeEndedNotifications(5);
     await pendingDestinationsOn(sql.prepare, DIALECT)(5);
-    await notificationTables(sql, DIALECT).failedMail(null, 1, 5, 500);
+    const { failedNotifications, failedMail } = notificationTables(sql, DIALECT);
+    await failedNotifications({ id: "chn", customer_id: null }, 1, 5, 500);
+    await failedMail(null, 1, 5, 500);
     await longReads(db).notificationCounts(["low", "leak"]);
   }, file);
   for (const { sql, plan } of plans) {
@@ -175,7 +177,8 @@ test("the queue of notifications uses indexes", async (t) => {
     "notification_due (destination>?)",
     "notification_pending (destination=? AND pending_since<?)",
     "notification_ended (ended_at<?)",
-    "SEARCH mail USING INDEX notification_unsent_mail (created_at>?); SEARCH customer EXISTS USING INDEX sqlite_autoindex_customer_1 (id=?)",
+    "notification_unsent (channel_id=? AND ended_at>? AND ended_at<?)",
+    "SEARCH mail USING INDEX notification_unsent_mail (ended_at>? AND ended_at<?); SEARCH customer EXISTS USING INDEX sqlite_autoindex_customer_1 (id=?)",
     "alert_counted (kind=?)",
   ]) {
     assert.ok(all.includes(index), `${index} is not used:\n${all}`);

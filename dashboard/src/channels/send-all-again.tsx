@@ -10,8 +10,6 @@ import { counted, DAY_MS, localDate } from "../format.ts";
 
 /** After this the service removes notifications. */
 const RETENTION_DAYS = 30;
-/** A webhook fails permanently about three days after it was created; somebody may see that some days later. */
-const DEFAULT_DAYS = 7;
 
 type Props = {
   readonly channelId: string | undefined;
@@ -53,13 +51,13 @@ function SendDialog({ channelId, customerId, name, sent, close }: Props & { read
         {isMail ? " Customers who do not want mail get none. To send those of a channel again, open its notifications." : ""}
       </p>
       <Field
-        label="Created since"
+        label="Failed since"
         name="since"
         type="date"
         required
         min={daysAgo(RETENTION_DAYS)}
         max={daysAgo(0)}
-        defaultValue={daysAgo(DEFAULT_DAYS)}
+        defaultValue={daysAgo(1)}
       />
     </Dialog>
   );

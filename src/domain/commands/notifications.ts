@@ -24,7 +24,7 @@ import {
 /** Notifications that are sent again in one transaction. */
 export const MAX_RECOVERED = 500;
 
-const since = instantField("Send notifications again that were created since then and have failed or expired");
+const since = instantField("Send notifications again that have failed or expired since then");
 export const Recovery = object({ since }, { description: "What to send again" });
 export const MailRecovery = object(
   { since, customer_id: idField("Only mail to this customer; without it, to all", "cus_01kxa8w5s0v3m4q9t7r2n6c8d1") },
@@ -94,9 +94,9 @@ const recoveryChanges = (since: string, count: number) => ({
   notifications: { from: null, to: count },
 });
 
-/** `until`: when the newest of them was created, from where the next part goes on. */
+/** `until`: when the last of them failed or expired, from where the next part goes on. */
 function sentAgain(failed: readonly FailedNotification[], audit: readonly AuditedChange[]) {
-  const object = { recovered: failed.length, until: failed.at(-1)?.created_at ?? null };
+  const object = { recovered: failed.length, until: failed.at(-1)?.ended_at ?? null };
   return changeSet({ object, etag: "" }, { notificationsRetried: failed.map(({ id }) => id), audit });
 }
 

@@ -76,12 +76,12 @@ export function notificationTables(
       limit: number,
     ): Promise<readonly FailedNotification[]> {
       const rows = await prepare(
-        `SELECT id, created_at FROM notification
-         WHERE channel_id = $1 AND created_at >= $2 AND state IN ('failed', 'expired') AND ended_at <= $3
+        `SELECT id, ended_at FROM notification ${indexedBy("notification_unsent")}
+         WHERE channel_id = $1 AND state IN ('failed', 'expired') AND ended_at BETWEEN $2 AND $3
            AND (CAST($4 AS text) IS NULL OR about_customer = $4)
-         ORDER BY channel_id, created_at, id LIMIT $5`, // notification_by_channel
+         ORDER BY channel_id, ended_at, id LIMIT $5`,
       )(id, since, failedBy, customer_id, limit);
-      return rows.map(([id, created_at]) => ({ id: String(id), created_at: Number(created_at) }));
+      return rows.map(([id, ended_at]) => ({ id: String(id), ended_at: Number(ended_at) }));
     },
 
     async failedMail(
@@ -92,18 +92,18 @@ export function notificationTables(
     ): Promise<readonly FailedMail[]> {
       // notification_unsent_mail, primary key. Links that verify an address are not sent again.
       const rows = await prepare(
-        `SELECT mail.id, mail.created_at, mail.customer_id FROM notification AS mail ${indexedBy("notification_unsent_mail")}
+        `SELECT mail.id, mail.ended_at, mail.customer_id FROM notification AS mail ${indexedBy("notification_unsent_mail")}
          WHERE mail.customer_id IS NOT NULL AND mail.state IN ('failed', 'expired')
-           AND mail.created_at >= $1 AND mail.ended_at <= $2 AND mail.event <> 'customer.verification'
+           AND mail.ended_at BETWEEN $1 AND $2 AND mail.event <> 'customer.verification'
            AND (CAST($3 AS text) IS NULL OR mail.customer_id = $3) AND EXISTS (
              SELECT 1 FROM customer WHERE ${equals("customer.id", "mail.customer_id")}
                AND verified_at IS NOT NULL AND unsubscribed_at IS NULL AND ${isLive("customer")}
            )
-         ORDER BY mail.created_at, mail.id LIMIT $4`,
+         ORDER BY mail.ended_at, mail.id LIMIT $4`,
       )(since, failedBy, customerId, limit);
-      return rows.map(([id, created_at, customer_id]) => ({
+      return rows.map(([id, ended_at, customer_id]) => ({
         id: String(id),
-        created_at: Number(created_at),
+        ended_at: Number(ended_at),
         customer_id: String(customer_id),
       }));
     },

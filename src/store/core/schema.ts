@@ -287,7 +287,9 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE INDEX notification_by_channel ON notification (channel_id, created_at, id) WHERE channel_id IS NOT NULL;
   CREATE INDEX notification_by_customer ON notification (customer_id, created_at, id) WHERE customer_id IS NOT NULL;
   CREATE INDEX notification_ended ON notification (ended_at) WHERE ended_at IS NOT NULL;
-  CREATE INDEX notification_unsent_mail ON notification (created_at, id) WHERE customer_id IS NOT NULL AND state IN ('failed', 'expired');
+  -- What failed or expired, to send it again: of a channel, or mail to customers.
+  CREATE INDEX notification_unsent ON notification (channel_id, ended_at, id) WHERE channel_id IS NOT NULL AND state IN ('failed', 'expired');
+  CREATE INDEX notification_unsent_mail ON notification (ended_at, id) WHERE customer_id IS NOT NULL AND state IN ('failed', 'expired');
 
   CREATE TABLE notification_alert (
     alert_id ${text} NOT NULL,

@@ -187,8 +187,7 @@ export const routes: readonly Route[] = [
     sessionRole: "admin",
     operation: "recoverChannel",
     summary: "Send failed and expired notifications again",
-    description:
-      "Sends all notifications of the channel again that were created since a time and have failed or expired, with the same ids.",
+    description: "Sends all notifications of the channel again that have failed or expired since a time, with the same ids.",
     body: jsonBody(ref("Recovery"), "Since when", { since: "2026-11-14T09:30:00.000Z" }),
     response: { schema: ref("ChannelRecovery"), description: "How many are sent again" },
     errors: ["channel_unknown", "state_conflict"],

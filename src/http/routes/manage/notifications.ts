@@ -60,7 +60,7 @@ export const routes: readonly Route[] = [
     operation: "recoverNotifications",
     summary: "Send failed and expired mail to customers again",
     description:
-      "Sends all mail about alerts to customers again, or to one, that was created since a time and has failed or expired, with the same ids. Customers who have unsubscribed, are not verified or are deleted get none. For mail and webhooks to a channel, recover the channel.",
+      "Sends all mail about alerts to customers again, or to one, that has failed or expired since a time, with the same ids. Customers who have unsubscribed, are not verified or are deleted get none. For mail and webhooks to a channel, recover the channel.",
     body: jsonBody(ref("MailRecovery"), "Since when", { since: "2026-11-14T09:30:00.000Z" }),
     response: { schema: ref("NotificationRecovery"), description: "How many are sent again" },
     async handle({ services, key, body }) {
