@@ -367,6 +367,10 @@ suite("the statements of the store on PostgreSQL", () => {
     const record = { id: "msg", lease: "lease", channel_id: "chn", attempts: [], delayMs: null, isHeldInQuietHours: false };
     const writes: readonly (readonly [write: () => Promise<unknown>, indexes: readonly string[]])[] = [
       [() => store.claimNotifications([{ destination: "chn", limit: 16 }], 5), ["notification_due"]],
+      [
+        () => store.claimNotifications([{ destination: "mail", limit: 16 }], 5),
+        ["notification_due", "notification_due_to_channels"],
+      ],
       [() => store.recordAttempts([{ ...record, state: "failed", health: "failing" }], 5), []],
       [() => store.recordAttempts([{ ...record, state: "delivered", health: "working" }], 5), []],
       [() => store.endPending("chn", 5), ["notification_due"]],

@@ -151,7 +151,7 @@ test("the queue of notifications uses indexes", async (t) => {
   const plans = await plansOf(async (db) => {
     const sql = sqlRunnerOn(new QueryCache(db));
     const tables = notificationQueueTables(sql, DIALECT);
-    await tables.claimDue([{ destination: "chn", limit: 16 }], 5);
+    await tables.claimDue([{ destination: "mail", limit: 16 }], 5);
     const record = { id: "msg", lease: "lease", channel_id: "chn", attempts: [], delayMs: null, quietMs: 0, health: null };
     await tables.putAttempts([{ ...record, state: "failed", isHeldInQuietHours: false }], 5);
     await tables.endPending("chn", 5);
@@ -173,6 +173,7 @@ test("the queue of notifications uses indexes", async (t) => {
   const all = plans.map(({ plan }) => plan).join("\n");
   for (const index of [
     "notification_due (destination=? AND due_at<?)",
+    "notification_due_to_channels (due_at<?)",
     "notification_due (destination=? AND due_at>?)",
     "notification_due (destination>?)",
     "notification_pending (destination=? AND pending_since<?)",

@@ -68,7 +68,7 @@ const REMOVE_LINKS = `DELETE FROM notification_alert WHERE (alert_id, notificati
 
 export function notificationQueueTables(
   { prepare, runForIds, runForRows }: SqlRunner,
-  { skipLocked, now }: Pick<Dialect, "skipLocked" | "now">,
+  { skipLocked, now, indexedBy }: Pick<Dialect, "skipLocked" | "now" | "indexedBy">,
 ) {
   /** Ends notifications of a destination that are pending and not being sent. */
   async function end({ state, destination, attempt, condition, order }: Ending, at: Instant): Promise<readonly Row[]> {
@@ -87,24 +87,36 @@ export function notificationQueueTables(
   }
 
   return {
-    /** Oldest first, without mail that has to expire. No other claim gets them until the lease ends. */
+    /**
+     * Oldest first, without mail that has to expire; of mail, that to channels before that to customers, of which there may be very much.
+     * No other claim gets them until the lease ends.
+     */
     async claimDue(requests: readonly ClaimRequest[], at: Instant): Promise<readonly ClaimedNotification[]> {
       const lease = randomBytes(12).toString("base64url");
       const time = now(at, 4);
-      const claim = prepare(
-        `WITH due AS MATERIALIZED (
-           SELECT id FROM notification WHERE state = 'pending' AND destination = $1
-             AND due_at <= ${time.sql} + ${MAX_CLOCK_SKEW_MS}
-             AND (destination <> '${MAIL_DESTINATION}' OR pending_since > ${time.sql} - ${MAIL_EXPIRES_MS})
-           ORDER BY due_at LIMIT $2 ${skipLocked}
-         )
-         UPDATE notification SET due_at = ${time.sql} + ${LEASE_MS + MAX_CLOCK_SKEW_MS}, lease = $3 FROM due
-         WHERE notification.id BETWEEN due.id AND due.id RETURNING ${CLAIMED_COLUMNS}`, // notification_due, primary key
+      const claimFrom = (table: string, condition: string) =>
+        prepare(
+          `WITH due AS MATERIALIZED (
+             SELECT id FROM ${table} WHERE state = 'pending' AND destination = $1 ${condition}
+               AND due_at <= ${time.sql} + ${MAX_CLOCK_SKEW_MS}
+               AND (destination <> '${MAIL_DESTINATION}' OR pending_since > ${time.sql} - ${MAIL_EXPIRES_MS})
+             ORDER BY due_at LIMIT $2 ${skipLocked}
+           )
+           UPDATE notification SET due_at = ${time.sql} + ${LEASE_MS + MAX_CLOCK_SKEW_MS}, lease = $3 FROM due
+           WHERE notification.id BETWEEN due.id AND due.id RETURNING ${CLAIMED_COLUMNS}`, // primary key
+        );
+      const claim = claimFrom("notification", ""); // notification_due
+      const claimToChannels = claimFrom(
+        `notification ${indexedBy("notification_due_to_channels")}`,
+        `AND destination = '${MAIL_DESTINATION}' AND channel_id IS NOT NULL`,
       );
       const claimed = await Promise.all(
-        requests.map(({ destination, limit }) => claim(destination, limit, lease, ...time.values)),
+        requests.map(async ({ destination, limit }) => {
+          const first = destination === MAIL_DESTINATION ? await claimToChannels(destination, limit, lease, ...time.values) : [];
+          return [first, await claim(destination, limit - first.length, lease, ...time.values)];
+        }),
       );
-      return claimed.flatMap((rows) => rows.map(claimedOf).sort((a, b) => (a.id < b.id ? -1 : 1)));
+      return claimed.flat().flatMap((rows) => rows.map(claimedOf).sort((a, b) => (a.id < b.id ? -1 : 1)));
     },
 
     /** Returns the ids of those whose lease was still that of the record. Time in quiet hours does not count towards expiry. */

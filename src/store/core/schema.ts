@@ -280,6 +280,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     attempts ${text} NOT NULL -- JSON
   ) ${table};
   CREATE INDEX notification_due ON notification (destination, due_at) WHERE state = 'pending';
+  CREATE INDEX notification_due_to_channels ON notification (due_at) WHERE state = 'pending' AND destination = 'mail' AND channel_id IS NOT NULL;
   CREATE INDEX notification_pending ON notification (destination, pending_since) WHERE state = 'pending';
   -- The lists. Each has a condition, so that a notification is looked up by its primary key only, never by an id in one of these.
   CREATE INDEX notification_by_creation ON notification (created_at, id) WHERE created_at IS NOT NULL;
