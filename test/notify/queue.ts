@@ -148,7 +148,9 @@ function queueOn(t: TestContext, opened: Opened, sql: Sql): Queue {
       return (await sql("SELECT * FROM channel WHERE id = $1", id))[0] ?? {};
     },
     async age(milliseconds) {
-      const times = ["due_at", "created_at", "pending_since", "ended_at"].map((name) => `${name} = ${name} - $1`);
+      const times = ["due_at", "created_at", "pending_since", "sent_again_at", "ended_at"].map(
+        (name) => `${name} = ${name} - $1`,
+      );
       await sql(`UPDATE notification SET ${times}`, milliseconds);
       await sql("UPDATE channel SET failing_since = failing_since - $1", milliseconds);
       await sql("UPDATE event SET at = at - $1", milliseconds);

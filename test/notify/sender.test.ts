@@ -209,6 +209,7 @@ for (const engine of ENGINES) {
         const id = await queue.mail("office@example.com", { channel_id: office });
         await queue.sql("UPDATE notification SET event = $1", event);
         await queue.age(4 * HOUR);
+        await executed(queue.store, { type: "retry_notification", id }, at(Date.now()));
         await recordDue(queue, "mail", { status: 421, error: "too busy" });
         const seconds = ((await queue.stored(id)).due_at ?? 0) / SECOND - Date.now() / SECOND;
         if (event === "channel.test") {
@@ -217,6 +218,7 @@ for (const engine of ENGINES) {
         }
         assert.ok(Math.abs(seconds - (21 * HOUR) / SECOND) < 70, `${seconds}`);
         await queue.age(21 * HOUR);
+        await queue.sql("UPDATE channel SET quiet_hours = NULL");
         assert.deepEqual(await queue.store.expireAndReschedule(["mail"], Date.now()), []);
         await recordDue(queue, "mail", { status: 250, error: null });
         assert.equal((await queue.stored(id)).state, "delivered");
@@ -230,12 +232,14 @@ for (const engine of ENGINES) {
       const quiet = { from: time(Date.now() - HOUR), to: time(Date.now() + HOUR), timezone: "UTC" };
       await queue.sql("UPDATE channel SET quiet_hours = $1", JSON.stringify(quiet));
       const id = await queue.mail("office@example.com", { channel_id: office });
-      await recordDue(queue, "mail", { status: 421, error: "too busy" });
-      await executed(queue.store, { type: "retry_notification", id }, at(Date.now()));
-      await recordDue(queue, "mail", { status: 421, error: "too busy" });
-      const { attempts } = await queue.stored(id);
-      assert.equal(attempts.length, 2);
-      assert.ok((attempts[1]?.at ?? 0) <= Date.now(), "not at the end of the quiet hours");
+      const claim = { destination: "mail", limit: 1 };
+      for (const attempt of [0, 1]) {
+        assert.deepEqual((await queue.store.claimNotifications([claim], Date.now())).notifications, []);
+        await executed(queue.store, { type: "retry_notification", id }, at(Date.now()));
+        await recordDue(queue, "mail", { status: 421, error: "too busy" });
+        const { attempts } = await queue.stored(id);
+        assert.ok((attempts[attempt]?.at ?? Number.NaN) <= Date.now(), "not at the end of the quiet hours");
+      }
       await queue.age(2 * DAY);
       assert.deepEqual(await queue.store.expireAndReschedule(["mail"], Date.now()), ["email"]);
     });

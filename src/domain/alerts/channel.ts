@@ -93,6 +93,9 @@ export const QuietHoursObject = object(
   { description: "Mail is held from one time of day to the other" },
 );
 
+export const isQuietHours = (value: unknown): value is QuietHours =>
+  errorInObject(QuietHoursObject, value) === undefined && isTimeZone((value as QuietHours).timezone);
+
 /** The fields that both types have. */
 export const CHANNEL_SETTINGS = {
   events: nullable(

@@ -40,6 +40,8 @@ export type ClaimedNotification = Pick<
   readonly lease: string;
   /** Earlier attempts do not count. */
   readonly pending_since: Instant;
+  /** When a person last sent it again. */
+  readonly sent_again_at: Instant | null;
   readonly payload: string;
 };
 
@@ -105,14 +107,24 @@ export function recipientType({
   return channel_id === null ? "customer" : "email";
 }
 
+/** Mail that quiet hours of its channel postpone. */
+const isHeldInQuietHours = (claimed: ClaimedNotification): boolean =>
+  recipientType(claimed) === "email" && claimed.event !== "channel.test";
+
+/** Releases mail that was just claimed, until quiet hours end. Undefined if it may be sent in quiet hours. */
+export function quietHoursRecord(claimed: ClaimedNotification): AttemptRecord | undefined {
+  const { sent_again_at, attempts } = claimed;
+  const isSentAgain = sent_again_at !== null && attempts.every(({ at }) => at < sent_again_at);
+  return isHeldInQuietHours(claimed) && !isSentAgain ? { ...releaseRecord(claimed), isHeldInQuietHours: true } : undefined;
+}
+
 /** `random` is from 0 to 1. */
 export function recordOf(claimed: ClaimedNotification, attempt: Attempt, result: AttemptResult, random: number): AttemptRecord {
   const { id, lease, channel_id, pending_since } = claimed;
   // The clock may have been set back: the attempt counts all the same.
   const attempts = [...claimed.attempts, { ...attempt, at: Math.max(attempt.at, pending_since) }];
   const tries = attempts.filter(({ at }) => at >= pending_since).length;
-  const isHeldInQuietHours = recipientType(claimed) === "email" && claimed.event !== "channel.test";
-  const own = { id, lease, channel_id, attempts, isHeldInQuietHours };
+  const own = { id, lease, channel_id, attempts, isHeldInQuietHours: isHeldInQuietHours(claimed) };
   if (result.error === null) return { ...own, state: "delivered", delayMs: null, health: "working" };
   const isMail = recipientType(claimed) !== "webhook";
   const delay = result.isPermanent || result.isGone ? undefined : retryDelay(tries, isMail, random);

@@ -1,6 +1,7 @@
 // The queue of notifications, in SQL for both engines: claiming, recording, and removing what has ended.
 
 import { randomBytes } from "node:crypto";
+import { isQuietHours, type QuietHours } from "../../domain/alerts/channel.ts";
 import { EVENT_RETENTION_MS } from "../../domain/alerts/event.ts";
 import { type Attempt, MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
 import {
@@ -35,6 +36,7 @@ const CLAIMED_FIELDS = [
   "about_customer",
   "event",
   "pending_since",
+  "sent_again_at",
   "payload",
   "attempts",
 ] as const;
@@ -117,6 +119,17 @@ export function notificationQueueTables(
         }),
       );
       return claimed.flat().flatMap((rows) => rows.map(claimedOf).sort((a, b) => (a.id < b.id ? -1 : 1)));
+    },
+
+    /** By id, of channels that have any. Damaged ones are left out: one channel must not hold up the others. */
+    async quietHours(channelIds: readonly string[]): Promise<ReadonlyMap<string, QuietHours>> {
+      const rows = await runForIds(channelIds, (is) => `SELECT id, quiet_hours FROM channel WHERE ${is("id")}`);
+      return new Map(
+        rows.flatMap(([id, text]) => {
+          const value = parseJson(String(text))?.value;
+          return isQuietHours(value) ? [[String(id), value] as const] : [];
+        }),
+      );
     },
 
     /** Returns the ids of those whose lease was still that of the record. Time in quiet hours does not count towards expiry. */

@@ -12,6 +12,7 @@ import {
   type ClaimRequest,
   DISABLED_AFTER_MS,
   type DisabledChannel,
+  quietHoursRecord,
   type RecipientType,
   type RecordedAttempts,
   reasonNotToSend,
@@ -28,16 +29,21 @@ import type { AttemptWithQuietTime } from "./notification-queue-tables.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 export async function claimNotifications(tx: StoreTransaction, requests: readonly ClaimRequest[], now: Instant): Promise<Claim> {
-  const notifications = await tx.claimDue(requests, now);
-  const channelIds = new Set(notifications.flatMap(({ channel_id }) => channel_id ?? []));
+  const claimed = await tx.claimDue(requests, now);
+  const channelIds = new Set(claimed.flatMap(({ channel_id }) => channel_id ?? []));
   const channels = await tx.sendingChannels([...channelIds]);
-  const customerIds = [...new Set(notifications.flatMap(({ customer_id }) => customer_id ?? []))];
+  const customerIds = [...new Set(claimed.flatMap(({ customer_id }) => customer_id ?? []))];
   const [unsubscribeSecret, ...found] = await Promise.all([
-    notifications.some(hasUnsubscribeLink) ? tx.unsubscribeSecret() : "",
+    claimed.some(hasUnsubscribeLink) ? tx.unsubscribeSecret() : "",
     ...customerIds.map(async (id) => [id, await tx.recipientCustomer(id)] as const),
   ]);
   const customers = new Map(found);
-  const reasonsNotToSend = findReasonsNotToSend(notifications, channels, customers);
+  const reasonsNotToSend = findReasonsNotToSend(claimed, channels, customers);
+  const sendable = claimed.filter(({ id, channel_id }) => {
+    return !reasonsNotToSend.has(id) && channels.get(channel_id ?? "")?.state === "active";
+  });
+  const held = await holdInQuietHours(tx, sendable, now);
+  const notifications = claimed.filter(({ id }) => !held.has(id));
   const withLinks = async (one: ClaimedNotification): Promise<ClaimedNotification> => {
     const customer = customers.get(one.customer_id ?? "");
     if (customer === undefined || reasonsNotToSend.has(one.id)) return one;
@@ -111,6 +117,17 @@ export async function recordAttempts(
   return { recorded: await tx.putAttempts(await afterQuietHours(tx, records, now), now), disabled };
 }
 
+/** Postpones mail that is due, but was not sent before quiet hours of its channel began. Returns the ids. */
+async function holdInQuietHours(
+  tx: StoreTransaction,
+  claimed: readonly ClaimedNotification[],
+  now: Instant,
+): Promise<ReadonlySet<string>> {
+  const records = claimed.flatMap((one) => quietHoursRecord(one) ?? []);
+  const held = (await afterQuietHours(tx, records, now)).filter(({ quietMs }) => quietMs > 0);
+  return tx.putAttempts(held, now);
+}
+
 /** Mail that failed is not sent again in quiet hours of its channel. */
 async function afterQuietHours(
   tx: StoreTransaction,
@@ -118,12 +135,11 @@ async function afterQuietHours(
   now: Instant,
 ): Promise<readonly AttemptWithQuietTime[]> {
   const retried = records.filter(({ delayMs, isHeldInQuietHours }) => isHeldInQuietHours && delayMs !== null);
-  const channelIds = new Set(retried.flatMap(({ channel_id }) => channel_id ?? []));
-  const channels = new Map(await Promise.all(Array.from(channelIds, async (id) => [id, await tx.recipientChannel(id)] as const)));
+  const byChannel = await tx.quietHours([...new Set(retried.flatMap(({ channel_id }) => channel_id ?? []))]);
   return records.map((record) => {
     const { channel_id, delayMs, isHeldInQuietHours } = record;
-    const quietHours = channels.get(channel_id ?? "")?.quiet_hours;
-    if (delayMs === null || !isHeldInQuietHours || !quietHours) return { ...record, quietMs: 0 };
+    const quietHours = byChannel.get(channel_id ?? "");
+    if (delayMs === null || !isHeldInQuietHours || quietHours === undefined) return { ...record, quietMs: 0 };
     const dueAt = now + delayMs;
     const quietMs = (quietUntil(quietHours, dueAt) ?? dueAt) - dueAt;
     return { ...record, delayMs: delayMs + quietMs, quietMs };

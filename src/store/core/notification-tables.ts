@@ -122,17 +122,18 @@ export function notificationTables(
     },
 
     /**
-     * What is pending and not being sent is due now, also in quiet hours; what had ended is pending, as if it were new. So is a pending
-     * webhook: sending it often would use up its attempts. Pending mail has no number of attempts, but a time when it expires.
+     * A person sends these again. What is pending and not being sent is due now, also in quiet hours; what had ended is pending, as if it
+     * were new. So is a pending webhook: sending it often would use up its attempts. Pending mail has no number of attempts, but a time when it expires.
      */
     async retryNotifications(ids: readonly string[], at: Instant): Promise<void> {
       await runForIds(
         ids,
         (is) =>
-          `UPDATE notification SET state = 'pending', due_at = $1, ended_at = NULL, lease = NULL,
+          `UPDATE notification SET state = 'pending', sent_again_at = $1, ended_at = NULL, lease = NULL,
+             due_at = CASE WHEN state = 'pending' AND due_at < $1 THEN due_at ELSE $1 END,
              pending_since = CASE WHEN state = 'pending' AND destination = '${MAIL_DESTINATION}' AND pending_since < $1
                THEN pending_since ELSE $1 END
-           WHERE ${is("id")} AND (state <> 'pending' OR lease IS NULL AND due_at > $1)`,
+           WHERE ${is("id")} AND (state <> 'pending' OR lease IS NULL)`,
         at,
       );
     },

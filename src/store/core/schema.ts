@@ -275,6 +275,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     lease ${text}, -- of the attempt under way
     created_at ${integer} NOT NULL,
     pending_since ${integer} NOT NULL, -- since it was created or sent again: attempts and the time until it expires count from here
+    sent_again_at ${integer}, -- by a person: quiet hours do not hold the next attempt
     ended_at ${integer},
     payload ${text} NOT NULL,
     attempts ${text} NOT NULL -- JSON

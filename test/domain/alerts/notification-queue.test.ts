@@ -16,7 +16,7 @@ const MINUTE = 60_000;
 const NOW = Date.parse("2026-11-16T10:00:00Z");
 const WEBHOOK: ClaimedNotification = {
   ...{ id: "msg", channel_id: "chn", customer_id: null, about_customer: "anna", event: "alert.opened", destination: "chn" },
-  ...{ lease: "lease", pending_since: NOW, attempts: [], payload: "{}" },
+  ...{ lease: "lease", pending_since: NOW, sent_again_at: null, attempts: [], payload: "{}" },
 };
 const MAIL: ClaimedNotification = { ...WEBHOOK, destination: "mail" };
 
