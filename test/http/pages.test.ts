@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { unsubscribeToken } from "../../src/domain/unsubscribe.ts";
 import { newVerificationToken } from "../../src/domain/verification.ts";
+import { PAGES } from "../../src/http/pages/phrases.ts";
 import { composeNext } from "../store/compose-support.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
@@ -54,6 +55,12 @@ it("a link verifies an address once, after a click", async () => {
     await store.auditPage({ page: 1, size: 1, from: undefined, to: undefined, by: undefined, object: undefined, id: "ann" })
   ).data;
   assert.deepEqual([entry?.by, Object.keys(entry?.changes ?? {})], ["verification link", ["verified_at"]]);
+});
+
+it("no page promises mail about a kind of alert: OWNER_ALERTS decides whether customers get any", () => {
+  for (const { verify, verified, resubscribed } of Object.values(PAGES)) {
+    for (const { text } of [verify, verified, resubscribed]) assert.doesNotMatch(text, /low|niedrig/);
+  }
 });
 
 it("a link is invalid after a newer one, seven days, or a change of the address", async () => {

@@ -92,7 +92,7 @@ function MailSettings({ person }: { readonly person: Me }) {
       <h2 id="mail">Mail about your tanks</h2>
       <form class="form narrow" onSubmit={onSubmit}>
         <Checkbox key={isUnsubscribed} name="mail" defaultChecked={!isUnsubscribed}>
-          Send me mail when a tank of mine is low
+          Send me mail about my tanks
         </Checkbox>
         <SelectField label="Language" name="language" options={LANGUAGE_OPTIONS} defaultValue={settings?.language ?? ""} />
         {person.is_verified === false ? (

@@ -20,12 +20,12 @@ export const PAGES: Readonly<Record<Language, Readonly<Record<PageName, PageText
   en: {
     verify: {
       title: "Confirm your e-mail address",
-      text: "After you confirm, you will receive an e-mail when one of your tanks is low.",
+      text: "After you confirm, e-mails about your tanks can be sent to this address.",
       button: "Confirm address",
     },
     verified: {
       title: "Your address is confirmed",
-      text: "You will receive an e-mail when one of your tanks is low. You can close this page.",
+      text: "E-mails about your tanks can now be sent to this address. You can close this page.",
     },
     verificationInvalid: {
       title: "This link is not valid",
@@ -43,7 +43,7 @@ export const PAGES: Readonly<Record<Language, Readonly<Record<PageName, PageText
     },
     resubscribed: {
       title: "You are subscribed again",
-      text: "You will receive an e-mail when one of your tanks is low.",
+      text: "E-mails about your tanks can be sent to you again.",
       button: "Unsubscribe",
     },
     subscriptionInvalid: {
@@ -55,12 +55,12 @@ export const PAGES: Readonly<Record<Language, Readonly<Record<PageName, PageText
   de: {
     verify: {
       title: "E-Mail-Adresse bestätigen",
-      text: "Nach der Bestätigung erhalten Sie eine E-Mail, wenn der Füllstand eines Ihrer Tanks niedrig ist.",
+      text: "Nach der Bestätigung können E-Mails zu Ihren Tanks an diese Adresse gesendet werden.",
       button: "Adresse bestätigen",
     },
     verified: {
       title: "Ihre Adresse ist bestätigt",
-      text: "Sie erhalten eine E-Mail, wenn der Füllstand eines Ihrer Tanks niedrig ist. Sie können diese Seite schließen.",
+      text: "E-Mails zu Ihren Tanks können jetzt an diese Adresse gesendet werden. Sie können diese Seite schließen.",
     },
     verificationInvalid: {
       title: "Dieser Link ist nicht gültig",
@@ -78,7 +78,7 @@ export const PAGES: Readonly<Record<Language, Readonly<Record<PageName, PageText
     },
     resubscribed: {
       title: "E-Mails wieder abonniert",
-      text: "Sie erhalten eine E-Mail, wenn der Füllstand eines Ihrer Tanks niedrig ist.",
+      text: "E-Mails zu Ihren Tanks können Ihnen wieder gesendet werden.",
       button: "Abbestellen",
     },
     subscriptionInvalid: {

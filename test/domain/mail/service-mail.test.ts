@@ -10,7 +10,10 @@ const LINK = "https://tanks.example.com/verify#token=abc";
 test("the mail that verifies an address says what for, and how long its link is valid", () => {
   const english = verificationMail({ to: "anna@example.org", language: "en" }, "Anna", LINK);
   assert.equal(english.subject, "Confirm your e-mail address");
-  assert.match(english.text, /confirm that anna@example\.org is your address.*one of your tanks is low/);
+  assert.match(
+    english.text,
+    /confirm that anna@example\.org is your address\. Then e-mails about your tanks can be sent to it\./,
+  );
   assert.match(english.text, new RegExp(`Confirm address: ${LINK}\n`));
   assert.match(english.text, /valid for 7 days/);
   assert.match(english.text, /did not expect this e-mail/);
@@ -18,6 +21,8 @@ test("the mail that verifies an address says what for, and how long its link is 
   assert.equal(english.headers["List-Unsubscribe"], undefined);
   const german = verificationMail({ to: "anna@example.org", language: "de" }, "Anna", LINK);
   assert.match(german.text, /7 Tage gültig/);
+  // Which alerts customers get mail about, and whether they get any, is a setting.
+  for (const { text } of [english, german]) assert.doesNotMatch(text, /low|niedrig/);
 });
 
 test("a test mail names its channel", () => {

@@ -116,7 +116,7 @@ export const de: Phrases = {
   verification: {
     subject: "Bitte bestätigen Sie Ihre E-Mail-Adresse",
     purpose: (address) =>
-      `Bitte bestätigen Sie, dass ${address} Ihre Adresse ist. Danach erhalten Sie eine E-Mail, wenn der Füllstand eines Ihrer Tanks niedrig ist und wenn er wieder gestiegen ist.`,
+      `Bitte bestätigen Sie, dass ${address} Ihre Adresse ist. Danach können E-Mails zu Ihren Tanks an sie gesendet werden.`,
     button: "Adresse bestätigen",
     copyLink: "Oder öffnen Sie diesen Link:",
     validity: "Der Link ist 7 Tage gültig und kann einmal verwendet werden.",

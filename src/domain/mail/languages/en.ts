@@ -112,8 +112,7 @@ export const en: Phrases = {
 
   verification: {
     subject: "Confirm your e-mail address",
-    purpose: (address) =>
-      `Please confirm that ${address} is your address. Then you will receive an e-mail when one of your tanks is low, and when it no longer is.`,
+    purpose: (address) => `Please confirm that ${address} is your address. Then e-mails about your tanks can be sent to it.`,
     button: "Confirm address",
     copyLink: "Or open this link:",
     validity: "The link is valid for 7 days and can be used once.",
