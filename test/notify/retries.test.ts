@@ -32,7 +32,8 @@ for (const engine of ENGINES) {
       let waited = 0;
       while (waited < MAIL_EXPIRES_MS - HOUR) {
         const delay = await failMail(queue, id);
-        assert.ok(delay > 0 && delay <= 36 * MINUTE, `${delay / MINUTE} minutes after ${waited / HOUR} hours`);
+        // PostgreSQL rounds its time to milliseconds, and JavaScript cuts it off.
+        assert.ok(delay > 0 && delay <= 36 * MINUTE + 1, `${delay / MINUTE} minutes after ${waited / HOUR} hours`);
         await queue.age(delay);
         waited += delay;
       }
