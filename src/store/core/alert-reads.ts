@@ -26,7 +26,7 @@ export function alertReads({ prepare, runForIds }: Pick<SqlRunner, "prepare" | "
       (await alert(id, customerId)).map(alertOf)[0],
 
     alertsNotClosed: async (tankIds: readonly string[]): Promise<readonly Alert[]> =>
-      (await alertsNotClosed(tankIds)).toSorted((a, b) => a.opened_at - b.opened_at),
+      (await alertsNotClosed(tankIds)).toSorted((a, b) => a.opened_at - b.opened_at || (a.id < b.id ? -1 : 1)),
 
     async alertCounts({ customerId }: Scope): Promise<AlertCounts> {
       const rows = await (customerId === null ? counts() : ownCounts(customerId));
