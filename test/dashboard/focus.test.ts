@@ -94,6 +94,8 @@ test("the last page, a filter that is removed and the whole range keep the focus
   await focusOn(page, "Previous");
 
   await page.goto(`${fleet.url}/?state=ok&city=Bonn`);
+  // A link that has the focus may be replaced while the list is loaded.
+  await page.waitForLoadState("networkidle");
   await page.locator(".chip", { hasText: "State" }).press("Enter");
   await focusOn(page, "City");
   await page.keyboard.press("Enter");
