@@ -59,7 +59,7 @@ function intervalsOf(levels: readonly DailyLevel[]): Interval[] {
   return intervals;
 }
 
-/** The use of as many days, those with the most. */
+/** The most that was used in this many days, which need not follow one another. */
 function mostUsedIn(days: number, intervals: readonly Interval[]): number {
   let [use, remaining] = [0, days];
   for (const interval of intervals.toSorted((a, b) => rate(b) - rate(a))) {

@@ -107,7 +107,7 @@ export function splitAtJumps(levels: readonly DailyLevel[], noise: number): Dail
 }
 
 /** How far a level is below the one before, if both are in one segment. */
-function fallAt(levels: readonly DailyLevel[], index: number): number {
+export function fallAt(levels: readonly DailyLevel[], index: number): number {
   const [before, level] = [levels[index - 1], levels[index]];
   return before !== undefined && before.segment === level?.segment ? before.fill - level.fill : 0;
 }

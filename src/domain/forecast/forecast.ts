@@ -3,7 +3,7 @@
 
 import { DAY, type Instant } from "../instant.ts";
 import type { CapacityUnit, UseCase, Volume } from "../tank.ts";
-import { type DailyLevel, dailyLevels, isErratic, noiseOf, splitAtJumps } from "./daily.ts";
+import { type DailyLevel, dailyLevels, fallAt, isErratic, noiseOf, splitAtJumps } from "./daily.ts";
 import { removeOutliers } from "./outliers.ts";
 import { modelsForRange, scaleOf, type Widths, widthAt, widthsOf } from "./range.ts";
 import { findRefills, type Refill } from "./refills.ts";
@@ -201,10 +201,6 @@ function crossing(drops: readonly number[], drop: number): number | undefined {
 
 /** Whether more has been used than the noise could be, and some is expected. */
 function isUsed(levels: readonly DailyLevel[], { expected }: Path, noise: number): boolean {
-  let seen = 0;
-  levels.forEach((level, i) => {
-    const before = levels[i - 1];
-    if (before?.segment === level.segment) seen += before.fill - level.fill;
-  });
+  const seen = levels.reduce((sum, _, i) => sum + fallAt(levels, i), 0);
   return seen > 4 * noise && (expected[PATH_DAYS.indexOf(YEAR_DAYS)] ?? 0) >= MIN_YEARLY_USE;
 }

@@ -2,7 +2,7 @@
 // from the levels until such a day. Outliers, refills, the size of a jump and the noise of the sensor are those of all readings.
 // Nothing after the present enters the forecast itself.
 
-import type { DailyLevel } from "./daily.ts";
+import { type DailyLevel, fallAt } from "./daily.ts";
 import type { Season } from "./season.ts";
 import { type UseModel, useModels, useUntil } from "./use.ts";
 
@@ -67,11 +67,7 @@ export function widthsOf(levels: readonly DailyLevel[], models: ReadonlyMap<numb
 /** Use from the first level to each one; during a refill it cannot be seen. */
 function usedUntil(levels: readonly DailyLevel[]): Float64Array {
   const used = new Float64Array(levels.length);
-  for (let i = 1; i < levels.length; i++) {
-    const [before, level] = [levels[i - 1], levels[i]];
-    const use = before !== undefined && before.segment === level?.segment ? before.fill - level.fill : 0;
-    used[i] = (used[i - 1] ?? 0) + use;
-  }
+  for (let i = 1; i < levels.length; i++) used[i] = (used[i - 1] ?? 0) + fallAt(levels, i);
   return used;
 }
 

@@ -18,7 +18,7 @@ export type UseModel = {
   /** What is used at present beyond the base load, and beyond normal heating on a day on which there is any. May be negative. */
   readonly baseExcess: number;
   readonly heatingExcess: number;
-  /** Undefined for other tanks than those that are used in bursts. */
+  /** Undefined if the tank is not used in bursts. */
   readonly bursts: Bursts | undefined;
   readonly season: Season;
 };

@@ -2,9 +2,9 @@
 // with a delay. What is sent depends on the alerts as they are now:
 // - The first mail to a recipient goes at once; what follows within ten minutes is one more. It waits until the one before has been
 //   delivered or has ended: otherwise the last mail that arrives could be an old one that was sent again.
-// - A channel gets what it wants now. Its quiet hours hold its mail. Of alerts, a channel with a delay gets only what is still open and
-//   unacknowledged, and what follows then.
-//   If it is disabled, what it would get has failed: it can be sent again once the channel is enabled.
+// - A channel gets what it wants now. Its quiet hours hold its mail. Of alerts, a channel with a delay gets only those that are still
+//   open and unacknowledged, and what happens to these later. What a disabled channel would get is stored as failed, so that it can be
+//   sent again once the channel is enabled.
 // - Customers get mail if their address is verified and they want it. They are notified of a recovery only if they were notified
 //   of the alert.
 
